@@ -1,0 +1,131 @@
+# Written by trace-gym from spec tau2_airline_desk (sha256 64ba200f): change the spec, not this file.
+"""The airline desk itself, a stand-in for tau2-bench airline.
+
+The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
+environments keep apart, in other wordings and combinations: a single task may ask for a check,
+several parts, a choice among records and an exact payment. Success is binary, by final state and
+communicated facts. Seeds for choosing, validating and testing are disjoint, and some tasks need
+none of the capabilities.
+
+Levels:
+    0. Dense: most tasks need one capability, some need two or none.
+    1. Sparse: every task needs several capabilities at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from trace_gym.targets.tau2.airline import REASONS, SKILLS, AirlineDesk, Cancel, Request, Swap, Upgrade, records
+from trace_gym.world import Call, Random, Say
+
+OPENINGS = (
+    "Good day, {user} here. Could you {parts}?",
+    "This is {user}. I would like you to {parts}.",
+    "Can you help me? I have to {parts}. You find me as {user}.",
+)
+FAMILIES: tuple[dict[str, int], ...] = (  # per level: kinds of task and their weights
+    {"plain": 15, "check": 25, "list": 25, "choose": 15, "pay": 15, "check_list": 5},
+    {"check_list": 50, "list_pay": 25, "check_pay": 25},
+)
+OPEN, SHUT = True, False
+"""Whether the rules allow a cancellation."""
+
+
+@dataclass(kw_only=True)
+class Tau2AirlineDesk(AirlineDesk):
+    """The airline desk itself, a stand-in for tau2-bench airline."""
+
+    id = "tau2_airline_desk"
+    capability = ""
+    levels = range(2)
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        family = rng.choices(list(FAMILIES[level]), list(FAMILIES[level].values()))[0]
+        methods = rng.choice((("credit_card", "gift_card"), ("gift_card", "credit_card")))
+        owner = records.user(rng, rng.choice(records.MEMBERSHIPS), methods)
+        world = cls(users={owner["user_id"]: owner}, customer=owner["user_id"])
+        match family:
+            case "plain":
+                parts = [world.drop(rng, OPEN)]
+            case "check":
+                parts = [world.drop(rng, SHUT)]
+            case "list":
+                parts = [world.drop(rng, OPEN) for _ in range(rng.choice((2, 3)))]
+            case "choose":
+                parts = [world.rebook(rng)]
+            case "pay":
+                parts = [world.lift(rng)]
+            case "check_list":
+                parts = [world.drop(rng, OPEN), world.drop(rng, SHUT)]
+                rng.shuffle(parts)
+            case "list_pay":
+                parts = [world.drop(rng, OPEN), world.lift(rng)]
+            case _:  # check_pay
+                parts = [world.drop(rng, SHUT), world.lift(rng)]
+        world.wording = rng.choice(OPENINGS).format(user="{user}", parts=" and ".join(parts))
+        return world
+
+    def drop(self, rng: Random, allowed: bool) -> str:
+        """Ask to cancel a reservation."""
+        old = f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}"
+        reason, insured, created = "change of plans", False, old
+        cabin = rng.choice(("basic_economy", "economy"))
+        match rng.randrange(3):
+            case 0 if allowed:
+                cabin = "business"
+            case 1 if allowed:
+                created = f"{records.TODAY}T{rng.choice(records.CLOCK[:5])}"
+            case 2:
+                reason, insured = rng.choice(("health", "weather")), allowed
+            case _:
+                cabin = "business" if allowed else cabin
+        code = self.book(rng, cabin, created, insured)
+        self.requests.append(Cancel(code, reason=reason))
+        return f"drop my trip {code}" + (f" ({REASONS[reason]})" if reason != "change of plans" else "")
+
+    def lift(self, rng: Random) -> str:
+        """Ask for business class, paid with the method that did not pay for the trip."""
+        created = f"{records.day(-3)}T{rng.choice(records.CLOCK)}"
+        code = self.book(rng, rng.choice(("basic_economy", "economy")), created)
+        methods = self.users[self.customer]["payment_methods"]
+        meant = [m for m in methods if m != self.reservations[code]["payment_history"][0]["payment_id"]][0]
+        named = f"my {methods[meant]['source'].replace('_', ' ')}"
+        self.requests.append(Upgrade(code, meant, named))
+        return f"put {code} into business class on {named}"
+
+    def rebook(self, rng: Random) -> str:
+        """Ask for the cheapest flight of another day."""
+        code = self.book(rng, rng.choice(("economy", "business")), f"{records.day(-4)}T{rng.choice(records.CLOCK)}")
+        booking = self.reservations[code]
+        leg = booking["flights"][0]
+        date = next(d for n in range(3, 17) if (d := records.day(n)) > leg["date"])
+        free = [n for n in records.FLIGHT_NUMBERS if n not in self.flights]
+        fares = rng.sample(records.FARES[12:40], k=2)
+        for number, hour, fare in zip(rng.sample(free, k=2), rng.sample(range(6, 20), k=2), fares, strict=True):
+            plan = self.flights[number] = records.flight(rng, number, leg["origin"], leg["destination"], hour)
+            plan["dates"][date] = records.available(rng, fare)
+        method = booking["payment_history"][0]["payment_id"]
+        self.requests.append(Swap(code, method=method, date=date))
+        return f"find me the cheapest flight on {date} for {code}, same cabin and payment"
+
+    def book(self, rng: Random, cabin: str, created: str, insured: bool = False) -> str:
+        """Give the customer one more reservation, and return its id."""
+        code = rng.choice([c for c in records.CODES if c not in self.reservations])
+        number = rng.choice([n for n in records.FLIGHT_NUMBERS if n not in self.flights])
+        origin, destination = rng.sample(list(records.AIRPORTS), k=2)
+        plan = self.flights[number] = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
+        on = records.day(rng.randrange(2, 14))
+        plan["dates"][on] = records.available(rng)
+        owner = self.users[self.customer]
+        self.reservations[code] = records.reservation(
+            rng, code, owner, [(plan, on)], cabin=cabin, created=created, insured=insured
+        )
+        return code
+
+    def oracle(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS)
+
+    def ablated(self) -> Iterator[Call | Say]:
+        return self.serve(frozenset())

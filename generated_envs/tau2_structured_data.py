@@ -1,0 +1,84 @@
+# Written by trace-gym from spec tau2_structured_data (sha256 3fccacd2): change the spec, not this file.
+"""Find the flight that fits best among the records that a search returns.
+
+Search results of the airline desk are nested records: three prices and three seat counts for each
+flight, besides its hours. The customer's cabin picks the column, the conditions strike out rows,
+and the cheapest of what is left is the only right answer. The position of the right flight in the
+list is random, and the prices of the other cabins point elsewhere. Reading such records exactly is
+what every booking and every change at the target begins with.
+
+Levels:
+    0. Two flights; the price in the customer's cabin decides.
+    1. Three flights.
+    2. Four flights, some of which leave too early.
+    3. Five flights, some too early, some sold out in the customer's cabin.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Swap, records
+from trace_gym.world import Call, Random, Say
+
+OPENINGS = (
+    "I am {user}. Please move reservation {code} to the cheapest flight on {date}.{after} Keep the cabin and use what I paid with.",
+    "Hello, my customer id is {user}. I want {code} on the cheapest flight of {date}.{after} Same cabin, same payment.",
+)
+FLIGHTS = (2, 3, 4, 5)
+
+
+@dataclass(kw_only=True)
+class Tau2StructuredData(AirlineDesk):
+    """Find the flight that fits best among the records that a search returns."""
+
+    id = "tau2_structured_data"
+    capability = "structured_data_reasoning"
+    levels = range(4)
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        owner = records.user(rng, rng.choice(records.MEMBERSHIPS), ("credit_card", "gift_card"))
+        origin, destination = rng.sample(list(records.AIRPORTS), k=2)
+        count = FLIGHTS[level]
+        booked, *others = rng.sample(records.FLIGHT_NUMBERS, k=count + 1)
+        offset = rng.randrange(2, 12)
+        on, date = records.day(offset), records.day(offset + rng.randrange(1, 4))
+        hours = rng.sample(range(6, 20), k=count)
+        prices = rng.sample(records.FARES[12:40], k=count)
+        after = sorted(hours)[1] if level > 1 else 0
+        flights = {booked: records.flight(rng, booked, origin, destination, rng.randrange(6, 19))}
+        flights[booked]["dates"][on] = records.available(rng)
+        cabin = rng.choice(("economy", "business"))
+        for number, hour, price in zip(others, hours, prices, strict=True):
+            flights[number] = records.flight(rng, number, origin, destination, hour)
+            flights[number]["dates"][date] = records.available(rng, price)
+        if level > 2:  # the cheapest flight of all has no seat left in the customer's cabin
+            full = min((flights[n]["dates"][date] for n in others), key=lambda d: d["prices"][cabin])
+            full["available_seats"] = {**full["available_seats"], cabin: 0}
+        code = rng.choice(records.CODES)
+        booking = records.reservation(
+            rng,
+            code,
+            owner,
+            [(flights[booked], on)],
+            cabin=cabin,
+            created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
+            insured=False,
+        )
+        method = booking["payment_history"][0]["payment_id"]
+        words = f" It must not leave before {after}:00." if after else ""
+        return cls(
+            users={owner["user_id"]: owner},
+            reservations={code: booking},
+            flights=flights,
+            requests=[Swap(code, method=method, date=date, after=after)],
+            customer=owner["user_id"],
+            wording=rng.choice(OPENINGS).format(user="{user}", code=code, date=date, after=words),
+        )
+
+    def oracle(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS)
+
+    def ablated(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS - {self.capability})

@@ -1,0 +1,1 @@
+"""Jinja templates: `env/` writes environments, `prompts/` asks models, `report/` renders pages."""

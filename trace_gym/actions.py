@@ -1,0 +1,203 @@
+"""Assistant turns as text: chat formats to tool calls and back.
+
+A format is a class with `parse` and `render`; register another in `FORMATS`. The first is the
+Hermes format that Qwen models speak: ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Protocol
+
+from trace_gym.types import Call
+
+MAX_TEXT = 100_000
+"""Longest assistant turn in characters; a longer one is refused without being parsed."""
+
+
+class Malformed(Exception):
+    """A turn that obeys no convention; the message tells the agent what is wrong and what is possible."""
+
+
+class ActionFormat(Protocol):
+    """How one family of models writes tool calls into its text."""
+
+    def parse(self, text: str) -> tuple[str, list[Call]]:
+        """Split a turn into what is said and what is called.
+
+        Raises:
+            Malformed: A call was begun and cannot be read.
+        """
+        ...
+
+    def render(self, call: Call) -> str:
+        """The text of a call, such that `parse` reads it back."""
+        ...
+
+
+class Hermes:
+    """JSON between ``<tool_call>`` tags."""
+
+    _block = re.compile(r"<tool_call>(.*?)(?:</tool_call>|$)", re.S)
+
+    def parse(self, text: str) -> tuple[str, list[Call]]:
+        if "<tool_call>" not in text:
+            return text, []
+        return self._block.sub("", text), [_call(body, "<tool_call>") for body in self._block.findall(text)]
+
+    def render(self, call: Call) -> str:
+        return f"<tool_call>\n{json.dumps({'name': call.tool, 'arguments': call.arguments})}\n</tool_call>"
+
+
+class JsonAction:
+    """A bare JSON object ``{"name": ..., "arguments": {...}}``, as tau2's gym takes it; other text is said."""
+
+    def parse(self, text: str) -> tuple[str, list[Call]]:
+        if not text.lstrip().startswith("{"):
+            return text, []
+        return "", [_call(text, "a JSON object")]
+
+    def render(self, call: Call) -> str:
+        return json.dumps({"name": call.tool, "arguments": call.arguments})
+
+
+FORMATS: dict[str, ActionFormat] = {"hermes": Hermes(), "json": JsonAction()}
+
+
+def _call(body: str, where: str) -> Call:
+    example = '{"name": "<tool>", "arguments": {...}}'
+    try:
+        made = read_json(body)
+    except ValueError as error:
+        raise Malformed(f"the tool call is not valid JSON ({error}); {where} must hold {example}") from None
+    if not isinstance(made, dict) or not isinstance(made.get("name"), str):
+        raise Malformed(f"the tool call has no name; {where} must hold {example}")
+    name = _name(made["name"])
+    if not isinstance(arguments := made.get("arguments", {}), dict):
+        raise Malformed(f"the arguments of {name} must be a JSON object, found {type(arguments).__name__}")
+    return Call(name, arguments)
+
+
+def _name(text: str) -> str:
+    """The name of a tool, if it may stand in a message."""
+    if len(text) > 64 or clean(text) != text:
+        raise Malformed(f"{text[:64]!a} is no tool name")
+    return text
+
+
+def read_json(text: str) -> Any:
+    """Parse JSON that every other parser would accept too, and that no world can stumble over.
+
+    Raises:
+        ValueError: Not JSON; or NaN, infinity, a number of more than 18 digits, a lone surrogate, or more than
+            32 levels of nesting.
+    """
+    try:
+        made = _decoder.decode(text.strip())
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(made) > MAX_DEPTH:
+        raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
+    if "\\u" in text or not text.isascii():
+        try:
+            json.dumps(made, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("a lone surrogate is no character") from None
+    return made
+
+
+MAX_DEPTH = 32
+"""Levels of nesting in a tool call; deeper JSON is refused."""
+_MAX_DIGITS = 18
+
+
+def _int(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits, at most {_MAX_DIGITS} are read")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"the number {digits[:20]} is out of range")
+    return number
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_decoder = json.JSONDecoder(parse_int=_int, parse_float=_float, parse_constant=_constant)
+
+
+def _depth(value: Any) -> int:
+    depth, layer = 0, [value]
+    while layer:
+        inner = [v for v in layer if isinstance(v, (dict, list))]
+        layer = [w for v in inner for w in (v.values() if isinstance(v, dict) else v)]
+        depth += bool(inner)
+    return depth
+
+
+_thinking = re.compile(r"<think>.*?(?:</think>|$)", re.S)
+
+
+def read_turn(action: Any, style: str = "hermes") -> tuple[str, list[Call]]:
+    """What an assistant turn says and calls.
+
+    Args:
+        action: Text in the chat format `style`, or an OpenAI assistant message (``content``, ``tool_calls``).
+        style: A key of `FORMATS`.
+
+    Raises:
+        Malformed: The turn cannot be read; the message is meant for the agent.
+    """
+    if isinstance(action, dict):
+        return _read_message(action)
+    if not isinstance(action, str):
+        raise Malformed(f"a turn is text or an assistant message, found {type(action).__name__}")
+    if len(action) > MAX_TEXT:
+        raise Malformed(f"the turn has {len(action)} characters; at most {MAX_TEXT} are read")
+    text, calls = FORMATS[style].parse(_thinking.sub("", action) if "<think>" in action else action)
+    return clean(text), calls
+
+
+def _read_message(message: dict[str, Any]) -> tuple[str, list[Call]]:
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        parts = content if isinstance(content, list) else []
+        content = " ".join(str(p.get("text", "")) for p in parts if isinstance(p, dict))
+    if len(content) > MAX_TEXT:
+        raise Malformed(f"the turn has {len(content)} characters; at most {MAX_TEXT} are read")
+    made = message.get("tool_calls") or ()
+    if not isinstance(made, (list, tuple)):
+        raise Malformed(f"tool_calls must be a list, found {type(made).__name__}")
+    return clean(_thinking.sub("", content)), [_wired(call) for call in made]
+
+
+def _wired(call: Any) -> Call:
+    """A call as an OpenAI message holds it; its arguments are JSON text, or the object itself."""
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise Malformed("a tool call must hold function.name and function.arguments")
+    name, arguments = _name(function["name"]), function.get("arguments") or "{}"
+    try:
+        body = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        if len(body) > MAX_TEXT:
+            raise Malformed(f"the arguments have {len(body)} characters; at most {MAX_TEXT} are read")
+        made = read_json(body)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Malformed(f"the arguments of {name} are not valid JSON ({error})") from None
+    if not isinstance(made, dict):
+        raise Malformed(f"the arguments of {name} must be a JSON object, found {type(made).__name__}")
+    return Call(name, made)
+
+
+_unspeakable = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """Text without control characters and lone surrogates, which no user types and no log can hold."""
+    return (text if text.isprintable() else _unspeakable.sub("", text)).strip()

@@ -1,0 +1,226 @@
+"""Episode: one attempt at one scenario, the narrow waist that every integration wraps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+from trace_gym.actions import FORMATS, Malformed, clean, read_turn
+from trace_gym.errors import ConfigError, EnvBug, ScenarioError
+from trace_gym.schemas import complaint_about, settle
+from trace_gym.score import fold
+from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
+from trace_gym.world import ToolError, World
+
+__all__ = ["Action", "Episode", "complaint_about", "interface_of"]
+
+Action = str | Mapping[str, Any] | Call | Say
+"""Text in a chat format, an OpenAI assistant message, or a scripted step."""
+
+
+class Episode:
+    """One attempt at one scenario. Single use: there is no reset; build another one.
+
+    Args:
+        world: The world class.
+        scenario: The address; its level must be one of the world's.
+        style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
+        interface: Replaces the world's own interface, for example by the exact texts of an installed benchmark.
+
+    Raises:
+        ScenarioError: The level does not exist.
+        ConfigError: There is no such chat format.
+        EnvBug: `generate` failed.
+    """
+
+    def __init__(
+        self, world: type[World], scenario: Scenario, *, style: str = "hermes", interface: Interface | None = None
+    ) -> None:
+        if scenario.level not in world.levels:
+            raise ScenarioError(f"{world.id} has levels {list(world.levels)}, not {scenario.level}")
+        if style not in FORMATS:
+            raise ConfigError(f"{style!r} is no chat format; registered are {', '.join(FORMATS)}")
+        self.scenario = scenario
+        self.style = style
+        self.interface = interface or interface_of(world)
+        try:
+            self.world = world.generate(Random(str(scenario)), scenario.level)
+            self.start = self.world.copy()
+            opening = self.world.opening()
+        except Exception as error:
+            raise EnvBug(f"{scenario}: generate failed with {type(error).__name__}: {error}") from error
+        self.messages: list[Message] = [
+            {"role": "system", "content": self.interface.system_prompt},
+            {"role": "user", "content": opening},
+        ]
+        self.turns = 0
+        self.malformed = 0
+        self.said: list[str] = []
+        self.done = False
+        self.truncated = False
+        self.score: Score | None = None
+
+    @property
+    def tools(self) -> tuple[Message, ...]:
+        """The OpenAI function tools, raw JSON Schemas in the target's order."""
+        return self.interface.tools
+
+    @property
+    def state_hash(self) -> str:
+        """Hex digest of the canonical state; equal for all members of a group at the start."""
+        return hashlib.sha256(json.dumps(self.world, sort_keys=True, default=_canonical).encode()).hexdigest()
+
+    def step(self, action: Action) -> list[Message]:
+        """Take one assistant turn and return the messages that answer it.
+
+        Whatever the model wrote is answered, never raised: a turn that cannot be read, an unknown
+        tool or an ill-typed argument leaves the state as it was. After the end every action is
+        answered by the same notice.
+
+        Raises:
+            EnvBug: The world raised something other than ToolError; the fault is the environment's.
+        """
+        if self.done:
+            return [{"role": "user", "content": "The conversation is over; nothing was done."}]
+        self.turns += 1
+        try:
+            turn, answers = self._take(action)
+            self.messages += [turn, *answers]
+            if not self.done and self.turns >= self.world.max_turns:
+                self._finish(truncated=True)
+        except Exception as error:  # ToolError is answered where the tool is called
+            raise self._bug(f"turn {self.turns}", error) from error
+        return answers
+
+    def finish(self) -> Score:
+        """End the episode now (an agent that stops, a budget that ran out) and return its score."""
+        if not self.done:
+            try:
+                self._finish(truncated=True)
+            except Exception as error:
+                raise self._bug("the verifier", error) from error
+        assert self.score is not None
+        return self.score
+
+    def _take(self, action: Action) -> tuple[Message, list[Message]]:
+        """The turn as it stands in the conversation, and what answers it."""
+        try:
+            text, calls = self._read(action)
+        except Malformed as error:
+            self.malformed += 1
+            refusal = f"Error: {clean(str(error))}. Nothing was done. The tools are {', '.join(self.interface.kinds)}."
+            return {"role": "assistant", "content": _shown(action)}, [{"role": "user", "content": refusal}]
+        turn: Message = {"role": "assistant", "content": text}
+        if not calls:
+            return turn, self._say(text)
+        ids = self._call_ids(action, len(calls))
+        turn["tool_calls"] = [_wire(c, i) for c, i in zip(calls, ids, strict=True)]
+        return turn, self._act(text, calls, ids)
+
+    def _read(self, action: Action) -> tuple[str, list[Call]]:
+        if isinstance(action, Call):
+            return "", [action]
+        if isinstance(action, Say):
+            return action.text, []
+        text, calls = read_turn(dict(action) if isinstance(action, Mapping) else action, self.style)
+        if not text and not calls:
+            raise Malformed("the turn is empty; write to the user or call a tool")
+        return text, calls
+
+    def _call_ids(self, action: Action, count: int) -> list[str]:
+        """The ids of an OpenAI message's calls (its client matches answers by them), or our own."""
+        given = action["tool_calls"] if isinstance(action, Mapping) else [{}] * count
+        return [clean(str(c.get("id") or ""))[:200] or f"call_{self.turns}_{n}" for n, c in enumerate(given)]
+
+    def _say(self, text: str) -> list[Message]:
+        self.said.append(text)
+        answer = self.world.reply(text)
+        if answer is None or self.world.ended:
+            self._finish()
+        return [] if answer is None else [{"role": "user", "content": answer}]
+
+    def _act(self, text: str, calls: list[Call], ids: list[str]) -> list[Message]:
+        refusal = ""
+        if len(calls) > self.interface.calls_per_turn:
+            refusal = f"{len(calls)} calls in one turn; make at most {self.interface.calls_per_turn}"
+        elif text and not self.interface.text_with_call:
+            refusal = "a message and a tool call in one turn; send one or the other"
+        if refusal:
+            self.malformed += 1
+            return [_answer(c, i, f"Error: {refusal}. Nothing was done.") for c, i in zip(calls, ids, strict=True)]
+        if text:
+            self.said.append(text)
+        answers = [_answer(c, i, self._call(c)) for c, i in zip(calls, ids, strict=True)]
+        if self.world.ended:
+            self._finish()
+        return answers
+
+    def _call(self, call: Call) -> str:
+        arguments, complaint = settle(call, self.interface)
+        if complaint:
+            self.malformed += 1
+            return clean(f"Error: {complaint}")
+        try:
+            result = getattr(self.world, call.tool)(**arguments)
+        except ToolError as refusal:
+            return clean(f"Error: {refusal}")
+        return clean(result) if isinstance(result, str) else json.dumps(result)
+
+    def _bug(self, where: str, error: Exception) -> EnvBug:
+        return EnvBug(f"{self.scenario}: {where} raised {type(error).__name__}: {error}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the world's own interface, which the receiver has."""
+        own = self.interface is interface_of(type(self.world))
+        return {k: v for k, v in vars(self).items() if not (own and k == "interface")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({"interface": interface_of(type(state["world"]))} | state)
+
+    def _finish(self, truncated: bool = False) -> None:
+        self.done, self.truncated = True, truncated
+        now = self.world.verify(self.start, self.said)
+        self.score = fold(now, self.start.verify(self.start, []), self.turns, self.malformed)
+
+
+def interface_of(world: type[World]) -> Interface:
+    """The world's own interface, built once per class."""
+    return _interface(world)
+
+
+@cache
+def _interface(world: Any) -> Interface:  # a type[World] is hashable, which mypy denies as its instances need not be
+    made: Interface = world.interface()
+    return made
+
+
+def _answer(call: Call, call_id: str, content: str) -> Message:
+    return {"role": "tool", "tool_call_id": call_id, "name": call.tool, "content": content}
+
+
+def _wire(call: Call, call_id: str) -> Message:
+    function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def _shown(action: Any) -> str:
+    """A malformed turn as it stays in the conversation: text, bounded."""
+    try:
+        text = action if isinstance(action, str) else json.dumps(action)
+    except (TypeError, ValueError, RecursionError):
+        text = f"<{type(action).__name__}>"
+    return clean(text[:2000])
+
+
+def _canonical(value: Any) -> Any:
+    """What JSON shall hold for a value of a world's state that it does not know."""
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    return vars(value) if isinstance(value, World) else str(value)

@@ -1,0 +1,65 @@
+"""The exceptions of trace_gym.
+
+TraceGymError
+ +-- ScenarioError      (ValueError)      an address that does not parse, or a level that does not exist
+ +-- EnvNotFound        (KeyError)        no environment of this name; lists those that exist
+ +-- DuplicateEnv       (ValueError)      two files with one id; names both
+ +-- TamperedEnv        (RuntimeError)    a module whose hash is not the one in its manifest
+ +-- EnvBug             (RuntimeError)    a generated environment raised something other than ToolError
+ +-- ReadError          (ValueError)      a file that is missing, truncated or of another format
+ +-- ConfigError        (ValueError)      a configuration that does not validate
+ +-- SplitError         (ValueError)      tasks that an earlier stage has already seen
+ +-- MissingExtra       (ImportError)     an optional dependency; the message holds the pip line
+ +-- NoSignal           (RuntimeError)    training has nothing to learn from
+
+Each class also inherits the builtin that it refines, so ``except ValueError`` works, and each is
+built from one message only, so that it pickles. ``ToolError`` is not here: it is part of a world
+(`trace_gym.world`), meant for the agent and never for the caller.
+"""
+
+
+class TraceGymError(Exception):
+    """Root of everything that trace_gym raises on purpose."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of its message
+        return str(self.args[0]) if self.args else ""
+
+
+class ScenarioError(TraceGymError, ValueError):
+    """A scenario address that does not parse, or names a level that does not exist."""
+
+
+class EnvNotFound(TraceGymError, KeyError):
+    """No environment of this name is registered."""
+
+
+class DuplicateEnv(TraceGymError, ValueError):
+    """Two files claim one environment id."""
+
+
+class TamperedEnv(TraceGymError, RuntimeError):
+    """A module's content hash differs from the one in its manifest."""
+
+
+class EnvBug(TraceGymError, RuntimeError):
+    """A world raised something other than ToolError: a bug of the environment, not of the agent."""
+
+
+class ReadError(TraceGymError, ValueError):
+    """A file is missing, truncated, or not in the expected format."""
+
+
+class ConfigError(TraceGymError, ValueError):
+    """A configuration value is missing or invalid."""
+
+
+class SplitError(TraceGymError, ValueError):
+    """Held-out tasks were already seen by an earlier stage."""
+
+
+class MissingExtra(TraceGymError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class NoSignal(TraceGymError, RuntimeError):
+    """No group of rollouts differs in reward, so GRPO has no gradient."""

@@ -1,0 +1,1 @@
+"""From capabilities to environments: spec, write, validate, admit."""

@@ -1,0 +1,104 @@
+"""The template author: fills the blueprints under ``templates/env/`` from a spec, without a model."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+import yaml
+from pydantic import ValidationError
+
+from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.types import Spec, sha256
+
+
+def spec_names() -> list[str]:
+    """The specs that ship with the project."""
+    return sorted(f.name.removesuffix(".yaml") for f in _specs().iterdir() if f.name.endswith(".yaml"))
+
+
+def spec(name: str) -> Spec:
+    """The shipped spec of this name.
+
+    Raises:
+        EnvNotFound: There is none; the message lists those that exist.
+    """
+    if name not in spec_names():
+        raise EnvNotFound(f"no spec {name!r} for the template author; there are {', '.join(spec_names())}")
+    return read_spec((_specs() / f"{name}.yaml").read_text())
+
+
+def read_spec(text: str) -> Spec:
+    """Validate the YAML or JSON text of a spec.
+
+    Raises:
+        ConfigError: The text is not a spec; the message names the fields at fault.
+    """
+    try:
+        return Spec.model_validate(yaml.safe_load(text))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise ConfigError(f"not a spec: {error}") from None
+
+
+def write(spec: Spec) -> str:
+    """The module text of a spec, formatted as the project's own code.
+
+    Raises:
+        ConfigError: The blueprint does not exist or misses a slot.
+    """
+    try:
+        text = _jinja().get_template(f"{spec.blueprint}.py.jinja").render(spec=spec)
+    except jinja2.TemplateNotFound:
+        known = [t.removesuffix(".py.jinja") for t in _jinja().list_templates() if t != "module.py.jinja"]
+        raise ConfigError(f"no blueprint {spec.blueprint!r}; there are {', '.join(known)}") from None
+    except jinja2.UndefinedError as error:
+        raise ConfigError(f"spec {spec.id} lacks a slot of its blueprint {spec.blueprint}: {error}") from None
+    text = re.sub(r"\n{4,}", "\n\n\n", text)
+    # One blank line between members of a class, two between top-level definitions.
+    text = re.sub(r"\n{3,}(    (?:def|@))", r"\n\n\1", text)
+    text = re.sub(r"\n{2,}(def )", r"\n\n\n\1", text)
+    return text.rstrip() + "\n"
+
+
+def template_sha256(spec: Spec) -> str:
+    """Hash over the blueprint and the skeleton that it extends."""
+    loader = _jinja().loader
+    assert loader is not None
+    sources = [loader.get_source(_jinja(), n)[0] for n in ("module.py.jinja", f"{spec.blueprint}.py.jinja")]
+    return sha256("".join(sources))
+
+
+def camel(name: str) -> str:
+    """``tau2_multi_step`` -> ``Tau2MultiStep``."""
+    return "".join(w.capitalize() for w in name.split("_"))
+
+
+def _specs() -> Any:
+    return resources.files("trace_gym.templates") / "specs"
+
+
+def _literal(value: Any) -> str:
+    """A Python literal with double quotes."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _fill(text: str, width: int) -> str:
+    return textwrap.fill(" ".join(text.split()), width)
+
+
+@cache
+def _jinja() -> jinja2.Environment:
+    env = jinja2.Environment(
+        loader=jinja2.PackageLoader("trace_gym.templates", "env"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # it writes Python, not HTML
+    )
+    env.filters.update(camel=camel, literal=_literal, fill=_fill)
+    return env

@@ -1,0 +1,110 @@
+"""The policy engine: derives from the records what the airline's rules allow and cost."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from trace_gym.targets.tau2.records import CABINS, NOW, Data
+
+if TYPE_CHECKING:
+    from trace_gym.targets.tau2.airline import AirlineDesk
+
+COVERED = ("health", "weather")
+"""Reasons that the travel insurance covers."""
+BAG_PRICE = 50
+INSURANCE_PRICE = 30
+
+
+class Verdict(NamedTuple):
+    """Whether a request is allowed, and what decides it."""
+
+    allowed: bool
+    why: str
+    transfer: bool = False
+    """Not allowed to the agent, but a human colleague can help."""
+
+
+ALLOWED = Verdict(True, "allowed")
+
+
+def flown(desk: AirlineDesk, booking: Data) -> bool:
+    """Whether a flight of the reservation has taken off."""
+    return any(desk.status(f["flight_number"], f["date"]) in ("landed", "flying") for f in booking["flights"])
+
+
+def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
+    """The rules of cancelling.
+
+    Args:
+        reason: ``change of plans``, ``health``, ``weather`` or ``airline``, as the customer gives it.
+    """
+    if booking["status"] == "cancelled":
+        return Verdict(False, "it is cancelled already")
+    if flown(desk, booking):
+        return Verdict(False, "a flight has been flown", transfer=True)
+    if datetime.fromisoformat(NOW) - datetime.fromisoformat(booking["created_at"]) < timedelta(hours=24):
+        return Verdict(True, "booked less than 24 hours ago")
+    if any(desk.status(f["flight_number"], f["date"]) == "cancelled" for f in booking["flights"]):
+        return Verdict(True, "the airline cancelled a flight")
+    if booking["cabin"] == "business":
+        return Verdict(True, "business class")
+    if booking["insurance"] == "yes" and reason in COVERED:
+        return Verdict(True, f"insured, and the reason is {reason}")
+    return Verdict(False, f"{booking['cabin']}, booked {booking['created_at'][:10]}, insurance {booking['insurance']}")
+
+
+def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
+    """The rules of changing flights; the route stays by construction of the request."""
+    if booking["status"] == "cancelled":
+        return Verdict(False, "it is cancelled")
+    if booking["cabin"] == "basic_economy":
+        return Verdict(False, "basic_economy flights cannot be changed")
+    return ALLOWED
+
+
+def change_cabin(desk: AirlineDesk, booking: Data) -> Verdict:
+    """The rules of changing the cabin."""
+    if booking["status"] == "cancelled":
+        return Verdict(False, "it is cancelled")
+    return Verdict(False, "a flight has been flown") if flown(desk, booking) else ALLOWED
+
+
+def free_bags(membership: str, cabin: str, passengers: int) -> int:
+    """Checked bags that cost nothing, for the whole reservation."""
+    return (("regular", "silver", "gold").index(membership) + CABINS.index(cabin)) * passengers
+
+
+def refund(booking: Data) -> int:
+    """Dollars that go back when the reservation is cancelled."""
+    return sum(p["amount"] for p in booking["payment_history"])
+
+
+def violations(desk: AirlineDesk, tool: str, arguments: Data, reason: str = "change of plans") -> list[str]:
+    """Rules that a write would break in the present state; empty when it is legal."""
+    booking = desk.reservations.get(arguments.get("reservation_id", ""))
+    if tool == "send_certificate":
+        return ["a certificate needs a complaint, which no request here makes"]
+    if booking is None:
+        return [] if tool == "book_reservation" else [f"{tool} on a reservation that does not exist"]
+    found: list[str] = []
+    if tool == "cancel_reservation" and not (verdict := cancel(desk, booking, reason)).allowed:
+        found.append(f"cancelled although {verdict.why}")
+    if tool == "update_reservation_flights":
+        route = [(f["flight_number"], f["date"]) for f in booking["flights"]]
+        if [(f["flight_number"], f["date"]) for f in arguments["flights"]] != route:
+            found += [v.why for v in [change_flights(desk, booking)] if not v.allowed]
+        if arguments["cabin"] != booking["cabin"]:
+            found += [v.why for v in [change_cabin(desk, booking)] if not v.allowed]
+    if tool == "update_reservation_baggages":
+        owner = desk.users[booking["user_id"]]
+        free = free_bags(owner["membership"], booking["cabin"], len(booking["passengers"]))
+        if arguments["total_baggages"] < booking["total_baggages"]:
+            found.append("bags may not be removed")
+        if arguments["nonfree_baggages"] != max(booking["nonfree_baggages"], arguments["total_baggages"] - free):
+            found.append(f"{free} bags are free")
+    if tool == "update_reservation_passengers" and len(arguments["passengers"]) != len(booking["passengers"]):
+        found.append("the number of passengers may not change")
+    if str(arguments.get("payment_id", "")).startswith("certificate"):
+        found.append("a certificate cannot pay for a change")
+    return found

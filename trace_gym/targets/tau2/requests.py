@@ -1,0 +1,242 @@
+"""What a customer can ask of the airline desk: each request knows its rules, its write and its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from trace_gym.targets.tau2 import policy
+from trace_gym.targets.tau2.policy import ALLOWED, Verdict
+from trace_gym.targets.tau2.records import FARES, Data, day
+from trace_gym.world import Call, Check, asserted
+
+if TYPE_CHECKING:
+    from trace_gym.targets.tau2.airline import AirlineDesk
+
+PRECONDITION = "precondition_verification"
+MULTI_STEP = "multi_step_completion"
+STRUCTURED = "structured_data_reasoning"
+PRECISION = "tool_precision"
+SKILLS = frozenset({PRECONDITION, MULTI_STEP, STRUCTURED, PRECISION})
+"""The capabilities of the airline desk, named as in the paper (section 4.1)."""
+
+BOOKING_DAYS = tuple(day(n) for n in range(-14, 0))
+OTHER_PRICES = frozenset(FARES) | frozenset(f + 30 for f in FARES)
+
+
+@dataclass
+class Request:
+    """One thing the customer wants done to one reservation."""
+
+    kind: ClassVar[str]
+    reservation: str
+
+    def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
+        """The look-ups an expert with these skills makes before deciding."""
+        yield Call("get_reservation_details", {"reservation_id": self.reservation})
+
+    def verdict(self, desk: AirlineDesk) -> Verdict:
+        return ALLOWED
+
+    def call(self, desk: AirlineDesk, skills: frozenset[str]) -> Call:
+        """The write that an expert with these skills makes."""
+        raise NotImplementedError
+
+    def offer(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        """What the expert is about to do, in words."""
+        raise NotImplementedError
+
+    def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
+        """Goals of the request; `want` is the start state after all legal requests were carried out."""
+        raise NotImplementedError
+
+    def refusal(self, desk: AirlineDesk) -> str:
+        return f"I cannot {self.kind} {self.reservation}: {self.verdict(desk).why}."
+
+    def refusal_checks(self, start: AirlineDesk, said: list[str]) -> Iterator[Check]:
+        """What the customer must have been told when the rules forbid the request."""
+        booking = start.reservations[self.reservation]
+        refused = start.refused(self.reservation, said)
+        yield Check.goal(f"the customer was told that {self.reservation} cannot be served", refused)
+        told = refused and asserted(booking["created_at"][:10], BOOKING_DAYS, said)
+        yield Check.goal(f"the customer was told on which day {self.reservation} was booked", told)
+
+
+@dataclass
+class Cancel(Request):
+    """Cancel the whole reservation, for a reason."""
+
+    kind: ClassVar[str] = "cancel"
+    reason: str = "change of plans"
+
+    def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from super().reads(desk, skills)
+        if self.reason == "airline" and PRECONDITION in skills:  # believe the records, not the customer
+            for leg in desk.reservations[self.reservation]["flights"]:
+                yield Call("get_flight_status", {"flight_number": leg["flight_number"], "date": leg["date"]})
+
+    def verdict(self, desk: AirlineDesk) -> Verdict:
+        return policy.cancel(desk, desk.reservations[self.reservation], self.reason)
+
+    def call(self, desk: AirlineDesk, skills: frozenset[str]) -> Call:
+        return Call("cancel_reservation", {"reservation_id": self.reservation})
+
+    def offer(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        return f"cancel {self.reservation}, refund {policy.refund(desk.reservations[self.reservation])}"
+
+    def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
+        cancelled = desk.reservations[self.reservation]["status"] == "cancelled"
+        yield Check.goal(f"{self.reservation} is cancelled", cancelled)
+        # Several refunds may be told side by side; any other price is a competing claim.
+        told = asserted(policy.refund(start.reservations[self.reservation]), OTHER_PRICES - start.amounts(), said)
+        yield Check.goal(f"the customer was told what comes back for {self.reservation}", cancelled and told)
+
+
+@dataclass
+class Paid(Request):
+    """A change whose difference in price goes to a stored method that the customer names."""
+
+    method: str = ""
+    """Id of the method that the customer means."""
+    named: str = ""
+    """How the customer names it: ``my gift card``, ``my card ending in 7447``; empty for the one that paid."""
+
+    def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from super().reads(desk, skills)
+        if self.named and PRECISION in skills:
+            yield Call("get_user_details", {"user_id": desk.customer})
+
+    def payment(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        """The method charged; without precision it is the one that paid for the booking."""
+        original: str = desk.reservations[self.reservation]["payment_history"][0]["payment_id"]
+        return self.method if self.named and PRECISION in skills else original
+
+    def charged(self, desk: AirlineDesk, want: AirlineDesk) -> bool:
+        return self._payments(desk) == self._payments(want)
+
+    def _payments(self, desk: AirlineDesk) -> list[Data]:
+        payments: list[Data] = desk.reservations[self.reservation]["payment_history"]
+        return payments
+
+
+@dataclass
+class Upgrade(Paid):
+    """Fly the same flights in another cabin."""
+
+    kind: ClassVar[str] = "upgrade"
+    cabin: str = "business"
+
+    def verdict(self, desk: AirlineDesk) -> Verdict:
+        return policy.change_cabin(desk, desk.reservations[self.reservation])
+
+    def call(self, desk: AirlineDesk, skills: frozenset[str]) -> Call:
+        legs = _legs(desk.reservations[self.reservation])
+        payment = self.payment(desk, skills)
+        arguments = {"reservation_id": self.reservation, "cabin": self.cabin, "flights": legs, "payment_id": payment}
+        return Call("update_reservation_flights", arguments)
+
+    def offer(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        return f"{self.cabin} for {self.reservation}, charged to {self.payment(desk, skills)}"
+
+    def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
+        booking, wanted = desk.reservations[self.reservation], want.reservations[self.reservation]
+        moved = booking["cabin"] == self.cabin and booking["flights"] == wanted["flights"]
+        yield Check.goal(f"{self.reservation} flies in {self.cabin}", moved)
+        yield Check.goal(f"the difference for {self.reservation} is on {self.method}", moved and self.charged(desk, want))
+
+
+@dataclass
+class Bags(Paid):
+    """Check in more bags."""
+
+    kind: ClassVar[str] = "add bags to"
+    extra: int = 1
+
+    def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from Request.reads(self, desk, skills)
+        if PRECISION in skills:  # the allowance depends on the membership
+            yield Call("get_user_details", {"user_id": desk.customer})
+
+    def call(self, desk: AirlineDesk, skills: frozenset[str]) -> Call:
+        booking = desk.reservations[self.reservation]
+        total = booking["total_baggages"] + self.extra
+        member = desk.users[booking["user_id"]]["membership"]
+        free = policy.free_bags(member, booking["cabin"], len(booking["passengers"])) if PRECISION in skills else 0
+        arguments = {
+            "reservation_id": self.reservation,
+            "total_baggages": total,
+            "nonfree_baggages": max(booking["nonfree_baggages"], total - free),
+            "payment_id": self.payment(desk, skills),
+        }
+        return Call("update_reservation_baggages", arguments)
+
+    def offer(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        arguments = self.call(desk, skills).arguments
+        bags = f"{arguments['total_baggages']} bags, {arguments['nonfree_baggages']} of them paid"
+        return f"{bags}, for {self.reservation}, charged to {arguments['payment_id']}"
+
+    def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
+        booking, wanted = desk.reservations[self.reservation], want.reservations[self.reservation]
+        total = booking["total_baggages"] == wanted["total_baggages"]
+        paid = total and booking["nonfree_baggages"] == wanted["nonfree_baggages"]
+        yield Check.goal(f"{self.reservation} has {wanted['total_baggages']} bags", total)
+        yield Check.goal(f"{wanted['nonfree_baggages']} bags of {self.reservation} are paid for", paid)
+        if wanted["payment_history"] != start.reservations[self.reservation]["payment_history"]:
+            yield Check.goal(f"the bags of {self.reservation} are on {self.method}", total and self.charged(desk, want))
+
+
+@dataclass
+class Swap(Paid):
+    """Move to the best flight of the same route on a day: the cheapest that meets the customer's conditions."""
+
+    kind: ClassVar[str] = "move"
+    date: str = ""
+    after: int = 0
+    """Earliest hour of departure that suits the customer."""
+
+    def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from super().reads(desk, skills)
+        booking = desk.reservations[self.reservation]
+        route = {"origin": booking["origin"], "destination": booking["destination"], "date": self.date}
+        yield Call("search_direct_flight", route)
+
+    def verdict(self, desk: AirlineDesk) -> Verdict:
+        return policy.change_flights(desk, desk.reservations[self.reservation])
+
+    def choice(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        """The flight number an expert picks; without structured reasoning it is the first one listed."""
+        booking = desk.reservations[self.reservation]
+        found = desk.search_direct_flight(booking["origin"], booking["destination"], self.date)
+        if STRUCTURED not in skills:
+            return str(found[0]["flight_number"])
+        cabin, people = booking["cabin"], len(booking["passengers"])
+        fits = [
+            f for f in found
+            if int(f["scheduled_departure_time_est"][:2]) >= self.after and f["available_seats"][cabin] >= people
+        ]  # fmt: skip
+        return str(min(fits, key=lambda f: f["prices"][cabin])["flight_number"])
+
+    def call(self, desk: AirlineDesk, skills: frozenset[str]) -> Call:
+        arguments = {
+            "reservation_id": self.reservation,
+            "cabin": desk.reservations[self.reservation]["cabin"],
+            "flights": [{"flight_number": self.choice(desk, skills), "date": self.date}],
+            "payment_id": self.payment(desk, skills),
+        }
+        return Call("update_reservation_flights", arguments)
+
+    def offer(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
+        return f"{self.choice(desk, skills)} on {self.date} for {self.reservation}"
+
+    def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
+        booking, wanted = desk.reservations[self.reservation], want.reservations[self.reservation]
+        moved = [f["date"] for f in booking["flights"]] == [self.date]
+        yield Check.goal(f"{self.reservation} flies on {self.date}", moved)
+        best = moved and booking["flights"] == wanted["flights"]
+        yield Check.goal(f"{self.reservation} flies with the cheapest fitting flight", best)
+        yield Check.goal(f"the difference for {self.reservation} is settled", best and self.charged(desk, want))
+
+
+def _legs(booking: Data) -> list[Data]:
+    return [{"flight_number": f["flight_number"], "date": f["date"]} for f in booking["flights"]]

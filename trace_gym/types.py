@@ -1,0 +1,298 @@
+"""The nouns of trace_gym.
+
+What is written to disk is a frozen pydantic model (validated at the boundary, JSON both ways); the
+three things that an episode handles by the million (`Call`, `Say`, `Check`) are plain dataclasses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from trace_gym.errors import ScenarioError
+
+Message = dict[str, Any]
+"""One chat message: `role`, `content`, and for an assistant perhaps `tool_calls` (OpenAI shape)."""
+
+Label = Literal["NA", "PRESENT", "LACKING"]
+"""Whether a capability was needed on a task and, if so, exercised (paper, section 3.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An agent's tool call."""
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """An agent's message to the user."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One sentence of a verifier, and whether it holds.
+
+    A *goal* is what the task asks for; a *guard* is what must stay true meanwhile.
+    """
+
+    kind: Literal["goal", "guard"]
+    says: str
+    holds: bool
+
+    @classmethod
+    def goal(cls, says: str, holds: bool) -> Self:
+        return cls("goal", says, bool(holds))
+
+    @classmethod
+    def guard(cls, says: str, holds: bool) -> Self:
+        return cls("guard", says, bool(holds))
+
+
+class Record(BaseModel):
+    """Base of every type that is written to disk: frozen, and strict about unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Interface(Record):
+    """What an agent sees of a target: policy, tools and the conventions of the conversation."""
+
+    name: str
+    policy: str
+    """The policy text, in our words unless imported from the user's own installation."""
+    tools: tuple[dict[str, Any], ...]
+    """OpenAI function tools with raw JSON Schemas, in the target's order."""
+    kinds: dict[str, Literal["read", "write", "generic"]]
+    """What each tool does to the state."""
+    conventions: str = ""
+    """How a turn looks, in one or two sentences."""
+    calls_per_turn: int = 1
+    text_with_call: bool = False
+    """Whether a message to the user may stand beside a tool call in one turn."""
+
+    @property
+    def system_prompt(self) -> str:
+        """The system message: conventions first, then the policy."""
+        return f"{self.conventions}\n\n{self.policy}".strip()
+
+
+class Scenario(Record):
+    """The address of one problem, ``env/level/seed``: the only thing a dataset has to store.
+
+    A GRPO group is one scenario repeated K times.
+    """
+
+    env: str
+    level: int = Field(ge=0)
+    seed: int = Field(ge=0)
+
+    def __str__(self) -> str:
+        return f"{self.env}/{self.level}/{self.seed}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``env/level/seed``.
+
+        Raises:
+            ScenarioError: The text is not such an address.
+        """
+        if not (m := re.fullmatch(r"([a-z][a-z0-9_]*)/(\d+)/(\d+)", text)):
+            raise ScenarioError(f"{text!r} is no scenario; expected env/level/seed, such as tau2_precondition/0/7")
+        return cls(env=m[1], level=int(m[2]), seed=int(m[3]))
+
+
+class NamedCheck(Record):
+    """A `Check` as it is stored with a finished episode."""
+
+    kind: Literal["goal", "guard"]
+    says: str
+    holds: bool
+    at_start: bool
+    """Whether it already held before the first action; such a goal pays nothing."""
+
+
+class Score(Record):
+    """What a finished episode is worth, from the loosest level to the strictest."""
+
+    wellformed: float = Field(ge=0, le=1)
+    """Share of assistant turns that obeyed the protocol; 0 when there were none."""
+    progress: float = Field(ge=0, le=1)
+    """Share of the goals, false at the start, that hold at the end."""
+    success: bool
+    """All goals hold and no guard is broken."""
+    broken: tuple[str, ...] = ()
+    """The guards (and goals that held at the start) which no longer hold."""
+    checks: tuple[NamedCheck, ...] = ()
+
+
+class Trajectory(Record):
+    """One agent's episode on one task, read from a log or made by a rollout."""
+
+    id: str
+    task: str
+    """A scenario address, or the task id of a foreign benchmark."""
+    messages: tuple[Message, ...]
+    success: bool | None = None
+    """None: not scored (a failed infrastructure call is never a 0)."""
+    reward: float | None = None
+    score: Score | None = None
+    gold: tuple[Call, ...] | None = None
+    """The reference actions of the task, where the benchmark publishes them."""
+    outputs: tuple[str, ...] = ()
+    """What the reference solution tells the user."""
+    ended: Literal["user", "transfer", "turn_limit", "error", "unknown"] = "unknown"
+    source: str = ""
+    model: str = ""
+    tools: dict[str, Literal["read", "write", "generic"]] = Field(default_factory=dict)
+    """Kind of each tool of the interface."""
+
+    @property
+    def calls(self) -> list[tuple[Call, bool]]:
+        """Every call made, with whether the tool refused it, in order."""
+        refused = {
+            m.get("tool_call_id"): str(m.get("content") or "").lower().startswith("error")
+            for m in self.messages
+            if m.get("role") == "tool"
+        }
+        made = []
+        for message in self.messages:
+            for call in message.get("tool_calls") or ():
+                arguments = call["function"]["arguments"]
+                try:
+                    arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+                except json.JSONDecodeError:
+                    made.append((Call(call["function"]["name"]), True))
+                    continue
+                made.append((Call(call["function"]["name"], arguments), refused.get(call.get("id"), False)))
+        return made
+
+
+class Capability(Record):
+    """A skill that the trajectories show to be lacking, with its evidence (paper, definition 1)."""
+
+    name: str
+    description: str
+    coverage: float
+    """Share of failed trajectories in which it is LACKING."""
+    er_failed: float | None
+    """LACKING share of the failed trajectories that need it; None when no failed one needs it."""
+    er_passed: float | None
+    gap: float | None
+    """er_failed - er_passed; None when either is missing."""
+    gap_interval: tuple[float, float] | None = None
+    """95 % interval of the gap."""
+    labels: dict[str, int] = Field(default_factory=dict)
+    """Counts: lacking_failed, present_failed, na_failed, lacking_passed, present_passed, na_passed."""
+    retained: bool = False
+    """Gap and coverage reach the thresholds."""
+    evidence: tuple[str, ...] = ()
+    """Ids of failed trajectories that lack it, clearest first."""
+    contrast: tuple[str, ...] = ()
+    """Ids of successful trajectories that exercise it."""
+    analyst: str = "rules"
+
+
+class Spec(Record):
+    """The plan of one environment, complete enough to write it."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    capability: str
+    target: str
+    title: str
+    rationale: str
+    """Why skill gained here transfers to the target, three to five sentences."""
+    tools: tuple[str, ...]
+    rules: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    levels: tuple[str, ...]
+    """One sentence a level, easiest first."""
+    blueprint: str
+    """The template under ``templates/env/`` that writes it."""
+    slots: dict[str, Any] = Field(default_factory=dict)
+    """Values for the template: wordings, weights, per-level settings."""
+
+    @property
+    def sha256(self) -> str:
+        return sha256(self.model_dump_json())
+
+
+class Finding(Record):
+    """What one property found."""
+
+    code: str
+    property: str
+    passed: bool
+    says: str
+    """One sentence: what was measured, or what went wrong."""
+    counterexample: str = ""
+    """A runnable snippet that shows the failure."""
+    figures: dict[str, float] = Field(default_factory=dict)
+
+
+class Report(Record):
+    """What an environment passed, and on how many scenarios."""
+
+    passed: bool
+    findings: tuple[Finding, ...]
+    scenarios: int
+    profile: str = "gate"
+
+
+class Manifest(Record):
+    """The identity card of a generated environment."""
+
+    id: str
+    version: int = 0
+    capability: str
+    target: str
+    levels: int
+    title: str = ""
+    spec: Spec | None = None
+    spec_sha256: str = ""
+    module_sha256: str
+    template_sha256: str = ""
+    author: str
+    """What wrote the module: 'template', 'hand', or 'llm:<model>'."""
+    fingerprint: str
+    """Hash of the first openings and states of every level: drift of the generator shows here."""
+    report: Report
+
+
+class Adapter(Record):
+    """A LoRA trained for one capability, and the measured proof that it helps."""
+
+    capability: str
+    env: str
+    path: str
+    base_model: str
+    rank: int
+    trained_on: str
+    """module_sha256 of the environment."""
+    rollouts: int
+    before: float
+    """Success rate of the base on held-out scenarios of the environment."""
+    after: float
+    heldout: int
+    """How many held-out scenarios."""
+
+
+def sha256(content: str | bytes) -> str:
+    """Hex digest of text (UTF-8) or bytes."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def to_jsonl(records: Iterable[Record]) -> str:
+    """One record a line."""
+    return "".join(r.model_dump_json() + "\n" for r in records)

@@ -1,0 +1,136 @@
+"""What a generated environment may import: the base class of every world and its few words.
+
+A world is the state and the rules of one environment. It is built by `generate` from a seeded
+`Random` and nothing else, changed only by its tools, and judged by `verify`, a list of sentences.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+
+from trace_gym.types import Call, Check, Interface, Message, Say
+
+__all__ = ["Call", "Check", "Random", "Say", "ToolError", "World", "asserted", "tool"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+Step = Call | Say
+"""One turn of a scripted expert."""
+
+
+class ToolError(Exception):
+    """A refusal that the agent reads: what was wrong and what is possible. The state is unchanged."""
+
+
+def tool(method: _F | None = None, *, kind: str = "read") -> Any:
+    """Mark a method of a world as a tool; `kind` is ``read``, ``write`` or ``generic``.
+
+    Without a target, the tool's JSON Schema is read from its type hints and Google docstring.
+    """
+
+    def mark(f: _F) -> _F:
+        f._tool_kind = kind  # type: ignore[attr-defined]
+        return f
+
+    return mark if method is None else mark(method)
+
+
+class World:
+    """State and rules of one environment. Subclasses are dataclasses whose fields are the state."""
+
+    id: ClassVar[str]
+    capability: ClassVar[str]
+    target: ClassVar[str] = ""
+    levels: ClassVar[range] = range(1)
+    max_turns: ClassVar[int] = 30
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        """Build one problem; all randomness comes from `rng`."""
+        raise NotImplementedError
+
+    def opening(self) -> str:
+        """The user's first message."""
+        raise NotImplementedError
+
+    def reply(self, text: str) -> str | None:
+        """The scripted user's answer to an agent's message; None hangs up."""
+        raise NotImplementedError
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        """Goals and guards, over the state, the state at the start, and what the agent said."""
+        raise NotImplementedError
+
+    def oracle(self) -> Iterator[Step]:
+        """The expert who exercises the capability. Called on the untouched start state."""
+        raise NotImplementedError
+
+    def ablated(self) -> Iterator[Step]:
+        """The same expert without the capability: what the failing agent does."""
+        raise NotImplementedError
+
+    @property
+    def ended(self) -> bool:
+        """Whether the conversation is over whatever the agent says next (a transfer, for example)."""
+        return False
+
+    @classmethod
+    def interface(cls) -> Interface:
+        """What an agent sees; read from the tools unless a target provides it."""
+        methods = {n: getattr(cls, n) for n in dir(cls) if hasattr(getattr(cls, n, None), "_tool_kind")}
+        return Interface(
+            name=cls.id,
+            policy=inspect.cleandoc(cls.__doc__ or ""),
+            tools=tuple(_schema(n, m) for n, m in methods.items()),
+            kinds={n: m._tool_kind for n, m in methods.items()},
+            conventions="In each turn either write to the user or make one tool call, never both.",
+        )
+
+    def copy(self) -> Self:
+        """An independent copy of the whole state."""
+        return pickle.loads(pickle.dumps(self, -1))  # type: ignore[no-any-return]  # 4x faster than deepcopy
+
+
+def asserted(value: str | int, candidates: Iterable[str | int], said: list[str]) -> bool:
+    """Whether the agent told the user `value` and no competing candidate beside it.
+
+    Case and thousands separators are ignored and a value counts as a whole word only, so that
+    ``50`` is not found in ``150`` and stuffing every candidate into one message fails.
+    """
+    text = " ".join(said).lower().replace(",", "")
+    words = {w.strip(".-") for w in re.findall(r"[\w.-]+", text)}
+
+    def told(v: str | int) -> bool:
+        wanted = str(v).lower()
+        return wanted in words if re.fullmatch(r"[\w-]+", wanted) else wanted in text
+
+    return told(value) and not any(told(c) for c in candidates if str(c).lower() != str(value).lower())
+
+
+_JSON_TYPES: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    list[str]: {"type": "array", "items": {"type": "string"}},
+    list[int]: {"type": "array", "items": {"type": "integer"}},
+}
+
+
+def _schema(name: str, method: Callable[..., Any]) -> Message:
+    """The OpenAI function schema of one tool, from type hints and a Google docstring."""
+    summary, _, args = inspect.cleandoc(method.__doc__ or name).partition("Args:")
+    described = dict(re.findall(r"^\s+(\w+)(?: \([^)]*\))?: (.+)$", args, flags=re.M))
+    hints = get_type_hints(method)
+    properties, required = {}, []
+    for key, parameter in list(inspect.signature(method).parameters.items())[1:]:
+        properties[key] = {**_JSON_TYPES.get(hints.get(key), {}), "description": described.get(key, key)}
+        if parameter.default is parameter.empty:
+            required.append(key)
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return {"type": "function", "function": {"name": name, "description": summary.strip(), "parameters": parameters}}
