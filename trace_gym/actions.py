@@ -48,7 +48,8 @@ class Hermes:
         return self._block.sub("", text), [_call(body, "<tool_call>") for body in self._block.findall(text)]
 
     def render(self, call: Call) -> str:
-        return f"<tool_call>\n{json.dumps({'name': call.tool, 'arguments': call.arguments})}\n</tool_call>"
+        body = json.dumps({"name": call.tool, "arguments": call.arguments})
+        return "<tool_call>\n" + body.replace("<", r"\u003c") + "\n</tool_call>"  # an argument may hold the tag
 
 
 class JsonAction:
@@ -114,8 +115,8 @@ _MAX_DIGITS = 18
 
 
 def _int(digits: str) -> int:
-    if len(digits) > _MAX_DIGITS:
-        raise ValueError(f"a number of {len(digits)} digits, at most {_MAX_DIGITS} are read")
+    if (count := len(digits.lstrip("-"))) > _MAX_DIGITS:
+        raise ValueError(f"a number of {count} digits, at most {_MAX_DIGITS} are read")
     return int(digits)
 
 
@@ -141,7 +142,13 @@ def _depth(value: Any) -> int:
     return depth
 
 
-_thinking = re.compile(r"<think>.*?(?:</think>|$)", re.S)
+def _spoken(text: str) -> str:
+    """What follows the thoughts at the start of a turn; a chat template may have opened their tag already."""
+    thoughts, closed, rest = text.partition("</think>")
+    begun = thoughts.lstrip()
+    if closed and (begun.startswith("<think>") or not ("<tool_call>" in begun or begun.startswith("{"))):
+        return rest
+    return "" if begun.startswith("<think>") else text
 
 
 def read_turn(action: Any, style: str = "hermes") -> tuple[str, list[Call]]:
@@ -160,7 +167,7 @@ def read_turn(action: Any, style: str = "hermes") -> tuple[str, list[Call]]:
         raise Malformed(f"a turn is text or an assistant message, found {type(action).__name__}")
     if len(action) > MAX_TEXT:
         raise Malformed(f"the turn has {len(action)} characters; at most {MAX_TEXT} are read")
-    text, calls = FORMATS[style].parse(_thinking.sub("", action) if "<think>" in action else action)
+    text, calls = FORMATS[style].parse(_spoken(action))
     return clean(text), calls
 
 
@@ -174,7 +181,7 @@ def _read_message(message: dict[str, Any]) -> tuple[str, list[Call]]:
     made = message.get("tool_calls") or ()
     if not isinstance(made, (list, tuple)):
         raise Malformed(f"tool_calls must be a list, found {type(made).__name__}")
-    return clean(_thinking.sub("", content)), [_wired(call) for call in made]
+    return clean(_spoken(content)), [_wired(call) for call in made]
 
 
 def _wired(call: Any) -> Call:

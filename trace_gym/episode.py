@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
 from random import Random
 from typing import Any
 
@@ -19,7 +17,7 @@ from trace_gym.world import ToolError, World
 
 __all__ = ["Action", "Episode", "complaint_about", "interface_of"]
 
-Action = str | Mapping[str, Any] | Call | Say
+Action = str | Message | Call | Say
 """Text in a chat format, an OpenAI assistant message, or a scripted step."""
 
 
@@ -127,15 +125,17 @@ class Episode:
             return "", [action]
         if isinstance(action, Say):
             return action.text, []
-        text, calls = read_turn(dict(action) if isinstance(action, Mapping) else action, self.style)
+        text, calls = read_turn(action, self.style)
         if not text and not calls:
             raise Malformed("the turn is empty; write to the user or call a tool")
         return text, calls
 
     def _call_ids(self, action: Action, count: int) -> list[str]:
         """The ids of an OpenAI message's calls (its client matches answers by them), or our own."""
-        given = action["tool_calls"] if isinstance(action, Mapping) else [{}] * count
-        return [clean(str(c.get("id") or ""))[:200] or f"call_{self.turns}_{n}" for n, c in enumerate(given)]
+        own = [f"call_{self.turns}_{n}" for n in range(count)]
+        if not isinstance(action, dict):
+            return own
+        return [clean(str(c.get("id") or ""))[:200] or n for c, n in zip(action["tool_calls"], own, strict=True)]
 
     def _say(self, text: str) -> list[Message]:
         self.said.append(text)
@@ -188,15 +188,14 @@ class Episode:
         self.score = fold(now, self.start.verify(self.start, []), self.turns, self.malformed)
 
 
+_interfaces: dict[type[World], Interface] = {}
+
+
 def interface_of(world: type[World]) -> Interface:
     """The world's own interface, built once per class."""
-    return _interface(world)
-
-
-@cache
-def _interface(world: Any) -> Interface:  # a type[World] is hashable, which mypy denies as its instances need not be
-    made: Interface = world.interface()
-    return made
+    if world not in _interfaces:
+        _interfaces[world] = world.interface()
+    return _interfaces[world]
 
 
 def _answer(call: Call, call_id: str, content: str) -> Message:

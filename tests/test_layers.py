@@ -1,0 +1,125 @@
+"""Imports go one way, heavy ones stay inside functions, and there is one name for every module."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A room imports from its own line and from the lines above it.
+LAYERS = """
+errors
+types statistics
+world score actions mixture schemas
+episode targets registration
+modules
+registry
+llm policies rollout diagnose synthesize validate
+adapters
+trainers route evaluate lab
+settings
+pipeline report
+cli
+"""
+RANK = {room: rank for rank, line in enumerate(LAYERS.strip().splitlines()) for room in line.split()}
+MAPPED = {"trainers", "templates", "generated_envs"}
+"""Folders beside the package that are imported as `trace_gym.<folder>`."""
+HEAVY = {"torch", "transformers", "peft", "trl", "vllm", "ray", "skyrl", "skyrl_gym", "matplotlib", "safetensors"}
+HEAVY_ROOMS = {"trainers", "lab"}
+FOR_WORLDS = {"trace_gym.world", "collections", "dataclasses", "datetime", "itertools", "re", "typing", "__future__"}
+"""What a generated environment may import, besides its target."""
+
+
+def sources(*folders: str) -> list[Path]:
+    return sorted(p for folder in folders for p in (ROOT / folder).rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    """`trace_gym/route/prompt.py` is in the room route, `trainers/loss.py` in trainers."""
+    first, *rest = path.relative_to(ROOT).with_suffix("").parts
+    return first if first != "trace_gym" else rest[0]
+
+
+def imports(path: Path, lazy: bool = True) -> Iterator[tuple[int, str]]:
+    """Line and absolute name of every import; without `lazy` only of those that run with the module."""
+    package = path.relative_to(ROOT).parent.parts
+    package = package if package[0] == "trace_gym" else ("trace_gym", *package)
+    for node in _nodes(ast.parse(path.read_text()), lazy):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, [base, node.module]))
+            # `from trace_gym import registry` names a room, `from trace_gym.types import Call` is in one.
+            yield from ((node.lineno, f"{module}.{a.name}" if module == "trace_gym" else module) for a in node.names)
+
+
+def _nodes(tree: ast.AST, lazy: bool) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or (
+            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        )
+        if lazy or not inside:
+            yield node
+            yield from _nodes(node, lazy)
+
+
+OURS = [p for p in sources("trace_gym", "trainers") if p != ROOT / "trace_gym" / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    own = room(path)
+    assert own in RANK, f"{own} is a new room: give it a place in LAYERS"
+    for line, name in imports(path):
+        head, _, rest = name.partition(".")
+        other = rest.partition(".")[0]
+        if head == "trace_gym" and other in RANK:
+            assert RANK[other] <= RANK[own], (
+                f"{path.relative_to(ROOT)}:{line}: {own} is below {other}, which it imports"
+            )
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_heavy_imports_wait_for_their_use(path: Path) -> None:
+    if room(path) not in HEAVY_ROOMS:
+        found = [f"line {line}: {name}" for line, name in imports(path, lazy=False) if name.partition(".")[0] in HEAVY]
+        assert not found, f"{path.relative_to(ROOT)} imports them with the module; import them in the function: {found}"
+
+
+@pytest.mark.parametrize("path", sources("generated_envs"), ids=lambda p: p.stem)
+def test_generated_environments_import_their_world_and_little_else(path: Path) -> None:
+    if path.name == "__init__.py":
+        return
+    for line, name in imports(path):
+        allowed = name in FOR_WORLDS or name.partition(".")[0] in FOR_WORLDS or name.startswith("trace_gym.targets.")
+        assert allowed, f"{path.name}:{line} imports {name}; allowed are its target and {', '.join(sorted(FOR_WORLDS))}"
+
+
+@pytest.mark.parametrize("folder", ["trace_gym", "trainers", "templates", "generated_envs", "tests", "benchmarks"])
+def test_mapped_folders_have_one_name(folder: str) -> None:
+    """`import trainers` works in a checkout, and makes a second copy of every class."""
+    for path in sources(folder):
+        twice = [f"line {line}" for line, name in imports(path) if name.partition(".")[0] in MAPPED]
+        assert not twice, f"{path.relative_to(ROOT)}: write trace_gym.<folder>: {twice}"
+
+
+def test_the_reader_of_imports_sees_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    (tmp_path / "trainers").mkdir()
+    path = tmp_path / "trainers" / "a.py"
+    path.write_text(
+        "import os\nfrom . import loss\nfrom .loss import x\nfrom trace_gym import registry\n"
+        "def f():\n    from trace_gym.cli import main\n    import trainers.b\n"
+        "if TYPE_CHECKING:\n    import torch\nclass C:\n    import peft\n"
+    )
+    every = [name for _, name in imports(path)]
+    loss = "trace_gym.trainers"
+    assert every == ["os", loss, f"{loss}.loss", "trace_gym.registry", "trace_gym.cli", "trainers.b", "torch", "peft"]
+    at_import = [name for _, name in imports(path, lazy=False)]
+    assert at_import == ["os", loss, f"{loss}.loss", "trace_gym.registry", "peft"]

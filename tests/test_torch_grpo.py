@@ -1,0 +1,542 @@
+"""The GRPO trainer: its arithmetic against a second implementation, its runs against themselves, and that it learns."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_model import save_tiny
+from torch import nn
+
+from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, EnvBug, NoSignal, ReadError
+from trace_gym.score import SPARSE_WEIGHTS
+from trace_gym.trainers import base, checkpoint
+from trace_gym.trainers.batch import Sample, batches, token_logps
+from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers.torch_grpo import Trained, assert_same_start, draw, train, update
+from trace_gym.types import Scenario
+from trace_gym.world import Check, World
+
+LETTERS = "ae"
+
+
+@dataclass
+class Vowels(World):
+    """Say a or e. One turn, one goal; a random model finds one in some of its attempts."""
+
+    id = "vowels"
+    capability = "vowels"
+    levels = range(3)
+    max_turns = 1
+
+    wanted: str = LETTERS
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        return cls()
+
+    def opening(self) -> str:
+        return "Say one."
+
+    def reply(self, text: str) -> str | None:
+        return None
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        yield Check.goal("one was said", any(set(self.wanted) & set(text) for text in said))
+
+
+class Impossible(Vowels):
+    """Nothing that is said is enough."""
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        yield Check.goal("never", False)
+
+
+class Given(Vowels):
+    """Whatever is said is enough."""
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        yield Check.goal("something was said", bool(said))
+
+
+@dataclass
+class Drifting(Vowels):
+    """An environment with a bug: its state depends on how often it was built."""
+
+    built = 0
+    number: int = 0
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        Drifting.built += 1
+        return cls(number=Drifting.built)
+
+
+SMALL = GRPOConfig(
+    groups=2,
+    samples=4,
+    iterations=4,
+    max_turn_tokens=2,
+    max_tokens=400,
+    lr=1e-2,
+    lora_rank=2,
+    checkpoint_every=2,
+    reward=SPARSE_WEIGHTS,
+)
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny(tmp_path_factory.mktemp("tiny"))
+
+
+def run(config: GRPOConfig, model_dir: Path, out: Path, world: type[World] = Vowels, **options: Any) -> Trained:
+    return train(
+        config,
+        env="vowels",
+        model_dir=model_dir,
+        out_dir=out,
+        open_episode=lambda scenario: Episode(world, scenario),
+        progress=False,
+        **options,
+    )
+
+
+def without_time(metrics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in line.items() if k != "seconds"} for line in metrics]
+
+
+def lines(out: Path) -> list[dict[str, Any]]:
+    return without_time([json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()])
+
+
+def adapter(out: Path) -> dict[str, torch.Tensor]:
+    return load_file(out / "adapter" / "adapter_model.safetensors")
+
+
+def same_tensors(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[k], other[k]) for k in one)
+
+
+# --- the arithmetic ---------------------------------------------------------------------------------------------
+
+
+class Bigram(nn.Module):
+    """A table of logits in the place of a language model, so that the gradient can be written down."""
+
+    def __init__(self, table: np.ndarray[Any, Any]) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.tensor(table, dtype=torch.float32))
+
+    def forward(self, input_ids: torch.Tensor, logits_to_keep: torch.Tensor, **_: Any) -> SimpleNamespace:
+        return SimpleNamespace(logits=self.table[input_ids[:, logits_to_keep]])
+
+
+def by_loops(table: np.ndarray[Any, Any], samples: list[Sample], config: GRPOConfig) -> np.ndarray[Any, Any]:
+    """The same update in numpy: loops over tokens, the gradient and AdamW written out, one minibatch an epoch."""
+    table = table.copy()
+    first, second = np.zeros_like(table), np.zeros_like(table)
+    total = sum(sum(s.mask) for s in samples)
+    for step in range(1, config.epochs + 1):
+        gradient = np.zeros_like(table)
+        for sample in samples:
+            weight = 1 / total if config.average == "token" else 1 / (len(samples) * sum(sample.mask))
+            for t in range(len(sample.ids)):
+                if not sample.mask[t]:
+                    continue
+                row = table[sample.ids[t - 1]] / config.temperature
+                p = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
+                ratio = p[sample.ids[t]] / math.exp(sample.logprobs[t])
+                if sample.advantage > 0 and ratio > 1 + config.clip_high:
+                    continue
+                if sample.advantage < 0 and ratio < 1 - config.clip_low:
+                    continue
+                one_hot = np.eye(len(table))[sample.ids[t]]
+                d_logits = -weight * sample.advantage * ratio * (one_hot - p) / config.temperature
+                gradient[sample.ids[t - 1]] += d_logits
+        gradient *= min(1.0, config.max_grad_norm / (np.sqrt((gradient**2).sum()) + 1e-6))
+        table *= 1 - config.lr * config.weight_decay
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        root = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+        table -= config.lr * (first / (1 - 0.9**step)) / root
+    return table
+
+
+def some_samples(table: np.ndarray[Any, Any], temperature: float) -> list[Sample]:
+    """Trajectories of several lengths whose rollout log-probabilities are off by up to 40 %, so that clips act."""
+    rng = np.random.default_rng(0)
+    samples = []
+    for length in (3, 9, 5, 12):
+        ids = rng.integers(0, len(table), length).tolist()
+        mask = [False, True, *(rng.random(length - 2) < 0.6).tolist()]
+        logp = torch.log_softmax(torch.tensor(table / temperature), -1)
+        off = rng.uniform(-0.35, 0.35, length)
+        old = [float(logp[ids[t - 1], ids[t]]) + off[t] if mask[t] else 0.0 for t in range(length)]
+        samples.append(Sample(ids, mask, old, float(rng.choice([-1.5, 1.5]))))
+    return samples
+
+
+@pytest.mark.parametrize("average", ["trajectory", "token"])
+@pytest.mark.parametrize("micro_batch_tokens", [1, 20, 10_000])
+def test_a_whole_update_equals_plain_loops(average: Any, micro_batch_tokens: int) -> None:
+    config = GRPOConfig(
+        average=average,
+        micro_batch_tokens=micro_batch_tokens,
+        temperature=0.7,
+        lr=0.1,
+        weight_decay=0.1,
+        max_grad_norm=0.05,
+        epochs=3,
+        minibatches=1,
+        clip_low=0.2,
+        clip_high=0.3,
+    )
+    table = np.random.default_rng(1).normal(size=(6, 6))
+    samples = some_samples(table, config.temperature)
+    model = Bigram(table)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+    fit = update(model, optimizer, samples, config, Random(0))
+    want = by_loops(table, samples, config)
+    assert np.abs(want - table).max() > 0.1
+    assert model.table.detach().numpy() == pytest.approx(want, abs=2e-4)
+    assert fit["steps"] == 3
+    assert 0 < float(fit["clip_fraction"] or 0) < 1
+
+
+def test_minibatches_take_one_step_each_and_use_every_sample_once() -> None:
+    table = np.random.default_rng(1).normal(size=(6, 6))
+    samples = [s for s in some_samples(table, 1.0) for _ in range(2)]
+    model = Bigram(table)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
+    fit = update(model, optimizer, samples, GRPOConfig(minibatches=3, max_grad_norm=1e9), Random(0))
+    one = update(model, optimizer, samples, GRPOConfig(minibatches=1, max_grad_norm=1e9), Random(0))
+    assert (fit["steps"], one["steps"]) == (3, 1)
+    # Steps too small to matter: every token was seen once, or the means would differ.
+    for key in ("entropy", "kl_rollout", "clip_fraction", "ratio_max"):
+        assert fit[key] == pytest.approx(one[key], rel=1e-5)
+
+
+def test_more_minibatches_than_samples_are_as_many_as_samples() -> None:
+    table = np.random.default_rng(1).normal(size=(6, 6))
+    model = Bigram(table)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    assert update(model, optimizer, some_samples(table, 1.0), GRPOConfig(minibatches=50), Random(0))["steps"] == 4
+
+
+def test_without_samples_nothing_moves() -> None:
+    model = Bigram(np.zeros((6, 6)))
+    fit = update(model, torch.optim.SGD(model.parameters(), lr=1.0), [], GRPOConfig(), Random(0))
+    assert fit["steps"] == 0 and fit["entropy"] is None
+    assert not model.table.any()
+
+
+def test_a_gradient_that_is_not_finite_stops_before_the_step() -> None:
+    model = Bigram(np.zeros((6, 6)))
+    poisoned = Sample([0, 1], [False, True], [0.0, -1e9], -1.0)
+    with pytest.raises(ConfigError, match="not finite"):
+        update(model, torch.optim.SGD(model.parameters(), lr=1.0), [poisoned], GRPOConfig(), Random(0))
+    assert not model.table.any()
+
+
+def lively(config: GRPOConfig, model_dir: Path) -> Any:
+    """Model, tokenizer, with an adapter that does something (a fresh one is the identity)."""
+    torch.manual_seed(0)
+    model, tokenizer = base.load_with_lora(config, model_dir)
+    for weight in model.parameters():
+        if weight.requires_grad:
+            nn.init.normal_(weight, std=0.1)
+    return model, tokenizer
+
+
+def test_padding_and_batching_do_not_change_log_probabilities(model_dir: Path) -> None:
+    model, _ = lively(SMALL, model_dir)
+    rng = np.random.default_rng(0)
+    samples = [
+        Sample(rng.integers(3, 300, n).tolist(), [False, *(rng.random(n - 1) < 0.5)], [0.0] * n, float(n))
+        for n in (5, 17, 9)
+    ]
+    (batch,) = batches(samples, SMALL)
+    got, entropy = token_logps(model, batch, 0.8)
+    for row, length in enumerate(batch.advantages_B.int().tolist()):
+        sample = next(s for s in samples if len(s.ids) == length)
+        alone = (model(input_ids=torch.tensor([sample.ids])).logits[0].float() / 0.8).log_softmax(-1)
+        for t, mine in enumerate(sample.mask):
+            if mine:
+                column = batch.columns_T.tolist().index(t)
+                assert got[row, column].item() == pytest.approx(alone[t - 1, sample.ids[t]].item(), abs=1e-4)
+                by_hand = -(alone[t - 1].exp() * alone[t - 1]).sum().item()
+                assert entropy[row, column].item() == pytest.approx(by_hand, abs=1e-4)
+        assert batch.mask_BT[row].sum() == sum(sample.mask)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+def test_the_ratio_is_one_on_the_rollouts_own_tokens(model_dir: Path, temperature: float) -> None:
+    from trace_gym.policies.hf import HFPolicy, merged
+
+    config = SMALL.model_copy(update={"temperature": temperature})
+    model, tokenizer = lively(config, model_dir)
+    policy = HFPolicy(model, tokenizer, max_turn_tokens=6, max_tokens=400)
+    episodes = [Episode(Vowels, Scenario(env="vowels", level=0, seed=s)) for s in range(3)]
+    with merged(model):
+        rollouts = policy.rollout(episodes, temperature=temperature, generator=torch.Generator().manual_seed(1))
+    (batch,) = batches([Sample(r.ids, r.mask, r.logprobs, 1.0) for r in rollouts], config)
+    logp_BT, _ = token_logps(model, batch, temperature)
+    assert batch.mask_BT.sum() > 3
+    assert logp_BT[batch.mask_BT].tolist() == pytest.approx(batch.rollout_logp_BT[batch.mask_BT].tolist(), abs=1e-4)
+
+
+def test_gradient_checkpointing_has_the_same_gradient(model_dir: Path) -> None:
+    samples = [Sample([5, 6, 7, 8], [False, False, True, True], [0.0, 0.0, -3.0, -3.0], 1.0)]
+    moved = []
+    for saving in (False, True):
+        config = SMALL.model_copy(update={"gradient_checkpointing": saving, "minibatches": 1})
+        model, _ = lively(config, model_dir)
+        weights = [p for p in model.parameters() if p.requires_grad]
+        update(model, torch.optim.SGD(weights, lr=1.0), samples, config, Random(0))
+        moved.append([w.detach() for w in weights])
+    for one, other in zip(*moved, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+# --- scenarios and groups ----------------------------------------------------------------------------------------
+
+
+def test_scenarios_depend_on_seed_and_iteration_alone() -> None:
+    config = GRPOConfig(groups=40)
+    mixture, levels = [("one", 3.0), ("two", 1.0)], {"one": {0: 1.0, 2: 3.0}, "two": {1: 1.0}}
+    drawn = draw(config, mixture, levels, 7)
+    assert drawn == draw(config, mixture, levels, 7)
+    assert drawn != draw(config, mixture, levels, 8)
+    assert drawn != draw(config.model_copy(update={"seed": 1}), mixture, levels, 7)
+    assert len(drawn) == 40
+    assert {(s.env, s.level) for s in drawn} == {("one", 0), ("one", 2), ("two", 1)}
+    assert sum(s.env == "one" for s in drawn) > sum(s.env == "two" for s in drawn)
+    assert sum(s.level == 2 for s in drawn) > sum(s.level == 0 for s in drawn)
+
+
+def test_a_group_that_does_not_start_from_one_state_is_refused(model_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(EnvBug, match="start from different states"):
+        run(SMALL, model_dir, tmp_path, Drifting)
+
+
+def test_groups_are_compared_within_themselves() -> None:
+    def rollout(seed: int, start: str) -> Any:
+        return SimpleNamespace(scenario=Scenario(env="x", level=0, seed=seed), start_hash=start)
+
+    assert_same_start([rollout(1, "a"), rollout(1, "a"), rollout(2, "b"), rollout(2, "b")], 2)
+    with pytest.raises(EnvBug):
+        assert_same_start([rollout(1, "a"), rollout(2, "a")], 2)
+    with pytest.raises(EnvBug):
+        assert_same_start([rollout(1, "a"), rollout(1, "b")], 2)
+
+
+@pytest.mark.parametrize("env", [[], [("vowels", 0.0)], [("vowels", float("nan"))]])
+def test_a_mixture_needs_weights(env: Any, model_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="weights above 0"):
+        train(SMALL, env=env, model_dir=model_dir, out_dir=tmp_path)
+
+
+# --- runs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An uninterrupted run of four iterations."""
+    out = tmp_path_factory.mktemp("whole")
+    run(SMALL, model_dir, out)
+    return out
+
+
+def test_a_run_leaves_metrics_and_an_adapter_that_peft_loads(whole: Path, model_dir: Path) -> None:
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    history = lines(whole)
+    assert [m["iteration"] for m in history] == [0, 1, 2, 3]
+    assert [m["rollouts"] for m in history] == [8, 16, 24, 32]
+    assert sum(m["steps"] for m in history) > 0
+    for m in history:
+        groups = m["informative"] * 2 + m["all_zero"] + m["all_best"]
+        assert groups == 2
+        assert 0 < m["tokens"] <= 8 * 2
+        assert m["trained_tokens"] <= m["tokens"]
+        assert m["kl_base"] is None
+    loaded = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(model_dir), str(whole / "adapter"))
+    assert loaded.peft_config["default"].r == 2
+    assert any(bool(t.any()) for name, t in adapter(whole).items() if "lora_B" in name)
+    assert sorted(p.name for p in whole.iterdir()) == ["adapter", "checkpoint", "metrics.jsonl"]
+
+
+def test_the_same_seed_gives_the_same_run_and_another_does_not(whole: Path, model_dir: Path, tmp_path: Path) -> None:
+    run(SMALL, model_dir, tmp_path / "again")
+    assert lines(tmp_path / "again") == lines(whole)
+    assert same_tensors(adapter(tmp_path / "again"), adapter(whole))
+    run(SMALL.model_copy(update={"seed": 1}), model_dir, tmp_path / "other")
+    assert not same_tensors(adapter(tmp_path / "other"), adapter(whole))
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_stopped_run_goes_on_bit_for_bit(after: int, whole: Path, model_dir: Path, tmp_path: Path) -> None:
+    first = run(SMALL, model_dir, tmp_path, on_iteration=lambda m: m["iteration"] == after - 1)
+    assert (first.ended, len(first.metrics)) == ("stopped", after)
+    second = run(SMALL, model_dir, tmp_path)
+    assert (second.ended, second.rollouts) == ("iterations", 32)
+    assert lines(tmp_path) == lines(whole)
+    assert same_tensors(adapter(tmp_path), adapter(whole))
+
+
+def test_a_killed_run_goes_on_from_its_checkpoint(whole: Path, model_dir: Path, tmp_path: Path) -> None:
+    def kill(metrics: Any) -> None:
+        if metrics["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(SMALL, model_dir, tmp_path, on_iteration=kill)
+    assert len(lines(tmp_path)) == 3  # one more than the checkpoint knows
+    with (tmp_path / "metrics.jsonl").open("a") as file:
+        file.write('{"iteration": 3, "rew')
+    seen: list[Any] = []
+    run(SMALL, model_dir, tmp_path, on_iteration=lambda m: seen.append(m["iteration"]))
+    assert seen == [2, 3]
+    assert lines(tmp_path) == lines(whole)
+    assert same_tensors(adapter(tmp_path), adapter(whole))
+
+
+def test_a_finished_run_is_not_run_again_but_may_be_made_longer(whole: Path, model_dir: Path, tmp_path: Path) -> None:
+    seen: list[Any] = []
+    short = SMALL.model_copy(update={"iterations": 2})
+    run(short, model_dir, tmp_path)
+    run(short, model_dir, tmp_path, on_iteration=seen.append)
+    assert seen == []
+    run(SMALL, model_dir, tmp_path)
+    assert lines(tmp_path) == lines(whole)
+    assert same_tensors(adapter(tmp_path), adapter(whole))
+
+
+def test_a_run_is_not_continued_with_other_settings(model_dir: Path, tmp_path: Path) -> None:
+    short = SMALL.model_copy(update={"iterations": 1})
+    run(short, model_dir, tmp_path / "out")
+    with pytest.raises(ConfigError, match=r"lr \(was 0.01, now 0.5\).*resume=False"):
+        run(short.model_copy(update={"lr": 0.5}), model_dir, tmp_path / "out")
+    with pytest.raises(ConfigError, match="base model"):
+        run(short, save_tiny(tmp_path / "other", seed=5), tmp_path / "out")
+    again = run(short.model_copy(update={"lr": 0.5}), model_dir, tmp_path / "out", resume=False)
+    assert len(again.metrics) == len(lines(tmp_path / "out")) == 1
+
+
+def test_a_broken_checkpoint_is_named(model_dir: Path, tmp_path: Path) -> None:
+    short = SMALL.model_copy(update={"iterations": 1})
+    run(short, model_dir, tmp_path)
+    for name in ("optimizer.safetensors", "state.json"):
+        (tmp_path / "checkpoint" / name).write_text("{")
+        with pytest.raises(ReadError, match="delete it or train with resume=False"):
+            run(short, model_dir, tmp_path)
+
+
+def test_a_crash_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoint"
+    with checkpoint.replacing(folder) as new:
+        (new / "state.json").write_text("old")
+    with pytest.raises(KeyboardInterrupt), checkpoint.replacing(folder) as new:
+        (new / "state.json").write_text("half")
+        raise KeyboardInterrupt
+    assert (folder / "state.json").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_a_crash_between_the_two_renames_is_survived(whole: Path, model_dir: Path, tmp_path: Path) -> None:
+    run(SMALL, model_dir, tmp_path, on_iteration=lambda m: m["iteration"] == 1)
+    (tmp_path / "checkpoint").rename(tmp_path / "checkpoint.old")
+    run(SMALL, model_dir, tmp_path)
+    assert lines(tmp_path) == lines(whole)
+
+
+def test_nothing_global_is_left_changed(model_dir: Path, tmp_path: Path) -> None:
+    torch.manual_seed(123)
+    state, threads, grads = torch.get_rng_state(), torch.get_num_threads(), torch.is_grad_enabled()
+    run(SMALL.model_copy(update={"iterations": 1}), model_dir, tmp_path)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert (torch.get_num_threads(), torch.is_grad_enabled()) == (threads, grads)
+
+
+def test_the_kl_penalty_alone_leads_back_to_the_base(model_dir: Path) -> None:
+    config = SMALL.model_copy(update={"kl_coef": 1.0})
+    model, _ = lively(config, model_dir)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+    rng = np.random.default_rng(0)
+    flat = [Sample(rng.integers(3, 300, 12).tolist(), [False, *[True] * 11], [-5.0] * 12, 0.0) for _ in range(6)]
+    kl = [update(model, optimizer, flat, config, Random(n))["kl_base"] or 0.0 for n in range(12)]
+    assert kl[0] > 0.1
+    assert kl[-1] < kl[0] / 4
+
+
+def test_a_model_without_the_layers_is_refused(model_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="lora_targets do not fit"):
+        run(SMALL.model_copy(update={"lora_targets": ("c_attn",)}), model_dir, tmp_path)
+    with pytest.raises(ReadError, match="no model can be read"):
+        run(SMALL, tmp_path / "nowhere", tmp_path)
+
+
+# --- when to stop ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("world", "says"),
+    [(Impossible, "100% all zero.*easier level"), (Given, "100% all perfect.*harder level")],
+)
+def test_no_signal_says_what_is_wrong(world: type[World], says: str, model_dir: Path, tmp_path: Path) -> None:
+    config = SMALL.model_copy(update={"max_idle_iterations": 3, "iterations": 9})
+    with pytest.raises(NoSignal, match=says):
+        run(config, model_dir, tmp_path, world)
+    assert len(lines(tmp_path)) == 3
+
+
+def entry(**values: Any) -> dict[str, Any]:
+    return {"success": 1.0, "informative": 0.0, "all_zero": 0, "all_best": 2, "overflow": 0.0, "steps": 0, **values}
+
+
+def test_perfect_after_training_is_solved_and_no_failure() -> None:
+    from trace_gym.trainers import stopping
+
+    config = SMALL.model_copy(update={"max_idle_iterations": 2, "iterations": 50})
+    learned = [entry(informative=1.0, all_best=0, steps=2), entry(), entry()]
+    assert stopping.ended(config, learned) == "solved"
+    assert stopping.ended(config, learned[:2]) is None
+    never = [entry(), entry()]
+    assert stopping.ended(config, never) is None
+    assert "solved already" in stopping.idle(config, never)
+    assert "raise samples or temperature" in stopping.idle(config, [entry(all_best=0)] * 2)
+    assert "ran out of max_tokens=400" in stopping.idle(config, [entry(all_best=0, all_zero=2, overflow=0.9)] * 2)
+
+
+def test_a_run_stops_once_the_moving_success_reaches_the_target() -> None:
+    from trace_gym.trainers import stopping
+
+    config = SMALL.model_copy(update={"target_success": 0.8, "target_window": 2, "iterations": 50})
+    history = [entry(success=s, informative=1.0, all_best=0) for s in (0.9, 0.5, 0.7, 0.9)]
+    assert [stopping.ended(config, history[:n]) for n in (1, 2, 3, 4)] == [None, None, None, "target"]
+
+
+# --- that it learns --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_learning_raises_the_success_of_a_random_model(seed: int, model_dir: Path, tmp_path: Path) -> None:
+    """LEARNING TEST: a random model learns what to say. Seeds are fixed; the rise is five standard errors wide."""
+    changed = {"seed": seed, "groups": 4, "samples": 8, "iterations": 20, "lr": 3e-2, "lora_rank": 4}
+    success = [float(m["success"] or 0) for m in run(SMALL.model_copy(update=changed), model_dir, tmp_path).metrics]
+    before, after = sum(success[:4]) / 4, sum(success[-4:]) / 4
+    assert before < 0.5
+    assert after > before + 0.25, success

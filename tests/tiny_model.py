@@ -1,0 +1,146 @@
+"""A tiny Qwen3 and a byte-level tokenizer with a chat template: an ordinary Hugging Face folder in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
+
+from trace_gym.actions import FORMATS
+from trace_gym.episode import Episode
+from trace_gym.policies import Policy
+from trace_gym.policies.hf import HFPolicy
+from trace_gym.rollout import TokenRollout
+from trace_gym.types import Call, Say
+
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+TAGS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+
+TEMPLATE = """\
+{% if tools %}<|im_start|>system
+{{ messages[0].content }}
+
+# Tools
+<tools>{% for tool in tools %}{{ '\\n' }}{{ tool | tojson }}{% endfor %}{{ '\\n' }}</tools><|im_end|>
+{% elif messages[0].role == 'system' %}<|im_start|>system
+{{ messages[0].content }}<|im_end|>
+{% endif %}
+{% for message in messages %}
+{% if message.role == 'user' %}<|im_start|>user
+{{ message.content }}<|im_end|>
+{% elif message.role == 'assistant' %}<|im_start|>assistant
+{{ message.content or '' }}
+{%- for call in message.tool_calls or [] %}<tool_call>{{ '\\n' }}{"name": "{{ call.function.name }}", "arguments": \
+{% if call.function.arguments is string %}{{ call.function.arguments }}{% else %}{{ call.function.arguments | tojson }}\
+{% endif %}}{{ '\\n' }}</tool_call>{% endfor %}<|im_end|>
+{% elif message.role == 'tool' %}
+{% if loop.previtem is undefined or loop.previtem.role != 'tool' %}<|im_start|>user{{ '\\n' }}{% endif %}
+<tool_response>
+{{ message.content }}
+</tool_response>{% if loop.nextitem is undefined or loop.nextitem.role != 'tool' %}<|im_end|>{% endif %}{{ '\\n' }}
+{%- endif %}
+{% endfor %}
+{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+"""Hermes as Qwen2.5 speaks it: tools in the system message, results inside a user message."""
+
+CORPUS = [
+    '<tool_call>\n{"name": "look", "arguments": {"box": "b1"}}\n</tool_call>',
+    '{"type": "function", "function": {"name": "open_box", "description": "Open a box.", "parameters": ',
+    '{"type": "object", "properties": {"box": {"type": "string", "description": "The number."}}, "required": ["box"]}}',
+    "In each turn either write to the user or make one tool call, never both. I opened the box. Please open my box.",
+    "system user assistant # Tools <tools> </tools> Error: there is no such box",
+] * 3
+
+
+def tiny_tokenizer(
+    vocabulary: int = 400, *, corpus: Sequence[str] = CORPUS, across_words: bool = False
+) -> PreTrainedTokenizerFast:
+    """A byte-level BPE of at most `vocabulary` entries; ``<|im_end|>`` ends a turn.
+
+    With `across_words` an entry may span white space, so that a whole tool scaffold becomes one token.
+    """
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not across_words)
+    made.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary - len(TAGS),
+        special_tokens=SPECIAL,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator(corpus, trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    tokenizer.add_tokens(TAGS)
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
+
+
+def tiny_model(
+    vocabulary: int, *, seed: int = 0, layers: int = 2, hidden: int = 32, heads: int = 4, kv_heads: int = 2
+) -> Qwen3ForCausalLM:
+    """A random Qwen3 with weights large enough that its distribution is far from uniform."""
+    set_seed(seed)
+    config = Qwen3Config(
+        vocab_size=vocabulary,
+        hidden_size=hidden,
+        intermediate_size=3 * hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads,
+        head_dim=hidden // heads,
+        max_position_embeddings=4096,
+        initializer_range=0.2,
+        pad_token_id=0,
+        eos_token_id=2,
+    )
+    return Qwen3ForCausalLM(config).eval()
+
+
+def save_tiny(folder: Path, *, seed: int = 0) -> Path:
+    """Save both as an ordinary Hugging Face folder and return it."""
+    tokenizer = tiny_tokenizer()
+    tokenizer.save_pretrained(folder)
+    tiny_model(len(tokenizer), seed=seed).save_pretrained(folder)
+    return folder
+
+
+class Puppet(HFPolicy):
+    """Speaks a scripted policy's turns through a model: its tokens are given, its log-probabilities are the model's."""
+
+    def __init__(self, script: Policy, model: Any, tokenizer: Any, **kw: Any) -> None:
+        super().__init__(model, tokenizer, **kw)
+        self.script = script
+        self._turns: dict[int, tuple[TokenRollout, int, list[int]]] = {}
+
+    def choose(
+        self,
+        logp: torch.Tensor,
+        rollouts: Sequence[TokenRollout],
+        *,
+        greedy: bool,
+        generator: torch.Generator | None,
+    ) -> torch.Tensor:
+        super().choose(logp, rollouts, greedy=greedy, generator=generator)
+        return torch.tensor([self._next(rollout) for rollout in rollouts])
+
+    def _next(self, rollout: TokenRollout) -> int:
+        _, turn, left = self._turns.get(id(rollout), (rollout, -1, []))
+        if turn != rollout.episode.turns:
+            left = [*self.chat.tokenizer(self.says(rollout.episode))["input_ids"], self.chat.eos][::-1]
+            self._turns[id(rollout)] = rollout, rollout.episode.turns, left
+        return left.pop()
+
+    def says(self, episode: Episode) -> str:
+        """The text of the script's next turn."""
+        match self.script.act(episode):
+            case Call() as call:
+                return FORMATS["hermes"].render(call)
+            case Say(text) | str(text):
+                return text
+            case other:
+                raise TypeError(f"a puppet speaks text and calls, found {other!r}")

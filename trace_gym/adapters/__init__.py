@@ -1,0 +1,1 @@
+"""Adapters: one module a library, each thin over `trace_gym.episode.Episode`."""

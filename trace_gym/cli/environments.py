@@ -1,0 +1,212 @@
+"""Verbs about environments: list, show, play, synthesize, validate."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from trace_gym import registry
+from trace_gym.errors import ConfigError
+from trace_gym.types import Message, Scenario
+
+Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command line."""
+    app.command("list")(list_environments)
+    app.command()(show)
+    app.command()(play)
+    app.command()(synthesize)
+    app.command()(validate)
+
+
+def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
+    """List the environments of the registry.
+
+    Example: trace-gym list
+    """
+    rows = []
+    for name in registry.names():
+        card = registry.card(name)
+        rows.append((registry.gym_id(name), card.capability, card.levels, card.title))
+    if as_json:
+        keys = ("id", "capability", "levels", "title")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=1))
+        return
+    table = Table("id", "capability", "levels", "what it asks", box=None, header_style="bold")
+    for gym_id, capability, levels, title in rows:
+        table.add_row(gym_id, capability or "(target)", str(levels), title)
+    Console().print(table)
+
+
+def show(
+    env: Env,
+    level: Annotated[int, typer.Option(help="Level of the example.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the example.")] = 0,
+) -> None:
+    """Show an environment: its card, and one scenario as the oracle plays it.
+
+    Example: trace-gym show tau2_precondition --level 1 --seed 3
+    """
+    from trace_gym.policies.scripted import Oracle
+    from trace_gym.rollout import play as play_episode
+
+    console = Console()
+    name = registry.name_of(env)
+    card = registry.card(name)
+    console.print(f"[bold]{registry.gym_id(name)}[/bold]  {card.title}")
+    console.print(f"capability: {card.capability or '(target)'}   {card.note}", highlight=False)
+    episode = play_episode(Oracle(), registry.episode(Scenario(env=name, level=level, seed=seed)))
+    console.print(f"\n[bold]{episode.scenario}[/bold], played by its oracle:")
+    for message in episode.messages[1:]:
+        _print_message(console, message)
+    assert episode.score is not None
+    for check in episode.score.checks:
+        console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
+
+
+def play(
+    env: Env,
+    level: Annotated[int, typer.Option(help="Level of the scenario.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the scenario.")] = 0,
+) -> None:
+    """Play a scenario yourself: write to the customer, or call a tool as `tool key=value ...` or JSON.
+
+    Example: trace-gym play tau2_precondition --seed 3
+    """
+    from trace_gym.score import reward
+
+    console = Console()
+    episode = registry.episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
+    console.print(f"[bold]{episode.scenario}[/bold]  /help shows what you can type, /policy the rules, /quit stops.")
+    _print_message(console, episode.messages[1])
+    while not episode.done:
+        try:
+            line = console.input("[bold]you>[/bold] ").strip()
+        except EOFError:
+            line = "/quit"
+        match line:
+            case "":
+                continue
+            case "/quit":
+                episode.finish()
+            case "/policy":
+                console.print(episode.interface.system_prompt, markup=False)
+            case "/help":
+                console.print("Text goes to the customer. A tool call: get_user_details user_id=... or the JSON action.")
+                for tool in episode.tools:
+                    function = tool["function"]
+                    names = ", ".join(function["parameters"].get("properties", {}))
+                    console.print(f"  {function['name']}({names})", markup=False)
+            case _:
+                for message in episode.step(_typed(line, {t["function"]["name"]: t["function"] for t in episode.tools})):
+                    _print_message(console, message)
+    assert episode.score is not None
+    for check in episode.score.checks:
+        console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
+    console.print(f"[bold]{'success' if episode.score.success else 'failed'}[/bold], reward {reward(episode.score):.2f}")
+
+
+def synthesize(
+    name: Annotated[str | None, typer.Argument(help="A spec that ships, or a spec file.", show_default=False)] = None,
+    author: Annotated[str, typer.Option(help="Who writes the module: template.")] = "template",
+    capabilities: Annotated[
+        Path | None, typer.Option("--from", help="A diagnosis: write an environment for each capability it retains.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for module and manifest.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Write every spec that ships.")] = False,
+) -> None:
+    """Write environments and admit those that pass validation.
+
+    Example: trace-gym synthesize tau2_precondition --author template --out my_envs
+    """
+    from trace_gym.synthesize import author as authors
+    from trace_gym.synthesize import template
+
+    if author != "template":
+        raise ConfigError(f"there is no author {author!r}; expected template")
+    if capabilities is not None:
+        from trace_gym.diagnose import Diagnosis
+
+        found = Diagnosis.model_validate_json(capabilities.read_text())
+        served = [(c, authors.serving(c)) for c in found.retained]
+        for capability, spec in served:
+            if spec is None:
+                typer.echo(f"{capability.name}: no blueprint of the template author serves it", err=True)
+        specs = [spec for _, spec in served if spec is not None]
+    elif every:
+        specs = [template.spec(n) for n in template.spec_names()]
+    elif name is None:
+        raise ConfigError(f"name a spec ({', '.join(template.spec_names())}), a spec file, --all or --from")
+    else:
+        specs = [template.read_spec(Path(name).read_text()) if Path(name).is_file() else template.spec(name)]
+    folder = out or registry.home()
+    for spec in specs:
+        manifest = authors.synthesize(spec, author=authors.TemplateAuthor(), folder=folder)
+        typer.echo(f"{manifest.id}: admitted, {folder / (manifest.id + '.py')}")
+
+
+def validate(
+    env: Annotated[str | None, typer.Argument(help="Name, gymnasium id, or a module file.", show_default=False)] = None,
+    profile: Annotated[str, typer.Option(help="How thorough: quick, gate.")] = "gate",
+    listing: Annotated[bool, typer.Option("--list", help="List the properties and stop.")] = False,
+    admit: Annotated[bool, typer.Option(help="Write the manifest if it passes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Check an environment before it costs GPU hours; exit code 1 when it fails.
+
+    Example: trace-gym validate tau2_precondition
+    """
+    from trace_gym import validate as validation
+
+    if listing or env is None:
+        Console().print(validation.listing())
+        return
+    target: str | Path = Path(env) if env.endswith(".py") else registry.name_of(env)
+    report = validation.validate(target, profile=profile)
+    if as_json:
+        typer.echo(report.model_dump_json(indent=1))
+    else:
+        Console().print(validation.render(report))
+    if not report.passed:
+        raise typer.Exit(1)
+    if admit:
+        manifest = registry.admit(target, report, author="hand")
+        typer.echo(f"admitted {manifest.id}")
+
+
+def _print_message(console: Console, message: Message) -> None:
+    colour = {"user": "cyan", "assistant": "green", "tool": "dim"}.get(message["role"], "white")
+    for call in message.get("tool_calls") or ():
+        console.print(f"[{colour}]call>[/] ", end="")
+        console.print(f"{call['function']['name']} {call['function']['arguments']}", markup=False, highlight=False)
+    if message.get("content"):
+        console.print(f"[{colour}]{message['role']}>[/] ", end="")
+        console.print(textwrap.shorten(str(message["content"]), 1200), markup=False, highlight=False)
+
+
+def _typed(line: str, tools: dict[str, Message]) -> Message | str:
+    """What a person typed as an assistant turn; `tool key=value` is short for a call."""
+    name, *pairs = line.split()
+    if name not in tools:
+        if line.startswith("{"):
+            return f"<tool_call>{line}</tool_call>"
+        return line
+    properties = tools[name]["parameters"].get("properties", {})
+    arguments: dict[str, object] = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        try:
+            arguments[key] = value if properties.get(key, {}).get("type") == "string" else json.loads(value)
+        except json.JSONDecodeError:
+            arguments[key] = value
+    return {"content": "", "tool_calls": [{"function": {"name": name, "arguments": json.dumps(arguments)}}]}
+
+

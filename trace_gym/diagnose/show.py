@@ -1,0 +1,90 @@
+"""A diagnosis for people: a table for the terminal, the same as Markdown for pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trace_gym.diagnose.select import Diagnosis
+from trace_gym.types import Capability
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HEADINGS = ("capability", "coverage", "lacking, failed", "lacking, passed", "gap (95 %)", "shuffled gap", "kept", "see")
+LEGEND = (
+    "coverage: share of the failures that lack it; lacking: of those that need it, among the failed and the passed; "
+    "shuffled gap: mean with outcomes shuffled, and how often chance reaches the gap; see: clearest failures"
+)
+
+
+def render(diagnosis: Diagnosis) -> Table:
+    """The table that `trace-gym diagnose` prints."""
+    from rich.table import Table
+    from rich.text import Text
+
+    # Text, not markup: names and ids come from files.
+    table = Table(title=Text(_title(diagnosis)), caption=Text(_notes(diagnosis)), caption_justify="left")
+    for n, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="left" if n in (0, 6, 7) else "right", overflow="fold")
+    for capability in diagnosis.capabilities:
+        style = "bold" if capability.retained else "dim"
+        table.add_row(*map(Text, _row(diagnosis, capability)), style=style)
+    return table
+
+
+def markdown(diagnosis: Diagnosis) -> str:
+    """The diagnosis as a Markdown table with its title, notes and the capabilities' descriptions."""
+    rows = [HEADINGS, ("---",) * len(HEADINGS), *(_row(diagnosis, c) for c in diagnosis.capabilities)]
+    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    described = "\n".join(f"- `{c.name}`: {c.description}" for c in diagnosis.capabilities)
+    return f"**{_title(diagnosis)}**\n\n{table}\n\n{_notes(diagnosis)}\n\n{LEGEND}.\n\n{described}\n"
+
+
+def _title(diagnosis: Diagnosis) -> str:
+    unscored = f", {diagnosis.unscored} not scored" if diagnosis.unscored else ""
+    return (
+        f"{diagnosis.source or 'trajectories'}: {diagnosis.failed} failed, {diagnosis.passed} passed{unscored}; "
+        f"{len(diagnosis.retained)} of {len(diagnosis.capabilities)} capabilities kept "
+        f"(gap >= {diagnosis.delta:.2f}, coverage >= {diagnosis.rho:.2f}; analyst: {diagnosis.analyst})"
+    )
+
+
+def _notes(diagnosis: Diagnosis) -> str:
+    if not diagnosis.failed:
+        return "No trajectory failed: there is nothing to diagnose."
+    notes = [f"{name}: {remark}." for name, remark in diagnosis.remarks.items()]
+    share = f"{len(diagnosis.uncovered)} of {diagnosis.failed} failures"
+    notes.append(f"No capability explains {share}{_some(diagnosis.uncovered)}.")
+    if diagnosis.unlabelled:
+        share = f"{len(diagnosis.unlabelled)} of {diagnosis.n} trajectories"
+        notes.append(f"{share} could not be judged{_some(diagnosis.unlabelled)}.")
+    return " ".join(notes)
+
+
+def _some(ids: tuple[str, ...]) -> str:
+    return f" ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})" if ids else ""
+
+
+def _row(diagnosis: Diagnosis, capability: Capability) -> tuple[str, ...]:
+    counts, control = capability.labels, diagnosis.control[capability.name]
+    gap = _figure(capability.gap)
+    if capability.gap_interval is not None:
+        gap += f" ({capability.gap_interval[0]:.2f} to {capability.gap_interval[1]:.2f})"
+    return (
+        capability.name,
+        f"{capability.coverage:.2f}",
+        f"{_figure(capability.er_failed)} ({counts['lacking_failed']}/{_needed(counts, 'failed')})",
+        f"{_figure(capability.er_passed)} ({counts['lacking_passed']}/{_needed(counts, 'passed')})",
+        gap,
+        f"{_figure(control.mean)}, p {_figure(control.p, 3)}",
+        "yes" if capability.retained else "no",
+        ", ".join(capability.evidence[:3]),
+    )
+
+
+def _needed(counts: dict[str, int], outcome: str) -> int:
+    return counts[f"lacking_{outcome}"] + counts[f"present_{outcome}"]
+
+
+def _figure(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value + 0.0:.{digits}f}".replace(f"-{0:.{digits}f}", f"{0:.{digits}f}")

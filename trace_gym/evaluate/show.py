@@ -1,0 +1,113 @@
+"""An evaluation for people: a table for the terminal, the same as Markdown for pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trace_gym.evaluate.record import Evaluation, Row
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HEADINGS = (
+    "policy",
+    "success % (95 %)",
+    "points over base (95 %)",
+    "gained / lost",
+    "p",
+    "reward",
+    "training rollouts",
+)
+LABELS = {
+    "base": "base model",
+    "routed": "adapters, routed",
+    "oracle_routed": "adapters, routed by known need",
+    "mixture": "one adapter, mixed environments",
+    "grpo_target": "one adapter, GRPO on the target",
+}
+"""What the tables call the rows that are no adapter of one capability."""
+METHOD = (
+    "The unit is the task: success with its Wilson interval, difference with a paired bootstrap interval, "
+    "p from the exact McNemar test (sign test over tasks when there are several seeds)."
+)
+
+
+def label(name: str) -> str:
+    """What tables and plots call a row."""
+    return LABELS.get(name, f"adapter: {name}")
+
+
+def render(evaluation: Evaluation) -> Table:
+    """The table that `trace-gym evaluate` prints."""
+    from rich.table import Table
+    from rich.text import Text
+
+    # Text, not markup: names come from files.
+    table = Table(title=Text(title(evaluation)), caption=Text(" ".join(notes(evaluation))), caption_justify="left")
+    for n, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="right" if n else "left", overflow="fold")
+    for row in evaluation.rows:
+        table.add_row(*map(Text, cells(evaluation, row)))
+    return table
+
+
+def markdown(evaluation: Evaluation) -> str:
+    """The evaluation as a Markdown table with its title and notes."""
+    align = ("---", *["---:"] * (len(HEADINGS) - 1))
+    rows = [HEADINGS, align, *(cells(evaluation, row) for row in evaluation.rows)]
+    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    return f"**{title(evaluation)}**\n\n{table}\n\n{' '.join(notes(evaluation))}\n"
+
+
+def title(evaluation: Evaluation) -> str:
+    """What was measured, on how many tasks."""
+    levels = ", ".join(map(str, evaluation.levels))
+    how = "greedy" if evaluation.temperature == 0 else f"temperature {evaluation.temperature:g}"
+    return f"{evaluation.env}, level {levels}: {len(evaluation.base.scenarios)} {evaluation.split} tasks, {how}"
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """What the figures assume, what is missing, and how the seeds differ; a sentence each."""
+    made = [evaluation.note] if evaluation.note else []
+    made.append(METHOD)
+    if several := [row for row in evaluation.rows if len(set(row.by_seed)) > 1]:
+        spread = "; ".join(f"{label(row.name)} {_spread(row)}" for row in several)
+        made.append(
+            f"Means over training seeds; intervals do not cover the draw of the seeds. Lowest to highest: {spread}."
+        )
+    if unscored := [f"{label(row.name)} {row.unscored}" for row in evaluation.rows if row.unscored]:
+        made.append(f"Not scored and left out: {'; '.join(unscored)}.")
+    return made
+
+
+def cells(evaluation: Evaluation, row: Row) -> tuple[str, ...]:
+    """The row of the table, in the order of `HEADINGS`."""
+    success = _percent(row.rate) + (
+        f" ({_percent(row.interval.low)} to {_percent(row.interval.high)})" if row.interval else ""
+    )
+    seeds = f" x {len(row.seeds)} seeds" if len(row.seeds) > 1 and row.rollouts_trained else ""
+    spent = f"{row.rollouts_trained}{seeds}" if row.rollouts_trained else "-"
+    versus = ("-", "-", "-")
+    if row is not evaluation.base and (c := evaluation.compare(row.name)) is not None:
+        points = f"{_points(c.gain)} ({_points(c.low)} to {_points(c.high)})"
+        versus = (points, f"{c.gained} / {c.lost}", p_value(c.p))
+    reward = "-" if row.reward_mean is None else f"{row.reward_mean:.2f}"
+    return (label(row.name), success, *versus, reward, spent)
+
+
+def p_value(p: float) -> str:
+    """A p-value to three digits."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:+.1f}"
+
+
+def _spread(row: Row) -> str:
+    rates = [rate for rate in row.by_seed if rate is not None]
+    return f"{_percent(min(rates))} to {_percent(max(rates))}" if rates else "-"

@@ -1,0 +1,96 @@
+"""What the embedded agent reads besides demonstrations: routing exercises and questions about records.
+
+They give it latent skills (naming what a task needs, finding a value in a record, finding the
+cheapest flight) that a large model brings along, and that GRPO can then bring out. They show no
+behaviour: no tool is called in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+
+from trace_gym import registry
+from trace_gym.episode import Episode
+from trace_gym.lab.demos import LEVELS, TARGET, demonstration
+from trace_gym.route.prompt import BASE, LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
+from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk
+from trace_gym.targets.tau2.needs import DESCRIPTIONS, needed
+from trace_gym.types import Message, Scenario
+
+ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
+QUIZ = {"role": "system", "content": "# Questions about records"}
+
+
+def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
+    """Routing prompts with shuffled letters over some of the capabilities, answered."""
+    seeds = registry.SPLITS["pretrain"]
+    for n in range(start, start + count):
+        rng = Random(f"lab/route/{n}")
+        offset = 50_000_000 + 8 * n
+        names = rng.sample(sorted(ENVS), k=rng.randint(1, len(ENVS)))
+        options = [example_option(rng, name, seeds[offset + i]) for i, name in enumerate(names)]
+        options = shuffled([*options, NO_SKILL], rng)
+        env = rng.choice([*ENVS, TARGET, TARGET, TARGET])
+        task = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seeds[offset + 7]))
+        assert isinstance(task.start, AirlineDesk)
+        needs = needed(task.start)
+        fitting = [o for o in options if o.capability in needs] or [NO_SKILL]
+        letter = LETTERS[options.index(rng.choice(fitting))]
+        yield [*routing_messages(task.start.opening(), options), {"role": "assistant", "content": letter}]
+
+
+def example_option(rng: Random, env: str, seed: int) -> Option:
+    """A capability with one successful conversation from its environment that needed it."""
+    capability = registry.load(env).capability
+    for attempt in range(20):
+        scenario = Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed + 1_000_000 * attempt)
+        episode = demonstration(scenario, SKILLS)
+        assert isinstance(episode.start, AirlineDesk)
+        if capability in needed(episode.start):
+            return Option(capability, DESCRIPTIONS[capability], compact(episode.messages))
+    return Option(capability, DESCRIPTIONS[capability])
+
+
+def questions(start: int, count: int) -> Iterator[list[Message]]:
+    """A search result or a profile, and one question about it."""
+    seeds = registry.SPLITS["pretrain"]
+    for n in range(start, start + count):
+        rng = Random(f"lab/quiz/{n}")
+        env = rng.choice(("tau2_structured_data", "tau2_structured_data", "tau2_tool_precision"))
+        episode = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seeds[100_000_000 + n]))
+        yield _about_flights(rng, episode) if env == "tau2_structured_data" else _about_profile(rng, episode)
+
+
+def _about_flights(rng: Random, episode: Episode) -> list[Message]:
+    desk = episode.start
+    assert isinstance(desk, AirlineDesk)
+    booking = next(iter(desk.reservations.values()))
+    date = rng.choice([d for f in desk.flights.values() for d in f["dates"]])
+    found = desk.search_direct_flight(booking["origin"], booking["destination"], date)
+    cabin = rng.choice(("economy", "business"))
+    if rng.random() < 0.6:
+        question = f"Which flight is the cheapest in {cabin}?"
+        answer = min(found, key=lambda f: f["prices"][cabin])["flight_number"]
+    else:
+        asked = rng.choice(found)
+        question = f"What does {asked['flight_number']} cost in {cabin}?"
+        answer = str(asked["prices"][cabin])
+    return [QUIZ, {"role": "tool", "content": json.dumps(found)}, *_answered(question, answer)]
+
+
+def _about_profile(rng: Random, episode: Episode) -> list[Message]:
+    desk = episode.start
+    assert isinstance(desk, AirlineDesk)
+    owner = desk.users[desk.customer]
+    method = rng.choice(list(owner["payment_methods"].values()))
+    question = f"What is the id of the {method['source'].replace('_', ' ')}?"
+    return [QUIZ, {"role": "tool", "content": json.dumps(owner)}, *_answered(question, method["id"])]
+
+
+def _answered(question: str, answer: str) -> list[Message]:
+    return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+
+
+__all__ = ["BASE", "example_option", "questions", "routing_exercises"]

@@ -1,0 +1,226 @@
+"""Pre-train the embedded agent from scratch: ``python -m trace_gym.lab.pretrain --out DIR``.
+
+The data are imperfect demonstrations (`demos`), routing exercises and questions (`lessons`), all
+from the pre-training seeds. The result is an ordinary Hugging Face folder. The same command on the
+same versions of the libraries, with one thread, gives the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from trace_gym.lab import demos, lessons, tokenizer
+
+CONTEXT_WEIGHT, CONTEXT_SHARE = 0.4, 0.3
+"""Loss weight of tokens that the agent does not write, and the share of them that is counted at all:
+the agent learns to read records by predicting them, and the output layer is spared the rest."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Shape of the model and amount of pre-training."""
+
+    hidden: int = 64
+    layers: int = 4
+    heads: int = 4
+    ffn: int = 192
+    episodes: int = 90_000
+    batch_tokens: int = 6_000
+    lr: float = 5e-3
+
+    def config(self, vocab: int, eos: int, pad: int) -> Any:
+        from transformers import Qwen3Config
+
+        return Qwen3Config(
+            vocab_size=vocab, hidden_size=self.hidden, num_hidden_layers=self.layers, num_attention_heads=self.heads,
+            num_key_value_heads=self.heads, head_dim=self.hidden // self.heads, intermediate_size=self.ffn,
+            max_position_embeddings=2048, tie_word_embeddings=True, eos_token_id=eos, pad_token_id=pad,
+            bos_token_id=None, attention_dropout=0.0,
+        )  # fmt: skip
+
+
+SIZES = {
+    "small": Size(),
+    "smoke": Size(hidden=32, layers=2, ffn=64, episodes=300),
+    "large": Size(hidden=256, layers=8, heads=8, ffn=768, episodes=400_000, batch_tokens=32_000, lr=2e-3),
+}
+"""``small`` ships with the project, ``large`` is meant for a GPU, ``smoke`` for tests."""
+
+CHUNK = 500
+"""Conversations a worker renders at a time."""
+
+
+def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int = 50) -> dict[str, Any]:
+    """Train a base of this size into the folder `out` and return its figures."""
+    import torch
+    from transformers import Qwen3ForCausalLM
+
+    torch.manual_seed(seed)
+    out.mkdir(parents=True, exist_ok=True)
+    tok = make_tokenizer()
+    tok.save_pretrained(out)
+    model = Qwen3ForCausalLM(size.config(len(tok), tok.eos_token_id, tok.pad_token_id))
+    optimizers = _optimizers(model, size.lr)
+    total, seen, tokens, began = size.episodes, 0, 0, time.monotonic()
+    log = (out / "pretrain.jsonl").open("w")
+    running: list[float] = []
+    for step, (batch, count) in enumerate(_batches(out, size, seed, workers)):
+        scale = min(1.0, (step + 1) / 100, 0.02 + (1 - seen / total) / 0.4)  # warm-up, then linear over the last 40 %
+        for optimizer, lr in optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = lr * scale
+        loss = _loss(model, batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer, _ in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        seen, tokens = seen + count, tokens + int(batch["ids"].numel())
+        running.append(loss.item())
+        if step % report == 0:
+            line = {"step": step, "episodes": seen, "tokens": tokens, "loss": round(float(np.mean(running)), 4), "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
+            print(json.dumps(line), flush=True)
+            log.write(json.dumps(line) + "\n")
+            log.flush()
+            running = []
+        if os.environ.get("CK") and step % 400 == 399: model.save_pretrained(out)
+    log.close()
+    model.save_pretrained(out, safe_serialization=True)
+    figures = {"size": asdict(size), "parameters": sum(p.numel() for p in model.parameters()), "tokens": tokens, "seed": seed, "competence": demos.COMPETENCE}  # fmt: skip
+    (out / "lab.json").write_text(json.dumps(figures, indent=1) + "\n")
+    return figures
+
+
+def make_tokenizer(conversations: int = 1500) -> Any:
+    """The lab's tokenizer, trained on the first demonstrations and lessons."""
+    plain = tokenizer.build(["<|end|>"], merges=1)
+    texts = [tokenizer.render(plain, e.messages, e.tools) for e in demos.demonstrations(0, conversations)]
+    for make in (lessons.routing_exercises, lessons.questions):
+        texts += [tokenizer.render(plain, m, ()) for m in make(0, conversations // 3)]
+    return tokenizer.build(texts)
+
+
+def _batches(out: Path, size: Size, seed: int, workers: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Batches of about `batch_tokens`, of conversations of like length; rendered ahead by worker processes."""
+    starts = list(range(0, size.episodes, CHUNK))
+    with ProcessPoolExecutor(max_workers=workers) as pool:
+        pending = []
+        for n in range(0, len(starts) + 8):
+            if n < len(starts):
+                pending.append(pool.submit(rendered, str(out), starts[n]))
+            if n >= 8 or n >= len(starts):
+                if not pending:
+                    break
+                rows = pending.pop(0).result()
+                yield from _grouped(rows, size.batch_tokens, Random(f"{seed}/{n}"))
+        while pending:
+            yield from _grouped(pending.pop(0).result(), size.batch_tokens, Random(f"{seed}/end/{len(pending)}"))
+
+
+def _grouped(rows: list[tuple[list[int], list[float]]], budget: int, rng: Random) -> list[tuple[dict[str, Any], int]]:
+    import torch
+
+    rows = sorted(rows, key=lambda r: len(r[0]))
+    groups: list[list[tuple[list[int], list[float]]]] = [[]]
+    for row in rows:
+        if groups[-1] and len(row[0]) * (len(groups[-1]) + 1) > budget:
+            groups.append([])
+        groups[-1].append(row)
+    rng.shuffle(groups)
+    made = []
+    for group in groups:
+        width = max(len(ids) for ids, _ in group)
+        ids = torch.zeros(len(group), width, dtype=torch.long)
+        weights = torch.zeros(len(group), width)
+        for i, (row, weight) in enumerate(group):
+            ids[i, : len(row)] = torch.tensor(row)
+            weights[i, : len(row)] = torch.tensor(weight)
+        made.append(({"ids": ids, "weights": weights}, len(group)))
+    return made
+
+
+def rendered(folder: str, start: int) -> list[tuple[list[int], list[float]]]:
+    """Token ids and loss weights of `CHUNK` conversations: four in six demonstrations, the rest lessons."""
+    tok = _tokenizer(folder)
+    part = CHUNK // 6
+    texts = [tokenizer.render(tok, e.messages, e.tools) for e in demos.demonstrations(start, CHUNK - 2 * part)]
+    for make in (lessons.routing_exercises, lessons.questions):
+        texts += [tokenizer.render(tok, m, ()) for m in make(start, part)]
+    rows = []
+    for text in texts:
+        ids = tok(text)["input_ids"]
+        rows.append((ids, _weights(ids, tok, Random(f"{start}/{len(rows)}"))))
+    return rows
+
+
+def _weights(ids: list[int], tok: Any, rng: Random) -> list[float]:
+    """1 for what the assistant writes, up to and with its end token; less or nothing for the rest."""
+    assistant = tok.convert_tokens_to_ids("<|assistant|>")
+    weights, writing = [], False
+    for token in ids:
+        weights.append(1.0 if writing else CONTEXT_WEIGHT * (rng.random() < CONTEXT_SHARE))
+        writing = token != tok.eos_token_id if writing else token == assistant
+    return weights
+
+
+_loaded: dict[str, Any] = {}
+
+
+def _tokenizer(folder: str) -> Any:
+    if folder not in _loaded:
+        from transformers import AutoTokenizer
+
+        _loaded[folder] = AutoTokenizer.from_pretrained(folder)
+    return _loaded[folder]
+
+
+def _loss(model: Any, batch: dict[str, Any]) -> Any:
+    """Weighted next-token cross-entropy; right padding needs no mask under causal attention."""
+    import torch
+
+    weights = batch["weights"][:, 1:]
+    hidden = model.model(input_ids=batch["ids"]).last_hidden_state[:, :-1][weights > 0]
+    losses = torch.nn.functional.cross_entropy(model.lm_head(hidden), batch["ids"][:, 1:][weights > 0], reduction="none")
+    weights = weights[weights > 0]
+    return (losses * weights).sum() / weights.sum()
+
+
+def _optimizers(model: Any, lr: float) -> list[tuple[Any, float]]:
+    """Muon for the hidden matrices, AdamW for embeddings and norms."""
+    import torch
+
+    matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
+    others = [p for n, p in model.named_parameters() if p.ndim != 2 or "embed" in n]
+    muon = torch.optim.Muon(matrices, lr=lr, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    return [(muon, lr), (torch.optim.AdamW(others, lr=lr, betas=(0.9, 0.95), weight_decay=0.0), lr)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "base")
+    parser.add_argument("--size", choices=SIZES, default="small")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--episodes", type=int, help="override the size's number of conversations")
+    arguments = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    size = SIZES[arguments.size]
+    if arguments.episodes:
+        size = Size(**{**asdict(size), "episodes": arguments.episodes})
+    print(json.dumps(train(size, arguments.out, seed=arguments.seed)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Conversations as token ids, by a tokenizer's own chat template and without tokenising the past again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from trace_gym.errors import ConfigError
+from trace_gym.types import Message
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+MARK = "dummy-turn-of-the-assistant"
+KEPT = 20_000
+"""Renderings that are remembered; beyond that all are forgotten, so that memory stays bounded."""
+
+
+class Chat:
+    """Renders openings and answers for one tokenizer, and remembers the renderings, which repeat.
+
+    Raises:
+        ConfigError: The tokenizer has no end-of-turn token or no chat template.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        if tokenizer.eos_token_id is None or not tokenizer.chat_template:
+            raise ConfigError("the tokenizer needs an eos_token that ends a turn, and a chat_template")
+        self.tokenizer = tokenizer
+        self.eos: int = int(tokenizer.eos_token_id)
+        self._eos_text = str(tokenizer.eos_token)
+        self._known: dict[str, list[int]] = {}
+
+    def opening(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
+        """Ids of the messages and the generation prompt."""
+        return self._ids(self._render(messages, tools))
+
+    def answer(self, answers: Sequence[Message], tools: Sequence[Message]) -> list[int]:
+        """Ids of what follows an assistant turn's end-of-turn token: the answers and the next generation prompt.
+
+        Raises:
+            ConfigError: The chat template does not end an assistant turn with the end-of-turn token.
+        """
+        key = repr(answers)
+        if (ids := self._known.get(key)) is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            ids = self._known[key] = self._ids(self._suffix(answers, tools))
+        return ids
+
+    def texts(self, turns: Sequence[Sequence[int]]) -> list[str]:
+        """Turns as text, special tokens included, without the end-of-turn token."""
+        bare = [turn[:-1] if turn and turn[-1] == self.eos else turn for turn in turns]
+        return self.tokenizer.batch_decode(
+            [list(t) for t in bare], skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+
+    def _suffix(self, answers: Sequence[Message], tools: Sequence[Message]) -> str:
+        """Render the answers after a marked dummy turn and keep what follows that turn's end."""
+        calls: list[Message] = [
+            {"id": a.get("tool_call_id"), "type": "function", "function": {"name": a.get("name"), "arguments": {}}}
+            for a in answers
+            if a["role"] == "tool"
+        ]
+        dummy: Message = {"role": "assistant", "content": MARK} | ({"tool_calls": calls} if calls else {})
+        # One tool is enough for templates that ask whether there are any, and much faster than all.
+        text = self._render([{"role": "user", "content": "-"}, dummy, *answers], tools[:1])
+        _, marked, rest = text.partition(MARK)
+        _, ended, suffix = rest.partition(self._eos_text)
+        if not marked or not ended:
+            raise ConfigError(
+                f"the chat template does not end an assistant turn with the tokenizer's eos_token {self._eos_text!r}; "
+                "set tokenizer.eos_token to the token that ends a turn"
+            )
+        return suffix
+
+    def _render(self, messages: Sequence[Message], tools: Sequence[Message]) -> str:
+        template: Any = self.tokenizer.apply_chat_template
+        return str(template(list(messages), tools=list(tools) or None, add_generation_prompt=True, tokenize=False))
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])

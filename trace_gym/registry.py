@@ -1,0 +1,330 @@
+"""List, find and load environments by name, and address their problems.
+
+A module is executed only when its content hash is the one in its manifest and the manifest's report passed.
+That catches edits and accidents; it is no sandbox: loading an environment runs its code.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from trace_gym import registration
+from trace_gym.episode import Episode
+from trace_gym.errors import (
+    ConfigError,
+    DuplicateEnv,
+    EnvNotFound,
+    ReadError,
+    ScenarioError,
+    TamperedEnv,
+)
+from trace_gym.mixture import Mixture
+from trace_gym.modules import execute, file_bytes, fingerprint, world_at
+from trace_gym.registration import Entry, add_folder, entries, folders, refresh
+from trace_gym.types import Manifest, Record, Report, Scenario, Spec, sha256
+from trace_gym.world import World
+
+__all__ = [
+    "SPLITS",
+    "add_folder",
+    "admit",
+    "episode",
+    "fingerprint",
+    "folders",
+    "gym_id",
+    "level_count",
+    "level_for",
+    "load",
+    "manifest",
+    "mixture",
+    "mixtures",
+    "module_path",
+    "name_of",
+    "names",
+    "part_of",
+    "refresh",
+    "scenarios",
+    "split_of",
+    "world_at",
+]
+
+SPLITS = {
+    "train": range(10**6),
+    "validate": range(10**6, 2 * 10**6),
+    "select": range(2 * 10**6, 3 * 10**6),
+    "test": range(3 * 10**6, 4 * 10**6),
+    "pretrain": range(4 * 10**6, 10**9),
+}
+"""Seeds of each split; they are disjoint, so what is trained on is never tested on."""
+
+_R = TypeVar("_R", bound=Record)
+_GYM_ID = re.compile(r"(?:trace_gym:)?trace/([a-z0-9-]+?)(?:-v(\d+))?")
+
+
+def names() -> list[str]:
+    """The environments, sorted; `mixtures` lists the mixtures."""
+    return [n for n, e in entries.items() if e.module]
+
+
+def mixtures() -> list[str]:
+    """The mixtures, sorted."""
+    return [n for n, e in entries.items() if not e.module]
+
+
+def name_of(gym_id_or_name: str) -> str:
+    """The name behind ``trace/tau2-precondition-v0`` or ``tau2_precondition``.
+
+    Raises:
+        EnvNotFound: There is no such environment or mixture, or not in that version.
+    """
+    m = _GYM_ID.fullmatch(gym_id_or_name)
+    entry = _entry(m[1].replace("-", "_") if m else gym_id_or_name)
+    if m and m[2] and int(m[2]) != entry.version:
+        raise EnvNotFound(f"{gym_id_or_name} is not registered; the version here is {entry.gym_id}")
+    return entry.name
+
+
+def gym_id(name: str) -> str:
+    """The id for `gymnasium.make`, such as ``trace/tau2-precondition-v0``."""
+    return _entry(name).gym_id
+
+
+def manifest(name: str) -> Manifest:
+    """The identity card of an environment.
+
+    Raises:
+        EnvNotFound: There is no such environment.
+        DuplicateEnv: Several files claim the name.
+        ReadError: The manifest cannot be read, or is another environment's.
+    """
+    entry = _entry(name)
+    if entry.module is None:
+        raise EnvNotFound(f"{name} is a mixture of {', '.join(mixture(name).mixture)} and has no manifest of its own")
+    return _read(entry, Manifest)
+
+
+def mixture(name: str) -> Mixture:
+    """The parts and weights of a mixture.
+
+    Raises:
+        EnvNotFound: There is no such mixture.
+        ReadError: Its file cannot be read.
+    """
+    entry = _entry(name)
+    if entry.module is not None:
+        raise EnvNotFound(f"{name} is an environment, not a mixture; the mixtures are {', '.join(mixtures())}")
+    return _read(entry, Mixture)
+
+
+def module_path(name: str) -> Path:
+    """The file of an environment's code, whether or not it has a manifest yet.
+
+    Raises:
+        EnvNotFound: No folder has such a file.
+    """
+    found = [p for folder in folders() if (p := folder / f"{name}.py").is_file()]
+    if not found or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise _not_found(name)
+    return found[0]
+
+
+def load(name: str) -> type[World]:
+    """The world class of an environment, by name or gymnasium id.
+
+    Raises:
+        EnvNotFound: There is no such environment.
+        DuplicateEnv: Several files claim the name.
+        TamperedEnv: The module is not the one that its manifest admits, or did not pass.
+        EnvBug: The module does not define the world.
+    """
+    name = name_of(name)
+    card = manifest(name)
+    module = _entry(name).module
+    assert module is not None  # manifest() refuses mixtures
+    mend = f"to check it and admit it as it is: trace-gym validate {name} --admit"
+    if (found := sha256(source := file_bytes(module))) != card.module_sha256:
+        raise TamperedEnv(f"{module} has sha256 {found}, its manifest says {card.module_sha256}; {mend}")
+    if not card.report.passed:
+        failed = ", ".join(f"{f.code} {f.property}" for f in card.report.findings if not f.passed)
+        raise TamperedEnv(f"{name} did not pass validation ({failed or 'no finding is recorded'}); {mend}")
+    return execute(module, source)
+
+
+def episode(scenario: Scenario | str, **options: Any) -> Episode:
+    """Begin an attempt at a scenario; a mixture's scenario begins the part's, and `episode.scenario` says which.
+
+    Args:
+        scenario: An address, as a `Scenario` or as text.
+        options: Passed on to `Episode`, such as ``style``.
+    """
+    at = part_of(Scenario.parse(scenario) if isinstance(scenario, str) else scenario)
+    return Episode(load(at.env), at, **options)
+
+
+def part_of(scenario: Scenario) -> Scenario:
+    """The scenario itself, or the part's scenario that a mixture's stands for."""
+    entry = _entry(scenario.env)
+    if entry.module is not None:
+        return scenario
+    if scenario.level >= (count := level_count(scenario.env)):
+        raise ScenarioError(f"{scenario.env} has levels 0 to {count - 1}, not {scenario.level}")
+    return mixture(scenario.env).part_of(scenario)
+
+
+def level_count(name: str) -> int:
+    """How many levels an environment has; for a mixture, those that all of its parts have."""
+    if _entry(name).module is not None:
+        return manifest(name).levels
+    return min(manifest(part).levels for part in mixture(name).mixture)
+
+
+def scenarios(
+    env: str, split: str = "train", n: int = 100, levels: Sequence[int] | None = None, offset: int = 0
+) -> list[Scenario]:
+    """`n` scenarios of a split with successive seeds, taking turns at `levels` (all of them by default).
+
+    Two calls whose ``offset`` to ``offset + n`` do not overlap share no scenario.
+
+    Raises:
+        ConfigError: There is no such split, or it has not as many seeds.
+        ScenarioError: A level does not exist.
+    """
+    seeds, count = _seeds(split), level_count(name_of(env))
+    chosen = list(range(count)) if levels is None else list(levels)
+    if wrong := [level for level in chosen if level not in range(count)] or not chosen:
+        raise ScenarioError(f"{env} has levels 0 to {count - 1}; asked for {wrong if chosen else 'none'}")
+    if offset < 0 or n < 0 or offset + n > len(seeds):
+        raise ConfigError(f"split {split!r} has seeds 0 to {len(seeds) - 1}; asked for {n} from {offset} on")
+    name = name_of(env)
+    return [Scenario(env=name, level=chosen[i % len(chosen)], seed=seeds[i]) for i in range(offset, offset + n)]
+
+
+def level_for(env: str, seed: int) -> int:
+    """A level for a seed alone, the same for ever: for callers who name a seed and no level."""
+    return Random(f"{env}/{seed}").randrange(level_count(env))
+
+
+def split_of(scenario: Scenario) -> str:
+    """The split that a scenario's seed belongs to.
+
+    Raises:
+        ScenarioError: The seed is beyond every split.
+    """
+    for name, seeds in SPLITS.items():
+        if scenario.seed in seeds:
+            return name
+    raise ScenarioError(f"{scenario} belongs to no split; seeds end at {10**9 - 1}")
+
+
+def admit(
+    name_or_path: str | os.PathLike[str],
+    report: Report,
+    author: str,
+    spec: Spec | None = None,
+    template_sha256: str = "",
+) -> Manifest:
+    """Write an environment's manifest beside its module, for exactly the code that is there now.
+
+    Args:
+        name_or_path: An environment in one of the searched folders, or a module file anywhere.
+        report: What it passed; an environment whose report did not pass is written down and not loaded.
+        author: What wrote the module: ``template``, ``hand``, or ``llm:<model>``.
+        spec: The plan that it was written from.
+        template_sha256: Hash of the template that wrote it.
+
+    Raises:
+        EnvNotFound, ReadError: There is no such module.
+        EnvBug: It does not define the world, or the world does not generate.
+        ConfigError: Its levels do not count from 0.
+    """
+    is_path = isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".py")
+    path = Path(name_or_path).expanduser().resolve() if is_path else module_path(str(name_or_path))
+    source = file_bytes(path)
+    world = execute(path, source)
+    if world.levels != range(len(world.levels)) or not world.levels:
+        raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
+    made = Manifest(
+        id=world.id,
+        version=registration.version_in(path.with_suffix(".json")),
+        capability=world.capability,
+        target=world.target,
+        levels=len(world.levels),
+        title=spec.title if spec else (world.__doc__ or "").strip().partition("\n")[0],
+        spec=spec,
+        spec_sha256=spec.sha256 if spec else "",
+        module_sha256=sha256(source),
+        template_sha256=template_sha256,
+        author=author,
+        fingerprint=fingerprint(world),
+        report=report,
+    )
+    _write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
+    refresh()
+    return made
+
+
+def _entry(name: str) -> Entry:
+    if name not in entries:
+        refresh()  # another process may have written it
+    if (entry := entries.get(name)) is None:
+        raise _not_found(name)
+    if entry.rivals:
+        raise DuplicateEnv(registration.duplicate(entry))
+    return entry
+
+
+def _not_found(name: str) -> EnvNotFound:
+    for folder in folders():
+        if re.fullmatch(r"[a-z][a-z0-9_]*", name) and (path := folder / f"{name}.py").is_file():
+            return EnvNotFound(f"{path} has no manifest; to check and admit it: trace-gym validate {name} --admit")
+    near = difflib.get_close_matches(name, entries, n=3, cutoff=0.4) or list(entries)
+    searched = ", ".join(map(str, folders()))
+    hint = f"did you mean {' or '.join(near)}?" if near else "there is none at all"
+    return EnvNotFound(
+        f"no environment is called {name!r}; {hint} Searched {searched}; name more folders in {registration.VARIABLE}"
+    )
+
+
+def _seeds(split: str) -> range:
+    if split not in SPLITS:
+        raise ConfigError(f"{split!r} is no split; expected one of {', '.join(SPLITS)}")
+    return SPLITS[split]
+
+
+_cards: dict[Path, tuple[tuple[int, int], Record]] = {}
+"""Cards that were read, each with the time and size of its file."""
+
+
+def _read(entry: Entry, kind: type[_R]) -> _R:
+    try:
+        stat = entry.card.stat()
+        stamp = (stat.st_mtime_ns, stat.st_size)
+        known = _cards.get(entry.card)
+        if known and known[0] == stamp and isinstance(known[1], kind):
+            return known[1]
+        made = kind.model_validate_json(entry.card.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{entry.card} is no {kind.__name__.lower()}: {error}") from None
+    if (claimed := getattr(made, "id", None)) != entry.name:
+        raise ReadError(f"{entry.card} is the card of {claimed!r}; expected {entry.name!r}, after the file's name")
+    _cards[entry.card] = (stamp, made)
+    return made
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the whole file or nothing."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8") as file:
+        try:
+            file.write(text)
+        except BaseException:
+            Path(file.name).unlink()
+            raise
+    os.chmod(file.name, 0o644)  # a temporary file is private
+    os.replace(file.name, path)

@@ -1,0 +1,286 @@
+"""Policy x scenarios -> trajectories: played in order, in threads or in batches, written as they finish, resumable."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from trace_gym.episode import Episode
+from trace_gym.errors import ReadError
+from trace_gym.policies.base import BatchPolicy, Policy, PolicyError, Sampled
+from trace_gym.policies.scripted import plan
+from trace_gym.score import reward
+from trace_gym.types import Call, Scenario, Trajectory, sha256
+
+BATCH = 64
+"""Episodes that `collect` hands to a `BatchPolicy` at once, and so the most that an interruption loses."""
+
+Opener = Callable[[Scenario], Episode]
+Job = tuple[Scenario, int]
+Advance = Callable[[int], None]
+Ended = Literal["user", "transfer", "turn_limit", "error", "unknown"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class TokenRollout:
+    """One finished episode with its exact tokens: what a trainer needs, with nothing tokenised twice."""
+
+    scenario: Scenario
+    ids: list[int] = field(repr=False)
+    """Every token of the conversation in order, as it was sampled or fed, up to the last assistant turn."""
+    mask: list[bool] = field(repr=False)
+    """True where the model sampled the token, its end-of-turn token included; same length as `ids`."""
+    logprobs: list[float] = field(repr=False)
+    """Log-probability of each masked token under the distribution it was drawn from; 0.0 elsewhere."""
+    episode: Episode = field(repr=False)
+    start_hash: str
+    """State hash before the first turn; equal within a GRPO group."""
+    overflow: bool = False
+    """The token budget ran out before the episode ended by itself."""
+
+    def trajectory(self, *, model: str, source: str, sample: int = 0) -> Trajectory:
+        """The record of this episode, with the oracle's write calls as gold."""
+        return trajectory(self.episode, sample=sample, model=model, source=source)
+
+
+def play(policy: Policy, episode: Episode) -> Episode:
+    """Let `policy` take turns until the episode is over, and return it.
+
+    Raises:
+        PolicyError: The policy's infrastructure failed; the episode stays unfinished.
+        EnvBug: The environment failed.
+    """
+    while not episode.done:
+        episode.step(policy.act(episode))
+    return episode
+
+
+def trajectory(
+    episode: Episode, *, sample: int = 0, model: str = "", source: str = "rollout", ended: Ended | None = None
+) -> Trajectory:
+    """The record of an episode.
+
+    Args:
+        episode: Finished; an unfinished one is recorded as not scored (success and reward None).
+        sample: Number of the attempt at this scenario; the record's id is ``{scenario}#{sample}``.
+        model: Who played.
+        source: Where the record comes from.
+        ended: How the episode ended, read off the episode when None. ``"error"`` is an infrastructure
+            failure and never scored.
+    """
+    kinds = episode.interface.kinds
+    score = None if ended == "error" else episode.score
+    return Trajectory(
+        id=_id(episode.scenario, sample),
+        task=str(episode.scenario),
+        messages=tuple(episode.messages),
+        success=None if score is None else score.success,
+        reward=None if score is None else reward(score),
+        score=score,
+        gold=tuple(s for s in plan(episode, "oracle") if isinstance(s, Call) and kinds.get(s.tool) == "write"),
+        ended=ended or _ended(episode),
+        source=source,
+        model=model,
+        tools=kinds,
+    )
+
+
+def collect(
+    policy: Policy | BatchPolicy,
+    scenarios: Iterable[Scenario],
+    *,
+    path: Path | None = None,
+    samples: int = 1,
+    workers: int = 8,
+    progress: bool = True,
+    source: str = "rollout",
+    temperature: float = 1.0,
+    seed: int = 0,
+    open_episode: Opener | None = None,
+) -> list[Trajectory]:
+    """Play every scenario `samples` times and return the records, ordered by scenario, then sample.
+
+    With a `path` each record is appended as one JSON line when its episode finishes. A second call
+    with the same path and policy plays only what is missing: scored records of this policy's name are
+    kept, a torn last line and records of infrastructure failures are dropped and played again.
+
+    Args:
+        policy: A `Policy` (played in order, or in `workers` threads if it is remote) or a `BatchPolicy`.
+        scenarios: The addresses; repeated ones are played once.
+        path: JSONL file of `Trajectory` records; other policies' records in it are left alone.
+        samples: Attempts at each scenario.
+        workers: Threads for a remote policy.
+        progress: Show a bar on stderr if that is a terminal, and one line if it took over two seconds.
+        source: Stands in the records.
+        temperature: For a `BatchPolicy`; 0 is greedy.
+        seed: For a `BatchPolicy`: seeds each batch, together with the batch's first address.
+        open_episode: Scenario -> fresh episode; `trace_gym.registry.episode` when None.
+
+    Raises:
+        EnvBug: An environment failed; what was finished before is in `path`.
+        ReadError: `path` holds something other than trajectories.
+    """
+    open_episode = open_episode or _registered()
+    jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
+    records = _resume(path, policy.name) if path else {}
+    missing = [(scenario, n) for scenario, n in jobs if _id(scenario, n) not in records]
+    with _appending(path) as write, _bar(len(missing), progress) as advance:
+        if isinstance(policy, BatchPolicy):
+            played = _batches(policy, missing, open_episode, source, temperature, seed, advance)
+        else:
+            played = _singles(policy, missing, open_episode, source, workers, advance)
+        for record in played:
+            records[record.id] = record
+            write(record)
+    return [records[_id(scenario, n)] for scenario, n in jobs]
+
+
+def _id(scenario: Scenario, sample: int) -> str:
+    return f"{scenario}#{sample}"
+
+
+def _as_asked(record: Trajectory, job: Job) -> Trajectory:
+    """The record under the address that was asked for; the episode of a mixture bears its part's."""
+    return record.model_copy(update={"id": _id(*job)})
+
+
+def _ended(episode: Episode) -> Ended:
+    if not episode.done:
+        return "unknown"
+    if episode.truncated:
+        return "turn_limit"
+    return "transfer" if episode.world.ended else "user"
+
+
+def _registered() -> Opener:
+    from trace_gym.registry import episode
+
+    return episode
+
+
+def _singles(
+    policy: Policy, jobs: Sequence[Job], open_episode: Opener, source: str, workers: int, advance: Advance
+) -> Iterator[Trajectory]:
+    """One episode after the other, or in threads, which only waiting for a server makes worthwhile."""
+
+    def one(job: Job) -> Trajectory:
+        scenario, sample = job
+        episode = open_episode(scenario)
+        ended: Ended | None = None
+        try:
+            play(policy.with_sample(sample) if isinstance(policy, Sampled) else policy, episode)
+        except PolicyError as error:
+            _log.warning("%s is not scored: %s", _id(scenario, sample), error)
+            ended = "error"
+        record = trajectory(episode, sample=sample, model=policy.name, source=source, ended=ended)
+        return _as_asked(record, job)
+
+    if workers < 2 or not getattr(policy, "remote", False):
+        for job in jobs:
+            yield one(job)
+            advance(1)
+        return
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for future in as_completed([pool.submit(one, job) for job in jobs]):
+            yield future.result()
+            advance(1)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _batches(
+    policy: BatchPolicy,
+    jobs: Sequence[Job],
+    open_episode: Opener,
+    source: str,
+    temperature: float,
+    seed: int,
+    advance: Advance,
+) -> Iterator[Trajectory]:
+    import torch
+
+    for first in range(0, len(jobs), BATCH):
+        batch = jobs[first : first + BATCH]
+        digest = sha256(f"{seed}/{_id(*batch[0])}")
+        rollouts = policy.rollout(
+            [open_episode(scenario) for scenario, _ in batch],
+            temperature=temperature,
+            generator=torch.Generator().manual_seed(int(digest[:15], 16)),
+            progress=advance,
+        )
+        for job, rollout in zip(batch, rollouts, strict=True):
+            yield _as_asked(rollout.trajectory(model=policy.name, source=source, sample=job[1]), job)
+
+
+def _resume(path: Path, model: str) -> dict[str, Trajectory]:
+    """The scored records of `model` in `path` by id; mends the file first, atomically, if an earlier run was cut."""
+    if not path.exists():
+        return {}
+    *lines, torn = path.read_bytes().split(b"\n")
+    records: dict[str, Trajectory] = {}
+    good: list[bytes] = []
+    for number, line in enumerate([*lines, torn], 1):
+        try:
+            record = Trajectory.model_validate_json(line) if line else None
+        except ValidationError:
+            if number <= len(lines):
+                raise ReadError(
+                    f"{path}:{number} is not a trajectory record; move the file away or delete the line"
+                ) from None
+            record = None
+        if record is None or (record.model == model and record.success is None):
+            continue
+        good.append(line)
+        if record.model == model:
+            records[record.id] = record
+    if torn or len(good) < len(lines):
+        mended = path.with_name(path.name + ".tmp")
+        mended.write_bytes(b"".join(line + b"\n" for line in good))
+        os.replace(mended, path)
+    return records
+
+
+@contextmanager
+def _appending(path: Path | None) -> Iterator[Callable[[Trajectory], None]]:
+    """Append records to `path`, each flushed as one line; do nothing without a path."""
+    if path is None:
+        yield lambda record: None
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+
+        def write(record: Trajectory) -> None:
+            file.write(record.model_dump_json() + "\n")
+            file.flush()
+
+        yield write
+
+
+@contextmanager
+def _bar(total: int, shown: bool) -> Iterator[Advance]:
+    """Count finished episodes on stderr: a bar on a terminal, and a line at the end of a long run."""
+    shown, began = shown and total > 0, time.monotonic()
+    if shown and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("episodes", total=total)
+            yield lambda finished: bar.advance(task, finished)
+    else:
+        yield lambda finished: None
+    if shown and (took := time.monotonic() - began) > 2:
+        print(f"{total} episodes in {took:.0f} s", file=sys.stderr)

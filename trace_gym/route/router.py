@@ -1,0 +1,202 @@
+"""Routing by the logits of label tokens (paper, section 3.5): one forward pass of the frozen base model a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+from math import isfinite
+from random import Random
+from typing import Any, Protocol
+
+from trace_gym.errors import ConfigError
+from trace_gym.policies.base import PolicyError
+from trace_gym.route.prompt import BASE, LETTERS, Option, routing_messages
+from trace_gym.types import Message, Record, sha256
+
+
+class Choice(Record):
+    """What a router chose for one task, and how sure it was."""
+
+    capability: str
+    """The adapter's capability, or ``none`` for the base model."""
+    probabilities: dict[str, float]
+    """Option -> probability, averaged over the label orders."""
+    prompt_sha256: str
+    """Hash of the rendered prompts, one a label order."""
+
+
+class Router(Protocol):
+    """Decides, before a conversation begins, which adapter it needs."""
+
+    def choose(self, opening: str) -> Choice:
+        """The choice for a task that begins with this user message."""
+        ...
+
+    def choose_all(self, openings: Sequence[str]) -> list[Choice]:
+        """The choices for many tasks, in order."""
+        return [self.choose(opening) for opening in openings]
+
+
+class LogitRouter(Router):
+    """Asks the frozen base model for a letter and compares the logits of the letters alone.
+
+    Args:
+        model: A loaded Hugging Face causal LM; with a peft adapter on it, the adapter is
+            switched off while routing.
+        tokenizer: Its tokenizer, with a chat template.
+        options: Two to eight, `trace_gym.route.NO_SKILL` among them; their order does not matter.
+        permutations: Label orders to average over. They come in rounds of one rotation an option, so that after
+            a whole round (permutations = number of options) each option has stood at each letter once and a
+            liking for a letter cancels.
+        seed: Of the label orders.
+        threshold: The base model is chosen when no option reaches this probability.
+        batch_tokens: Most padded tokens in one forward pass; a single longer prompt still goes through.
+
+    Raises:
+        ConfigError: The options, the tokenizer or the model cannot be used this way.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        options: Sequence[Option],
+        *,
+        permutations: int = 1,
+        seed: int = 0,
+        threshold: float = 0.0,
+        batch_tokens: int = 16_384,
+    ) -> None:
+        names = [option.capability for option in options]
+        if BASE not in names or len(set(names)) < len(names) or not 2 <= len(names) <= len(LETTERS):
+            raise ConfigError(
+                f"the options are {', '.join(names) or 'none at all'}; "
+                f"expected 2 to {len(LETTERS)} different ones, {BASE!r} among them"
+            )
+        if permutations < 1 or not 0 <= threshold <= 1:
+            raise ConfigError(
+                f"permutations must be at least 1 and threshold in [0, 1], found {permutations} and {threshold}"
+            )
+        if getattr(model, "_hf_peft_config_loaded", False):
+            raise ConfigError(
+                "an adapter was loaded into the model itself (load_adapter), which the router cannot switch off; "
+                "wrap the model with peft.PeftModel.from_pretrained, or pass the bare base model"
+            )
+        self.model, self.tokenizer = model, tokenizer
+        self.options = sorted(options, key=lambda o: o.capability)
+        self.permutations, self.seed, self.threshold = permutations, seed, threshold
+        self.batch_tokens = batch_tokens
+        self.labels = label_tokens(tokenizer, LETTERS[: len(options)])
+
+    def choose(self, opening: str) -> Choice:
+        """The choice for one task; see `choose_all`."""
+        return self.choose_all([opening])[0]
+
+    def choose_all(self, openings: Sequence[str]) -> list[Choice]:
+        """The choices for many tasks, in order.
+
+        Raises:
+            PolicyError: The model's logits are not finite.
+        """
+        prompts = [self._render(routing_messages(o, order)) for o in openings for order in self.orders]
+        rows = self._letter_probabilities(prompts)
+        return [
+            self._choice(prompts[n : n + self.permutations], rows[n : n + self.permutations])
+            for n in range(0, len(prompts), self.permutations)
+        ]
+
+    @cached_property
+    def orders(self) -> list[list[Option]]:
+        """The label orders: rotations of one seeded shuffle after the other."""
+        return [order for order, _ in zip(_rotations(self.options, self.seed), range(self.permutations), strict=False)]
+
+    def _choice(self, prompts: Sequence[str], rows: Sequence[Sequence[float]]) -> Choice:
+        """The average over label orders; a tie goes to the base model."""
+        total = dict.fromkeys((option.capability for option in self.options), 0.0)
+        for order, row in zip(self.orders, rows, strict=True):
+            for option, probability in zip(order, row, strict=True):
+                total[option.capability] += probability / self.permutations
+        best = max(total, key=lambda name: (total[name], name == BASE))
+        chosen = best if total[best] >= self.threshold else BASE
+        return Choice(capability=chosen, probabilities=total, prompt_sha256=sha256("\0".join(prompts)))
+
+    def _render(self, messages: Sequence[Message]) -> str:
+        return str(self.tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False))
+
+    def _letter_probabilities(self, prompts: Sequence[str]) -> list[list[float]]:
+        """Softmax over the option letters after each prompt [prompt, letter]."""
+        import torch
+
+        ids = [list(self.tokenizer(p, add_special_tokens=False)["input_ids"]) for p in prompts]
+        rows: list[list[float]] = [[] for _ in ids]
+        with torch.inference_mode(), frozen_base(self.model):
+            for batch in _batches(ids, self.batch_tokens):
+                logits = _last_logits(self.model, [ids[n] for n in batch])[:, self.labels].double()
+                for n, row in zip(batch, torch.softmax(logits, -1).tolist(), strict=True):
+                    rows[n] = row
+        if not all(isfinite(p) for row in rows for p in row):
+            raise PolicyError("the model's logits of the option letters are not finite; its weights are broken")
+        return rows
+
+
+def label_tokens(tokenizer: Any, letters: str) -> list[int]:
+    """The token id of each letter.
+
+    Raises:
+        ConfigError: A letter is not exactly one token of its own.
+    """
+    found = {letter: list(tokenizer(letter, add_special_tokens=False)["input_ids"]) for letter in letters}
+    split = [letter for letter, ids in found.items() if len(ids) != 1]
+    if not split and len({ids[0] for ids in found.values()}) < len(letters):
+        split = list(letters)  # they share the unknown token
+    if split:
+        raise ConfigError(
+            f"the tokenizer has no single token for {', '.join(split)} (found {found}); the router compares the "
+            "logits of single letters, so add them to the vocabulary before training the base, or use another base"
+        )
+    return [ids[0] for ids in found.values()]
+
+
+@contextmanager
+def frozen_base(model: Any) -> Iterator[None]:
+    """The model without its adapter and without dropout, and afterwards as it was."""
+    training, _ = model.training, model.eval()
+    try:
+        # peft's own switch; a bare model has none and needs none.
+        with getattr(model, "disable_adapter", nullcontext)():
+            yield
+    finally:
+        model.train(training)
+
+
+def _rotations(options: Sequence[Option], seed: int) -> Iterator[list[Option]]:
+    n = 0
+    while True:
+        base = Random(f"route/{seed}/{n}").sample(list(options), k=len(options))
+        yield from (base[shift:] + base[:shift] for shift in range(len(base)))
+        n += 1
+
+
+def _batches(ids: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:
+    """Row numbers by length, so that little is padded."""
+    batch: list[int] = []
+    for n in sorted(range(len(ids)), key=lambda n: len(ids[n])):
+        if batch and len(ids[n]) * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(n)
+    if batch:
+        yield batch
+
+
+def _last_logits(model: Any, rows: Sequence[Sequence[int]]) -> Any:
+    """Next-token logits [row, vocabulary]; padded on the left, so that only the last position is computed."""
+    import torch
+
+    width = max(map(len, rows))
+    ids = torch.tensor([[0] * (width - len(r)) + list(r) for r in rows], device=model.device)
+    mask = torch.tensor([[0] * (width - len(r)) + [1] * len(r) for r in rows], device=model.device)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    out = model(input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=1)
+    return out.logits[:, -1]

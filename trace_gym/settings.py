@@ -1,0 +1,125 @@
+"""The configuration of a whole run: one YAML file, validated before anything is done."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+from pydantic import Field, ValidationError
+
+from trace_gym.errors import ConfigError
+from trace_gym.trainers.config import GRPOConfig
+from trace_gym.types import Record
+
+
+class Target(Record):
+    """What the agent is to become better at."""
+
+    env: str = "tau2_airline_desk"
+    levels: tuple[int, ...] = (0,)
+    """Variants of the target; each is diagnosed together and evaluated apart."""
+
+
+class Rollouts(Record):
+    """How the agent's failures are collected."""
+
+    tasks: int = Field(200, ge=1)
+    samples: int = Field(1, ge=1)
+    temperature: float = Field(1.0, ge=0)
+
+
+class Diagnose(Record):
+    """Thresholds of the paper (section 3.3)."""
+
+    delta: float = Field(0.20, ge=0, le=1)
+    rho: float = Field(0.10, ge=0, le=1)
+
+
+class Skill(Record):
+    """The gate before training: GRPO needs groups whose rewards differ."""
+
+    groups: int = Field(24, ge=1)
+    informative: float = Field(0.2, ge=0, le=1)
+    """Least share of groups with different rewards; an environment below it is not trained on."""
+
+
+class Route(Record):
+    """How the router asks."""
+
+    permutations: int = Field(4, ge=1)
+    """Label orders over which the probabilities are averaged."""
+    threshold: float = Field(0.0, ge=0, le=1)
+
+
+class Evaluate(Record):
+    """How the gain is measured."""
+
+    tasks: int = Field(300, ge=1)
+    temperature: float = Field(0.0, ge=0)
+    mixture: bool = False
+    """Also train one LoRA on the mixture of all environments, with the same number of rollouts in all."""
+    grpo_target: bool = False
+    """Also run GRPO on the target itself, with the same number of rollouts in all."""
+
+
+class RunConfig(Record):
+    """Everything that decides a run. A real model needs other values of `model`, `levels` and `train.lr`."""
+
+    model: str = "lab"
+    """``lab`` is the embedded agent; otherwise a Hugging Face folder or name."""
+    source: Path | None = None
+    """A results file (tau-bench, tau2 or ours) to diagnose instead of fresh rollouts of `model`."""
+    target: Target = Target()
+    levels: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Environment -> the levels to train on; every level where it is not named."""
+    rollouts: Rollouts = Rollouts()
+    diagnose: Diagnose = Diagnose()
+    author: str = "template"
+    validation: str = "quick"
+    skill: Skill = Skill()
+    train: GRPOConfig = GRPOConfig()
+    route: Route = Route()
+    evaluate: Evaluate = Evaluate()
+    seeds: tuple[int, ...] = Field((0,), min_length=1)
+    workers: int = Field(2, ge=1)
+    """Processes that train and evaluate side by side, one thread each."""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a YAML file.
+
+        Raises:
+            ConfigError: It is missing, no YAML, or has unknown or invalid settings; each is named.
+        """
+        try:
+            return cls.parse(yaml.safe_load(path.read_text()) or {}, str(path))
+        except OSError as error:
+            raise ConfigError(f"cannot read {path} ({error.strerror}); see trace-gym run --help") from None
+        except yaml.YAMLError as error:
+            raise ConfigError(f"{path} is no YAML: {error}") from None
+
+    @classmethod
+    def preset(cls, name: str) -> Self:
+        """One of the configurations that ship: see `presets`."""
+        if name not in presets():
+            raise ConfigError(f"no preset {name!r}; there are {', '.join(presets())}")
+        text = (resources.files("trace_gym") / "presets" / f"{name}.yaml").read_text()
+        return cls.parse(yaml.safe_load(text) or {}, f"preset {name}")
+
+    @classmethod
+    def parse(cls, data: Any, source: str) -> Self:
+        if not isinstance(data, dict):
+            raise ConfigError(f"{source}: expected settings by name, found {type(data).__name__}")
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            faults = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+            raise ConfigError(f"{source}: {len(faults)} invalid settings\n" + "\n".join(faults)) from None
+
+
+def presets() -> list[str]:
+    """Names of the configurations that ship."""
+    folder = resources.files("trace_gym") / "presets"
+    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))

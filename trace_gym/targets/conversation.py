@@ -1,0 +1,100 @@
+"""Conversations as benchmarks log them, turned into one shape: OpenAI's, with ids that pair calls and answers."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from trace_gym.types import Message
+
+
+class _Function(BaseModel):
+    name: str
+    arguments: dict[str, Any] | str = Field(default_factory=dict)
+
+
+class _ToolCall(BaseModel):
+    id: str | None = None
+    function: _Function | None = None
+    name: str = ""
+    arguments: dict[str, Any] | str = Field(default_factory=dict)
+
+    @property
+    def said(self) -> _Function:
+        """Name and arguments, which tau2 writes without a ``function`` around them."""
+        return self.function or _Function(name=self.name, arguments=self.arguments)
+
+
+class Logged(BaseModel):
+    """A message as logs hold it: OpenAI's shape or tau2's. Fields that are not listed are ignored."""
+
+    role: str
+    content: str | list[Any] | None = None
+    tool_calls: list[_ToolCall] | None = None
+    tool_call_id: str | None = None
+    id: str | None = None
+    requestor: str = "assistant"
+    error: bool = False
+
+
+class Names:
+    """Hands out names, numbering those that were taken."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        self.taken[name] = count = self.taken.get(name, 0) + 1
+        return name if count == 1 else f"{name}#{count}"
+
+
+def conversation(messages: list[Logged]) -> tuple[Message, ...]:
+    """The messages in OpenAI's shape, with ids that pair each call with its own answer.
+
+    Recorded ids may repeat in one conversation, so a repeated one gets a number.
+    """
+    names, waiting = Names(), defaultdict[str, deque[tuple[str, str]]](deque)
+    told: list[Message] = []
+    for message in messages:
+        if message.role == "tool":
+            if message.requestor == "user":
+                continue
+            key = message.tool_call_id or message.id or ""
+            call_id, tool = waiting[key].popleft() if waiting[key] else (names.unique(key or "call"), "")
+            told.append({"role": "tool", "tool_call_id": call_id, "name": tool, "content": _answer(message)})
+            continue
+        if message.role == "user" and message.tool_calls and not message.content:
+            continue
+        told.append({"role": message.role, "content": _text(message.content)})
+        if message.role == "assistant" and message.tool_calls:
+            told[-1]["tool_calls"] = calls = []
+            for call in message.tool_calls:
+                call_id, given = names.unique(call.id or "call"), call.said.arguments
+                wire = {"name": call.said.name, "arguments": given if isinstance(given, str) else json.dumps(given)}
+                calls.append({"id": call_id, "type": "function", "function": wire})
+                waiting[call.id or ""].append((call_id, call.said.name))
+    return tuple(told)
+
+
+def _answer(message: Logged) -> str:
+    """A tool's answer; a refusal begins with ``Error``, which is how a trajectory tells it."""
+    text = _text(message.content) or ""
+    refused = message.error or text.startswith("Unknown action")
+    return f"Error: {text}" if refused and not text.lower().startswith("error") else text
+
+
+def _text(content: str | list[Any] | None) -> str | None:
+    if isinstance(content, list):
+        return " ".join(str(part.get("text", "")) for part in content if isinstance(part, dict)).strip()
+    return content
+
+
+def called(messages: list[Logged]) -> Iterator[str]:
+    """The name of every tool called, in order."""
+    for message in messages:
+        for call in message.tool_calls or ():
+            yield call.said.name

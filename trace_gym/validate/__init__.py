@@ -1,0 +1,23 @@
+"""Validate: properties that every environment must hold before anything is trained on it."""
+
+from trace_gym.validate.context import PROFILES, Context
+from trace_gym.validate.gate import validate
+from trace_gym.validate.properties import PROPERTIES, Broken, Held, Property, prop
+from trace_gym.validate.report import listing, markdown, render
+from trace_gym.validate.source import begin, load
+
+__all__ = [
+    "PROFILES",
+    "PROPERTIES",
+    "Broken",
+    "Context",
+    "Held",
+    "Property",
+    "begin",
+    "listing",
+    "load",
+    "markdown",
+    "prop",
+    "render",
+    "validate",
+]

@@ -1,0 +1,121 @@
+"""Tool calls at random, with values that stand in the state: random text alone reaches few of the interesting cases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from random import Random
+from typing import Any
+
+from trace_gym.types import Call, Interface
+from trace_gym.world import World
+
+JUNK: tuple[Any, ...] = (None, True, -1, 0, 2.5, 10**15, "", "nobody", "x" * 300, "\u2603 {} %s", [], [[]], {}, {"": None})
+"""Values that no schema asks for, or that no record holds."""
+
+
+def plain(value: Any) -> Any:
+    """A state as dicts, lists and scalars, copied throughout."""
+    if isinstance(value, World) or (is_dataclass(value) and not isinstance(value, type)):
+        named = {f.name: getattr(value, f.name) for f in fields(value)} if is_dataclass(value) else vars(value)
+        return {k: plain(v) for k, v in named.items()}
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        parts = [plain(v) for v in value]
+        return sorted(parts, key=repr) if isinstance(value, (set, frozenset)) else parts
+    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+@dataclass(frozen=True)
+class Values:
+    """What stands in a state: scalars by the name of their field, and all strings."""
+
+    by_field: dict[str, list[Any]]
+    strings: list[str]
+
+    @classmethod
+    def of(cls, world: World) -> Values:
+        by_field: dict[str, dict[Any, None]] = {}
+        strings: dict[str, None] = {}
+        for name, value in _scalars(plain(world)):
+            if isinstance(value, str):
+                strings[value] = None
+            by_field.setdefault(name, {})[value] = None
+        return cls({k: list(v) for k, v in by_field.items()}, list(strings) or [""])
+
+
+def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield "", key
+            yield from _scalars(part, key)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _scalars(part, name)
+    else:
+        yield name, value
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draws calls of an interface; with `junk`, each value is junk with that probability."""
+
+    rng: Random
+    interface: Interface
+    values: Values
+    junk: float = 0.0
+
+    def call(self, kinds: Collection[str] = ("read", "write", "generic")) -> Call:
+        """A call of a tool of one of these kinds."""
+        names = [n for n, kind in self.interface.kinds.items() if kind in kinds]
+        name = self.rng.choice(names)
+        if self.rng.random() < self.junk:
+            return Call(name, self.rng.choice(({}, {"nonsense": 1}, {self.rng.choice(self.values.strings): None})))
+        schema = self._schema(name)
+        made = self._value("", schema, schema)
+        return Call(name, made if isinstance(made, dict) else {})
+
+    def changed(self, call: Call) -> Call:
+        """The call with one of its arguments drawn anew."""
+        schema = self._schema(call.tool)
+        known = schema.get("properties", {})
+        if not call.arguments or not (keys := [k for k in call.arguments if k in known]):
+            return call
+        key = self.rng.choice(keys)
+        return replace(call, arguments={**call.arguments, key: self._value(key, known[key], schema)})
+
+    def _schema(self, name: str) -> dict[str, Any]:
+        made: dict[str, Any] = next(t["function"] for t in self.interface.tools if t["function"]["name"] == name)
+        return dict(made.get("parameters", {}))
+
+    def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
+        if depth and self.junk and self.rng.random() < self.junk:
+            return self.rng.choice(JUNK)
+        if "$ref" in schema:
+            schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
+        if options := schema.get("anyOf") or schema.get("oneOf"):
+            return self._value(name, self.rng.choice(options), root, depth + 1)
+        if "enum" in schema or "const" in schema:
+            return self.rng.choice(schema.get("enum") or [schema["const"]])
+        kind = schema.get("type", "string")
+        return self._typed(self.rng.choice(kind) if isinstance(kind, list) else kind, name, schema, root, depth)
+
+    def _typed(self, kind: str, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
+        match kind:
+            case "object":
+                parts, needed = schema.get("properties", {}), schema.get("required", ())
+                given = [k for k in parts if k in needed or self.rng.random() < 0.5]
+                return {k: self._value(k, parts[k], root, depth + 1) for k in given}
+            case "array":
+                count = 0 if depth > 6 else self.rng.choice((1, 1, 2, 0))
+                return [self._value(name, schema.get("items", {}), root, depth + 1) for _ in range(count)]
+            case "integer" | "number":
+                seen = [v for v in self.values.by_field.get(name, []) if type(v) is int]
+                return self.rng.choice([*seen, 0, 1, 2, 50])
+            case "boolean":
+                return self.rng.random() < 0.5
+            case "null":
+                return None
+        fitting = [v for v in self.values.by_field.get(name, []) if isinstance(v, str)]
+        return self.rng.choice(fitting if fitting and self.rng.random() < 0.8 else self.values.strings)

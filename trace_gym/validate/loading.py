@@ -1,0 +1,48 @@
+"""TG0: the environment can be loaded and begun."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trace_gym.types import Scenario
+from trace_gym.validate.context import Context
+from trace_gym.validate.properties import Broken, Held, prop
+from trace_gym.world import World
+
+LOADS = "TG001"
+"""The property without which no other is tried."""
+
+
+@prop(
+    LOADS,
+    statement="The module loads, says what it is, and every level generates a problem with an opening.",
+    reason="Nothing else can be said of an environment that does not begin.",
+    mend="Run the counterexample; the last line of its traceback names the fault.",
+)
+def loads_and_generates(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
+    if faults := declaration_faults(world):
+        raise Broken(f"{world.__name__}: {'; '.join(faults)}")
+    for scenario in scenarios:
+        episode = context.begin(scenario)
+        opening = episode.messages[-1]["content"]
+        if not isinstance(opening, str) or not opening.strip():
+            raise context.broken(scenario, f"the opening is {opening!r}", tail="print(episode.messages[-1])")
+    if not context.interface.tools:
+        raise Broken(f"{world.__name__} offers no tool; mark at least one method with @tool")
+    return Held(f"{len(scenarios)} scenarios on {len(world.levels)} levels begin")
+
+
+def declaration_faults(world: type[World]) -> list[str]:
+    """What is wrong with the class attributes of a world."""
+    faults = []
+    name, levels = getattr(world, "id", None), world.levels
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        faults.append(f"id is {name!r}; expected lower-case letters, digits and underscores")
+    if not isinstance(getattr(world, "capability", None), str):
+        faults.append("capability is missing; expected a name, or '' for a target")
+    if not isinstance(levels, range) or not levels or levels != range(len(levels)):
+        faults.append(f"levels is {levels!r}; expected range(n) with n of at least 1")
+    if not isinstance(world.max_turns, int) or world.max_turns < 1:
+        faults.append(f"max_turns is {world.max_turns!r}; expected a positive number")
+    return faults

@@ -1,0 +1,93 @@
+"""The registry of properties: what must hold of every environment, each under a stable code.
+
+Codes are grouped as linters group theirs: TG0 loading, TG1 determinism, TG2 experts, TG3 reward, TG4 tools. The
+check of a property is a function of a world, of sampled scenarios and of a `Context`. It returns what it
+measured (`Held`) or raises `Broken`. `prop` registers one from anywhere, and `validate` runs all there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trace_gym.types import Finding, Scenario
+from trace_gym.world import World
+
+if TYPE_CHECKING:
+    from trace_gym.validate.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A property holds: what was measured, in one sentence and in figures."""
+
+    says: str
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+class Broken(Exception):
+    """A property does not hold: what went wrong, and a snippet that shows it when pasted."""
+
+    def __init__(self, says: str, counterexample: str = "", figures: dict[str, float] | None = None) -> None:
+        super().__init__(says, counterexample, figures)
+        self.says = says
+        self.counterexample = counterexample
+        self.figures = figures or {}
+
+
+Check = Callable[[type[World], Sequence[Scenario], "Context"], Held]
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property: what must hold, why it matters, and what to do where it does not."""
+
+    code: str
+    name: str
+    statement: str
+    reason: str
+    mend: str
+    check: Check
+
+    def __call__(self, world: type[World], scenarios: Sequence[Scenario], context: Context) -> Finding:
+        """Check the property; whatever a bad environment raises becomes a finding that failed."""
+        try:
+            held = self.check(world, scenarios, context)
+        except Broken as broken:
+            return self.failed(broken)
+        except (Exception, SystemExit) as error:
+            return self.failed(Broken(f"the check met {type(error).__name__}: {error}"))
+        return Finding(code=self.code, property=self.name, passed=True, says=held.says, figures=held.figures)
+
+    def failed(self, broken: Broken) -> Finding:
+        """The finding of a failure."""
+        return Finding(
+            code=self.code,
+            property=self.name,
+            passed=False,
+            says=broken.says,
+            counterexample=broken.counterexample,
+            figures=broken.figures,
+        )
+
+
+PROPERTIES: dict[str, Property] = {}
+"""Every property by its code; codes are never reused."""
+
+
+def prop(code: str, *, statement: str, reason: str, mend: str) -> Callable[[Check], Check]:
+    """Register the decorated check under `code`; its name, with hyphens, is the property's.
+
+    Raises:
+        ValueError: The code is taken.
+    """
+
+    def register(check: Check) -> Check:
+        if code in PROPERTIES:
+            raise ValueError(f"{code} is {PROPERTIES[code].name} already; choose another code")
+        name = check.__name__.replace("_", "-")
+        PROPERTIES[code] = Property(code, name, statement, reason, mend, check)
+        return check
+
+    return register

@@ -1,0 +1,54 @@
+"""A base model from a Hugging Face folder, with a fresh LoRA on it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.trainers.config import GRPOConfig
+
+
+def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel, Any]:
+    """Load model and tokenizer; the adapter is drawn from torch's global generator and changes nothing yet.
+
+    Raises:
+        ReadError: There is no readable model.
+        ConfigError: The model has none of the layers to adapt.
+    """
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(model_dir))
+        base = AutoModelForCausalLM.from_pretrained(
+            str(model_dir), dtype=getattr(torch, config.dtype), attn_implementation="sdpa"
+        )
+    except (OSError, ValueError) as error:
+        raise ReadError(f"no model can be read from {model_dir} ({error}); expected a Hugging Face folder") from error
+    targets = config.lora_targets if isinstance(config.lora_targets, str) else list(config.lora_targets)
+    lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=targets, task_type="CAUSAL_LM")
+    try:
+        model = get_peft_model(base.to(config.device), lora)
+    except ValueError as error:
+        raise ConfigError(f"lora_targets do not fit {model_dir}: {error}") from error
+    if config.gradient_checkpointing:
+        model.enable_input_require_grads()
+        model.gradient_checkpointing_enable()
+    # Dropout would move the ratio off 1 before the first step; checkpointing works in train mode only.
+    model.train(config.gradient_checkpointing)
+    return model, tokenizer
+
+
+def fingerprint(model_dir: str | Path) -> str:
+    """What identifies the base: a hash over names, sizes and first megabytes of its weights; else its name."""
+    files = sorted(Path(model_dir).glob("*.safetensors"))
+    if not files:
+        return str(model_dir)
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as content:
+            digest.update(f"{file.name} {file.stat().st_size} ".encode() + content.read(2**20))
+    return digest.hexdigest()

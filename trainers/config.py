@@ -1,0 +1,137 @@
+"""The settings of a GRPO run. Importing this module imports neither torch nor peft."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from trace_gym.errors import ConfigError
+from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights
+from trace_gym.trainers.advantage import ADVANTAGES
+from trace_gym.types import Record
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+ATTENTION_AND_MLP = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+"""Every linear layer of a Qwen3 (or Llama) block."""
+
+MAY_CHANGE = frozenset(
+    {
+        "iterations",
+        "checkpoint_every",
+        "max_idle_iterations",
+        "target_success",
+        "target_window",
+        "device",
+        "micro_batch_tokens",
+        "gradient_checkpointing",
+    }
+)
+"""Settings that a resumed run may change: they decide when to stop and where it runs, not what is learned."""
+
+
+class GRPOConfig(Record):
+    """Settings of one GRPO run. The defaults suit the embedded agent on a CPU."""
+
+    # Rollouts
+    groups: int = Field(8, ge=1)
+    """G: scenarios an iteration."""
+    samples: int = Field(8, ge=2)
+    """K: rollouts of each scenario."""
+    iterations: int = Field(25, ge=1)
+    temperature: Positive = 1.0
+    levels: dict[Annotated[int, Field(ge=0)], Positive] | None = None
+    """Level -> weight with which it is drawn; None draws every level of the environment alike."""
+    max_tokens: int = Field(1024, ge=1)
+    """Longest trajectory, prompt and tool results included."""
+    max_turn_tokens: int = Field(64, ge=1)
+    """Longest assistant turn."""
+    reward: RewardWeights = DEFAULT_WEIGHTS
+
+    # Objective
+    advantage: str = "grpo"
+    """A key of `trace_gym.trainers.advantage.ADVANTAGES`."""
+    average: Literal["trajectory", "token"] = "trajectory"
+    clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    clip_high: Positive = 0.2
+    kl_coef: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Weight of the KL penalty towards the base model; 0 spares its forward pass."""
+
+    # Optimizer
+    lr: Positive = 3e-3
+    """Suits the embedded agent; large models want 1e-5 to 1e-4 (the paper: 1e-5)."""
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    max_grad_norm: Positive = 1.0
+    epochs: int = Field(1, ge=1)
+    """Passes over the rollouts of an iteration."""
+    minibatches: int = Field(2, ge=1)
+    """Optimizer steps a pass. With one step a pass and one pass the ratio is 1 and the clip never acts."""
+
+    # Adapter
+    lora_rank: int = Field(8, ge=1)
+    lora_alpha: Positive = 16
+    """The adapter is scaled by alpha / rank."""
+    lora_targets: tuple[str, ...] | Literal["all-linear"] = ATTENTION_AND_MLP
+
+    # Machine
+    device: str = "cpu"
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Of the frozen base; the adapter is always trained in float32."""
+    micro_batch_tokens: int = Field(16_384, ge=1)
+    """Most padded tokens a forward pass; a single longer trajectory still goes through."""
+    gradient_checkpointing: bool = False
+
+    # Run
+    seed: int = Field(0, ge=0)
+    checkpoint_every: int = Field(5, ge=1)
+    max_idle_iterations: int = Field(5, ge=1)
+    """Stop with `NoSignal` after so many iterations in a row without an informative group."""
+    target_success: Share | None = None
+    """Stop early once the mean success of the last `target_window` iterations reaches this."""
+    target_window: int = Field(5, ge=1)
+
+    @classmethod
+    def parse(cls, settings: dict[str, Any]) -> Self:
+        """Read settings as they come from a file.
+
+        Raises:
+            ConfigError: A setting is unknown or out of range; the message names each.
+        """
+        try:
+            return cls.model_validate(settings)
+        except ValidationError as error:
+            faults = [f"{'.'.join(map(str, e['loc'])) or 'config'}: {e['msg']}" for e in error.errors()]
+            raise ConfigError(f"{len(faults)} invalid GRPO settings; {'; '.join(faults)}") from None
+
+    @field_validator("reward", mode="before")
+    @classmethod
+    def _known_weights(cls, value: Any) -> Any:
+        # Pydantic drops unknown keys of a standard dataclass in silence; a typing error must not.
+        known = set(RewardWeights.__dataclass_fields__)
+        if isinstance(value, dict) and (unknown := set(value) - known):
+            raise ValueError(f"unknown weights {sorted(unknown)}; there are {sorted(known)}")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.advantage not in ADVANTAGES:
+            raise ValueError(f"there is no advantage {self.advantage!r}; choose one of {', '.join(ADVANTAGES)}")
+        if self.levels is not None and not self.levels:
+            raise ValueError("levels is empty; leave it out to draw every level alike")
+        if not self.lora_targets:
+            raise ValueError("lora_targets is empty; name the linear layers to adapt")
+        if self.best_reward <= 0:
+            raise ValueError("the reward weights pay nothing for a perfect episode")
+        return self
+
+    @property
+    def best_reward(self) -> float:
+        """What a perfect, well-formed episode earns."""
+        return min(1.0, max(0.0, self.reward.success + self.reward.progress))
+
+    def same_learning(self, other: GRPOConfig) -> dict[str, tuple[Any, Any]]:
+        """The settings, outside `MAY_CHANGE`, in which two runs differ: name -> (self, other)."""
+        mine, theirs = self.model_dump(mode="json"), other.model_dump(mode="json")
+        return {k: (mine[k], theirs[k]) for k in mine if k not in MAY_CHANGE and mine[k] != theirs[k]}
