@@ -1,4 +1,4 @@
-"""How many scripted steps, text steps, resets and state hashes an episode manages in a second, on one core.
+"""How many scripted steps, text steps, resets and state hashes an episode manages in a second of one core's time.
 
 python benchmarks/bench_episode.py [environment ...]    # without one: the toy world of the tests
 """
@@ -21,9 +21,9 @@ SECONDS = 1.0
 
 
 def rate(work: Callable[[int], int]) -> float:
-    """Units of work a second; `work` takes the number of its call and returns how many units it did."""
-    done, turn, start = 0, 0, time.perf_counter()
-    while (spent := time.perf_counter() - start) < SECONDS:
+    """Units of work a second of CPU time, which other processes do not shorten; `work` takes the number of its call and returns how many units it did."""
+    done, turn, start = 0, 0, time.process_time()
+    while (spent := time.process_time() - start) < SECONDS:
         done += work(turn)
         turn += 1
     return done / spent

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from trace_gym.targets.tau2.airline import REASONS, SKILLS, AirlineDesk, Cancel, Request, Swap, Upgrade, records
+from trace_gym.targets.tau2.airline import REASONS, SKILLS, AirlineDesk, Cancel, Swap, Upgrade, records
 from trace_gym.world import Call, Random, Say
 
 OPENINGS = (
@@ -90,7 +90,8 @@ class Tau2AirlineDesk(AirlineDesk):
         created = f"{records.day(-3)}T{rng.choice(records.CLOCK)}"
         code = self.book(rng, rng.choice(("basic_economy", "economy")), created)
         methods = self.users[self.customer]["payment_methods"]
-        meant = [m for m in methods if m != self.reservations[code]["payment_history"][0]["payment_id"]][0]
+        paid = self.reservations[code]["payment_history"][0]["payment_id"]
+        meant = next(m for m in methods if m != paid)
         named = f"my {methods[meant]['source'].replace('_', ' ')}"
         self.requests.append(Upgrade(code, meant, named))
         return f"put {code} into business class on {named}"

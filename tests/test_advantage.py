@@ -23,6 +23,12 @@ def test_grpo_divides_by_the_population_std_of_the_group() -> None:
     assert got[0] == pytest.approx(math.sqrt(3), rel=1e-5)
 
 
+def test_grpo_divides_each_group_by_its_own_std() -> None:
+    # +-1/2 over 1/2, and +-1/8 over 1/8.
+    got = advantages([[1.0, 0.0], [0.25, 0.0]]).values_GK
+    assert got == pytest.approx(np.array([[1.0, -1.0], [1.0, -1.0]]), rel=1e-4)
+
+
 def test_grpo_is_invariant_to_the_scale_of_rewards() -> None:
     small = advantages([[0.02, 0.01, 0.0, 0.0]]).values_GK
     assert small == pytest.approx(advantages([[1.0, 0.5, 0.0, 0.0]]).values_GK, rel=1e-3)

@@ -154,7 +154,7 @@ CASES: list[tuple[str, Label, Sequence[Call], Sequence[Call | str]]] = [
     ("structured_data_reasoning", "LACKING", [exchange(["21", "22"])], [exchange(["21", "23"])]),
     ("structured_data_reasoning", "PRESENT", [exchange(["21", "22"])], [exchange(["22", "21"], payment_method_id="x")]),
     ("structured_data_reasoning", "PRESENT", [update("A", "HAT1", "HAT2")], [update("A", "HAT2", "HAT1")]),
-    ("structured_data_reasoning", "PRESENT", [update("A", "HAT1")], [refused(update("A", "HAT2")), update("A", "HAT1")]),
+    ("structured_data_reasoning", "PRESENT", [update("A", "H1")], [refused(update("A", "H2")), update("A", "H1")]),
     ("structured_data_reasoning", "NA", [cancel("A"), bags("A")], [cancel("A"), bags("A", 7)]),
     ("structured_data_reasoning", "NA", [update("A", "HAT1")], [cancel("A")]),
     # tool_precision

@@ -251,7 +251,7 @@ def test_the_table_and_the_markdown_say_the_same() -> None:
     out = StringIO()
     Console(file=out, width=200).print(render(made))
     (shown,) = [line for line in text.splitlines() if "adapters, routed" in line]
-    assert "+70.0 (" in shown and "| 7 / 0 | 0.016 | - | 1600 |" in shown
+    assert "+70.0 (" in shown and "| 7 / 0 | 0.016 | - | 1,600 |" in shown
     for cell in shown.strip("| ").split(" | "):
         assert cell in out.getvalue()
 

@@ -207,7 +207,7 @@ def test_a_refusal_that_will_last_stops_the_run(endpoint: Endpoint, status: int)
     policy.client.close()
 
 
-def test_an_answer_without_a_message_is_the_endpoints_fault(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_without_a_message_is_no_turn(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
     monkeypatch.setattr(Endpoint, "completion", lambda self, body: {"id": "c", "object": "chat.completion"})
     with pytest.raises(PolicyError, match="answered toy_boxes/0/0 without a choice"):

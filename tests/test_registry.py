@@ -225,6 +225,18 @@ def test_splits_are_disjoint_and_bounded(user_folder: Path) -> None:
         registry.scenarios(TOY, levels=[])
 
 
+def test_new_environments_go_to_the_last_folder(user_folder: Path) -> None:
+    assert registry.home() == user_folder
+    del os.environ[VARIABLE]
+    assert registry.home() == Path(__file__).parents[1] / "generated_envs"
+
+
+def test_an_installed_package_is_no_home(clean_registry: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("trace_gym.registration._PACKAGED", tmp_path / "site" / "generated_envs")
+    with pytest.raises(ConfigError, match="--out or in TRACE_GYM_ENVS"):
+        registry.home()
+
+
 def test_a_mixture_resolves_by_weight_and_always_alike(user_folder: Path) -> None:
     asked = registry.scenarios("toy_mixture", "train", 400)
     parts = [registry.part_of(s) for s in asked]

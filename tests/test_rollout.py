@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,7 +61,8 @@ def adapted() -> Any:
 
 
 def random_policy(model: Any, **limits: int) -> HFPolicy:
-    return HFPolicy(model, TOKENIZER, **({"max_turn_tokens": 8, "max_tokens": 480} | limits))
+    given: dict[str, Any] = {"max_turn_tokens": 8, "max_tokens": 480} | limits
+    return HFPolicy(model, TOKENIZER, **given)
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -75,7 +79,7 @@ def off_by(rollout: TokenRollout, model: Any, temperature: float = 1.0) -> float
         logits = model.eval()(input_ids=torch.tensor([rollout.ids]), use_cache=False).logits[0]
     logp = (logits / temperature).log_softmax(-1)
     plain = [logp[n - 1, token].item() if sampled else 0.0 for n, (token, sampled) in enumerate(tagged(rollout))]
-    return max(abs(a - b) for a, b in zip(plain, rollout.logprobs, strict=True))
+    return float(max(abs(a - b) for a, b in zip(plain, rollout.logprobs, strict=True)))
 
 
 def tagged(rollout: TokenRollout) -> list[tuple[int, bool]]:
@@ -107,6 +111,21 @@ def test_every_feeding_rule_gives_the_same_logprobs(model: Any, share: float, mo
     assert max(off_by(r, model) for r in rollouts) < 1e-4
 
 
+def test_a_model_with_eager_attention_works_the_same(model: Any) -> None:
+    eager = tiny_model(len(TOKENIZER))
+    eager.set_attn_implementation("eager")
+    eager_rollouts, rollouts = (random_policy(m).rollout(fresh(MIXED), generator=seeded()) for m in (eager, model))
+    assert [r.ids for r in eager_rollouts] == [r.ids for r in rollouts]
+    assert max(off_by(r, eager) for r in eager_rollouts) < 1e-4
+    assert (eager.config._attn_implementation, model.config._attn_implementation) == ("eager", "sdpa")
+
+
+def test_a_model_in_half_precision_works() -> None:
+    model = tiny_model(len(TOKENIZER)).to(torch.bfloat16)
+    rollouts = random_policy(model).rollout(fresh(MIXED[:3]), generator=seeded())
+    assert max(off_by(r, model) for r in rollouts) < 0.2
+
+
 def test_logprobs_with_an_adapter_merged_or_not(adapted: Any) -> None:
     policy = random_policy(adapted)
     plain = policy.rollout(fresh(MIXED[1:5]), generator=seeded())
@@ -126,6 +145,13 @@ def test_merging_restores_every_bit_even_after_an_error(adapted: Any) -> None:
         assert changed
         raise KeyError
     assert all(torch.equal(before[n], p) for n, p in adapted.named_parameters())
+
+
+def test_the_adapter_still_learns_after_merging(adapted: Any) -> None:
+    with merged(adapted):
+        pass
+    adapted(input_ids=torch.tensor([[5, 6, 7]])).logits.sum().backward()
+    assert all(p.grad is not None for n, p in adapted.named_parameters() if "lora_B" in n)
 
 
 def test_merging_a_plain_model_or_twice_does_nothing(model: Any, adapted: Any) -> None:
@@ -195,8 +221,8 @@ def test_unmasked_tokens_are_the_prompt_and_the_answers(model: Any) -> None:
     rendered = TOKENIZER.apply_chat_template(
         rollout.episode.messages, tools=list(rollout.episode.tools), tokenize=False
     )
-    assert TOKENIZER.decode(rollout.ids) + "\n" == rendered, "the ids are the whole conversation"
-    fed = TOKENIZER.decode([token for token, sampled in tagged(rollout) if not sampled])
+    assert f"{TOKENIZER.decode(rollout.ids)}\n" == rendered, "the ids are the whole conversation"
+    fed = str(TOKENIZER.decode([token for token, sampled in tagged(rollout) if not sampled]))
     for message in rollout.episode.messages:
         if message["role"] in ("system", "user", "tool"):
             assert message["content"] in fed
@@ -300,6 +326,15 @@ def test_load_reads_a_folder_and_an_adapter(tmp_path: Path, adapted: Any, model:
         HFPolicy.load(tmp_path / "nowhere")
 
 
+def test_nothing_heavy_is_imported_before_it_is_used() -> None:
+    code = (
+        "import sys, trace_gym.rollout, trace_gym.policies, trace_gym.policies.hf, trace_gym.policies.openai\n"
+        "print([m for m in ('torch', 'transformers', 'peft', 'openai') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
 # Trajectories
 
 
@@ -320,7 +355,7 @@ def test_what_is_not_finished_is_not_scored() -> None:
     episode.finish()
     assert trajectory(episode).success is False and trajectory(episode).ended == "turn_limit"
     failed = trajectory(episode, ended="error")
-    assert failed.success is failed.reward is failed.score is None
+    assert (failed.success, failed.reward, failed.score) == (None, None, None)
 
 
 def test_a_transfer_ends_an_episode_as_such() -> None:
@@ -419,6 +454,22 @@ def test_a_bug_of_an_environment_stops_collect_and_keeps_the_rest(tmp_path: Path
     with pytest.raises(EnvBug, match="toy_boxes/0/2: .*KeyError"):
         collect(Oracle(), toys(4), path=path, open_episode=opener)
     assert len(path.read_text().splitlines()) == 2
+
+
+def test_progress_is_shown_on_a_terminal_and_summed_up_after_two_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(**options: Any) -> str:
+        collect(Oracle(), toys(3), open_episode=open_toy, **options)
+        return capsys.readouterr().err
+
+    assert shown() == ""
+    clock = iter(range(0, 1000, 5))
+    monkeypatch.setattr("trace_gym.rollout.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    assert shown() == "3 episodes in 5 s\n"
+    assert shown(progress=False) == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "episodes" in shown() and shown(progress=False) == ""
 
 
 def test_records_bear_the_address_that_was_asked_for() -> None:

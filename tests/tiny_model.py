@@ -74,7 +74,8 @@ def tiny_tokenizer(
         show_progress=False,
     )
     made.train_from_iterator(corpus, trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    wrap: Any = PreTrainedTokenizerFast
+    tokenizer: PreTrainedTokenizerFast = wrap(tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|endoftext|>")
     tokenizer.add_tokens(TAGS)
     tokenizer.chat_template = TEMPLATE
     return tokenizer
@@ -82,7 +83,7 @@ def tiny_tokenizer(
 
 def tiny_model(
     vocabulary: int, *, seed: int = 0, layers: int = 2, hidden: int = 32, heads: int = 4, kv_heads: int = 2
-) -> Qwen3ForCausalLM:
+) -> Any:
     """A random Qwen3 with weights large enough that its distribution is far from uniform."""
     set_seed(seed)
     config = Qwen3Config(
@@ -98,7 +99,8 @@ def tiny_model(
         pad_token_id=0,
         eos_token_id=2,
     )
-    return Qwen3ForCausalLM(config).eval()
+    model: Any = Qwen3ForCausalLM
+    return model(config).eval()
 
 
 def save_tiny(folder: Path, *, seed: int = 0) -> Path:

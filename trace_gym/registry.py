@@ -39,6 +39,7 @@ __all__ = [
     "fingerprint",
     "folders",
     "gym_id",
+    "home",
     "level_count",
     "level_for",
     "load",
@@ -176,6 +177,18 @@ def part_of(scenario: Scenario) -> Scenario:
     if scenario.level >= (count := level_count(scenario.env)):
         raise ScenarioError(f"{scenario.env} has levels 0 to {count - 1}, not {scenario.level}")
     return mixture(scenario.env).part_of(scenario)
+
+
+def home() -> Path:
+    """The folder that new environments are written to: the last one searched, unless that is an installed package.
+
+    Raises:
+        ConfigError: No folder of the user's own is searched.
+    """
+    folder = folders()[-1]
+    if folder == folders()[0] and not (folder.parent / "pyproject.toml").is_file():
+        raise ConfigError(f"name a folder for new environments, with --out or in {registration.VARIABLE}")
+    return folder
 
 
 def level_count(name: str) -> int:

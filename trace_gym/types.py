@@ -275,6 +275,8 @@ class Adapter(Record):
 
     capability: str
     env: str
+    seed: int = 0
+    """Training seed."""
     path: str
     base_model: str
     rank: int

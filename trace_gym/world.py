@@ -11,7 +11,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
-from typing import Any, ClassVar, Self, TypeVar, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints, overload
 
 from trace_gym.types import Call, Check, Interface, Message, Say
 
@@ -27,7 +27,11 @@ class ToolError(Exception):
     """A refusal that the agent reads: what was wrong and what is possible. The state is unchanged."""
 
 
-def tool(method: _F | None = None, *, kind: str = "read") -> Any:
+@overload
+def tool(method: _F) -> _F: ...
+@overload
+def tool(*, kind: str = "read") -> Callable[[_F], _F]: ...
+def tool(method: _F | None = None, *, kind: str = "read") -> _F | Callable[[_F], _F]:
     """Mark a method of a world as a tool; `kind` is ``read``, ``write`` or ``generic``.
 
     Without a target, the tool's JSON Schema is read from its type hints and Google docstring.
@@ -73,6 +77,15 @@ class World:
     def ablated(self) -> Iterator[Step]:
         """The same expert without the capability: what the failing agent does."""
         raise NotImplementedError
+
+    def needs(self) -> frozenset[str]:
+        """The capabilities without which an expert would write something else. Called on the start state."""
+        kinds = self.interface().kinds
+
+        def deeds(plan: Iterator[Step]) -> list[Call]:
+            return [s for s in plan if isinstance(s, Call) and kinds.get(s.tool) == "write"]
+
+        return frozenset({self.capability} if deeds(self.oracle()) != deeds(self.ablated()) else ())
 
     @property
     def ended(self) -> bool:

@@ -25,7 +25,8 @@ SAME = 1e-9
 
 def grpo(rewards_GK: Floats) -> Floats:
     """(r - mean) / (population std + eps) within the group (TRACE, equation 1)."""
-    return _centred(rewards_GK) / (rewards_GK.std(axis=1, keepdims=True) + EPS)
+    std_G1: Floats = rewards_GK.std(axis=1, keepdims=True)
+    return _centred(rewards_GK) / (std_G1 + EPS)
 
 
 def dr_grpo(rewards_GK: Floats) -> Floats:
@@ -36,13 +37,13 @@ def dr_grpo(rewards_GK: Floats) -> Floats:
 def rloo(rewards_GK: Floats) -> Floats:
     """r minus the mean of the *other* rollouts of the group (Ahmadian et al. 2024)."""
     k = rewards_GK.shape[1]
-    return _centred(rewards_GK) * (k / (k - 1))
+    return _centred(rewards_GK) * float(k / (k - 1))
 
 
 def batch_std(rewards_GK: Floats) -> Floats:
     """(r - group mean) / (population std of these differences over the whole batch + eps)."""
     centred_GK = _centred(rewards_GK)
-    return centred_GK / (centred_GK.std() + EPS)
+    return centred_GK / (float(centred_GK.std()) + EPS)
 
 
 ADVANTAGES: dict[str, Callable[[Floats], Floats]] = {
@@ -95,4 +96,5 @@ def advantages(rewards_GK: ArrayLike, method: str = "grpo", *, best: float = 1.0
 
 
 def _centred(rewards_GK: Floats) -> Floats:
-    return rewards_GK - rewards_GK.mean(axis=1, keepdims=True)
+    mean_G1: Floats = rewards_GK.mean(axis=1, keepdims=True)
+    return rewards_GK - mean_G1

@@ -23,7 +23,7 @@ def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(model_dir))
-        base = AutoModelForCausalLM.from_pretrained(
+        base: Any = AutoModelForCausalLM.from_pretrained(
             str(model_dir), dtype=getattr(torch, config.dtype), attn_implementation="sdpa"
         )
     except (OSError, ValueError) as error:

@@ -11,6 +11,7 @@ from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights
 from trace_gym.trainers.advantage import ADVANTAGES
 from trace_gym.types import Record
 
+Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -36,17 +37,17 @@ class GRPOConfig(Record):
     """Settings of one GRPO run. The defaults suit the embedded agent on a CPU."""
 
     # Rollouts
-    groups: int = Field(8, ge=1)
+    groups: Count = 8
     """G: scenarios an iteration."""
-    samples: int = Field(8, ge=2)
+    samples: Annotated[int, Field(ge=2)] = 8
     """K: rollouts of each scenario."""
-    iterations: int = Field(25, ge=1)
+    iterations: Count = 25
     temperature: Positive = 1.0
     levels: dict[Annotated[int, Field(ge=0)], Positive] | None = None
     """Level -> weight with which it is drawn; None draws every level of the environment alike."""
-    max_tokens: int = Field(1024, ge=1)
+    max_tokens: Count = 1024
     """Longest trajectory, prompt and tool results included."""
-    max_turn_tokens: int = Field(64, ge=1)
+    max_turn_tokens: Count = 64
     """Longest assistant turn."""
     reward: RewardWeights = DEFAULT_WEIGHTS
 
@@ -64,14 +65,14 @@ class GRPOConfig(Record):
     """Suits the embedded agent; large models want 1e-5 to 1e-4 (the paper: 1e-5)."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     max_grad_norm: Positive = 1.0
-    epochs: int = Field(1, ge=1)
+    epochs: Count = 1
     """Passes over the rollouts of an iteration."""
-    minibatches: int = Field(2, ge=1)
+    minibatches: Count = 2
     """Optimizer steps a pass. With one step a pass and one pass the ratio is 1 and the clip never acts."""
 
     # Adapter
-    lora_rank: int = Field(8, ge=1)
-    lora_alpha: Positive = 16
+    lora_rank: Count = 8
+    lora_alpha: Count = 16
     """The adapter is scaled by alpha / rank."""
     lora_targets: tuple[str, ...] | Literal["all-linear"] = ATTENTION_AND_MLP
 
@@ -79,18 +80,18 @@ class GRPOConfig(Record):
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Of the frozen base; the adapter is always trained in float32."""
-    micro_batch_tokens: int = Field(16_384, ge=1)
+    micro_batch_tokens: Count = 16_384
     """Most padded tokens a forward pass; a single longer trajectory still goes through."""
     gradient_checkpointing: bool = False
 
     # Run
-    seed: int = Field(0, ge=0)
-    checkpoint_every: int = Field(5, ge=1)
-    max_idle_iterations: int = Field(5, ge=1)
+    seed: Annotated[int, Field(ge=0)] = 0
+    checkpoint_every: Count = 5
+    max_idle_iterations: Count = 5
     """Stop with `NoSignal` after so many iterations in a row without an informative group."""
     target_success: Share | None = None
     """Stop early once the mean success of the last `target_window` iterations reaches this."""
-    target_window: int = Field(5, ge=1)
+    target_window: Count = 5
 
     @classmethod
     def parse(cls, settings: dict[str, Any]) -> Self:

@@ -145,8 +145,14 @@ class Learner:
         model, tokenizer = base.load_with_lora(config, model_dir)
         weights = [p for p in model.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(weights, lr=config.lr, weight_decay=config.weight_decay)
-        limits = {"max_turn_tokens": config.max_turn_tokens, "max_tokens": config.max_tokens}
-        return cls(model, optimizer, HFPolicy(model, tokenizer, device=config.device, **limits))
+        policy = HFPolicy(
+            model,
+            tokenizer,
+            device=config.device,
+            max_turn_tokens=config.max_turn_tokens,
+            max_tokens=config.max_tokens,
+        )
+        return cls(model, optimizer, policy)
 
 
 def _begin(fresh: RunState, learner: Learner, out: Path, resume: bool) -> RunState:
@@ -243,7 +249,7 @@ def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages) -> list[Samp
 
 
 def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], config: GRPOConfig, rng: Random
+    model: PeftModel, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], config: GRPOConfig, rng: Random
 ) -> dict[str, float | int | None]:
     """Take epochs x minibatches steps on equation 2 and return the update's metrics; no samples, no step.
 
@@ -278,7 +284,7 @@ def update(
     return means if config.kl_coef else means | {"kl_base": None}
 
 
-def batch_loss(model: nn.Module, batch: Batch, config: GRPOConfig) -> tuple[Tensor, LossStats]:
+def batch_loss(model: PeftModel, batch: Batch, config: GRPOConfig) -> tuple[Tensor, LossStats]:
     """Equation 2 on one batch, and its statistics."""
     base_logp_BT = None
     if config.kl_coef:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple, Self
@@ -136,19 +137,7 @@ class Evaluation(Record):
 
     def compare(self, name: str, base: str | None = None) -> Comparison | None:
         """A row against the base, or against another row; None when no scenario is scored in both."""
-        row, other = self.row(name), self.row(base) if base else self.base
-        pairs = [
-            (b, a) for b, a in zip(other.by_scenario, row.by_scenario, strict=True) if b is not None and a is not None
-        ]
-        if not pairs:
-            return None
-        before, after = [b for b, _ in pairs], [a for _, a in pairs]
-        gain = paired_bootstrap(before, after, np.random.default_rng(0))
-        # Direction of change per scenario: for one seed these are the outcomes themselves.
-        change = mcnemar([a < b for b, a in pairs], [a > b for b, a in pairs])
-        both = sum(b == a == 1 for b, a in pairs)
-        left_out = len(row.scenarios) - len(pairs)
-        return Comparison(name, *gain, change.gained, change.lost, both, change.p, len(pairs), left_out)
+        return _comparison(self.row(base) if base else self.base, self.row(name))
 
     def write(self, path: Path) -> None:
         """Write the whole file or nothing."""
@@ -195,6 +184,19 @@ def write_text(path: Path, text: str) -> None:
     new = path.with_name(path.name + ".tmp")
     new.write_text(text, encoding="utf-8")
     os.replace(new, path)
+
+
+@lru_cache(maxsize=256)  # tables, plots and pages ask for the same comparison, and the bootstrap takes its time
+def _comparison(base: Row, row: Row) -> Comparison | None:
+    pairs = [(b, a) for b, a in zip(base.by_scenario, row.by_scenario, strict=True) if b is not None and a is not None]
+    if not pairs:
+        return None
+    gain = paired_bootstrap([b for b, _ in pairs], [a for _, a in pairs], np.random.default_rng(0))
+    # The direction of change of each scenario; for one seed these are the outcomes themselves.
+    change = mcnemar([a < b for b, a in pairs], [a > b for b, a in pairs])
+    both = sum(b == a == 1 for b, a in pairs)
+    left_out = len(row.scenarios) - len(pairs)
+    return Comparison(row.name, *gain, change.gained, change.lost, both, change.p, len(pairs), left_out)
 
 
 def _identity(evaluation: Evaluation) -> tuple[object, ...]:

@@ -85,8 +85,8 @@ def cells(evaluation: Evaluation, row: Row) -> tuple[str, ...]:
     success = _percent(row.rate) + (
         f" ({_percent(row.interval.low)} to {_percent(row.interval.high)})" if row.interval else ""
     )
-    seeds = f" x {len(row.seeds)} seeds" if len(row.seeds) > 1 and row.rollouts_trained else ""
-    spent = f"{row.rollouts_trained}{seeds}" if row.rollouts_trained else "-"
+    seeds = f" x {len(row.seeds)} seeds" if len(row.seeds) > 1 else ""
+    spent = f"{row.rollouts_trained:,}{seeds}" if row.rollouts_trained else "-"
     versus = ("-", "-", "-")
     if row is not evaluation.base and (c := evaluation.compare(row.name)) is not None:
         points = f"{_points(c.gain)} ({_points(c.low)} to {_points(c.high)})"

@@ -3,3 +3,13 @@
 It lets the whole loop run on a laptop, with the real libraries and without a download. Needs the
 ``lab`` extra (torch, transformers, peft).
 """
+
+from pathlib import Path
+
+BASE = Path(__file__).parent / "base"
+"""The Hugging Face folder of the embedded agent that ships with the project."""
+
+
+def model_folder(model: str) -> str:
+    """The folder that a model setting means: ``lab`` is the embedded agent, anything else is taken as it is."""
+    return str(BASE) if model == "lab" else model

@@ -16,7 +16,7 @@ from trace_gym.episode import Episode
 from trace_gym.lab.demos import LEVELS, TARGET, demonstration
 from trace_gym.route.prompt import BASE, LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk
-from trace_gym.targets.tau2.needs import DESCRIPTIONS, needed
+from trace_gym.targets.tau2.needs import DESCRIPTIONS
 from trace_gym.types import Message, Scenario
 
 ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
@@ -35,7 +35,7 @@ def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
         env = rng.choice([*ENVS, TARGET, TARGET, TARGET])
         task = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seeds[offset + 7]))
         assert isinstance(task.start, AirlineDesk)
-        needs = needed(task.start)
+        needs = task.start.needs()
         fitting = [o for o in options if o.capability in needs] or [NO_SKILL]
         letter = LETTERS[options.index(rng.choice(fitting))]
         yield [*routing_messages(task.start.opening(), options), {"role": "assistant", "content": letter}]
@@ -48,7 +48,7 @@ def example_option(rng: Random, env: str, seed: int) -> Option:
         scenario = Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed + 1_000_000 * attempt)
         episode = demonstration(scenario, SKILLS)
         assert isinstance(episode.start, AirlineDesk)
-        if capability in needed(episode.start):
+        if capability in episode.start.needs():
             return Option(capability, DESCRIPTIONS[capability], compact(episode.messages))
     return Option(capability, DESCRIPTIONS[capability])
 
@@ -58,7 +58,7 @@ def questions(start: int, count: int) -> Iterator[list[Message]]:
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
         rng = Random(f"lab/quiz/{n}")
-        env = rng.choice(("tau2_structured_data", "tau2_structured_data", "tau2_tool_precision"))
+        env = rng.choice(("tau2_structured_data",) * 7 + ("tau2_tool_precision",))
         episode = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seeds[100_000_000 + n]))
         yield _about_flights(rng, episode) if env == "tau2_structured_data" else _about_profile(rng, episode)
 
@@ -70,14 +70,14 @@ def _about_flights(rng: Random, episode: Episode) -> list[Message]:
     date = rng.choice([d for f in desk.flights.values() for d in f["dates"]])
     found = desk.search_direct_flight(booking["origin"], booking["destination"], date)
     cabin = rng.choice(("economy", "business"))
-    if rng.random() < 0.6:
+    if rng.random() < 0.85:
         question = f"Which flight is the cheapest in {cabin}?"
         answer = min(found, key=lambda f: f["prices"][cabin])["flight_number"]
     else:
         asked = rng.choice(found)
         question = f"What does {asked['flight_number']} cost in {cabin}?"
         answer = str(asked["prices"][cabin])
-    return [QUIZ, {"role": "tool", "content": json.dumps(found)}, *_answered(question, answer)]
+    return _answered(question, found, answer)
 
 
 def _about_profile(rng: Random, episode: Episode) -> list[Message]:
@@ -86,11 +86,17 @@ def _about_profile(rng: Random, episode: Episode) -> list[Message]:
     owner = desk.users[desk.customer]
     method = rng.choice(list(owner["payment_methods"].values()))
     question = f"What is the id of the {method['source'].replace('_', ' ')}?"
-    return [QUIZ, {"role": "tool", "content": json.dumps(owner)}, *_answered(question, method["id"])]
+    return _answered(question, owner, method["id"])
 
 
-def _answered(question: str, answer: str) -> list[Message]:
-    return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+def _answered(question: str, record: object, answer: str) -> list[Message]:
+    # The question stands before the record, as a customer's wish stands before the look-up.
+    return [
+        QUIZ,
+        {"role": "user", "content": question},
+        {"role": "tool", "content": json.dumps(record)},
+        {"role": "assistant", "content": answer},
+    ]
 
 
 __all__ = ["BASE", "example_option", "questions", "routing_exercises"]

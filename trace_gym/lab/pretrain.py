@@ -26,6 +26,9 @@ CONTEXT_WEIGHT, CONTEXT_SHARE = 0.4, 0.3
 """Loss weight of tokens that the agent does not write, and the share of them that is counted at all:
 the agent learns to read records by predicting them, and the output layer is spared the rest."""
 
+LESSON_WEIGHT = 8.0
+"""Loss weight of the answer to a lesson, which is a token or two where a demonstration writes sixty."""
+
 
 @dataclass(frozen=True)
 class Size:
@@ -151,25 +154,26 @@ def _grouped(rows: list[tuple[list[int], list[float]]], budget: int, rng: Random
 
 
 def rendered(folder: str, start: int) -> list[tuple[list[int], list[float]]]:
-    """Token ids and loss weights of `CHUNK` conversations: four in six demonstrations, the rest lessons."""
+    """Token ids and loss weights of `CHUNK` conversations: a half demonstrations, the rest lessons."""
     tok = _tokenizer(folder)
-    part = CHUNK // 6
-    texts = [tokenizer.render(tok, e.messages, e.tools) for e in demos.demonstrations(start, CHUNK - 2 * part)]
-    for make in (lessons.routing_exercises, lessons.questions):
-        texts += [tokenizer.render(tok, m, ()) for m in make(start, part)]
+    routes, quizzes = CHUNK // 8, 3 * CHUNK // 8
+    shown = demos.demonstrations(start, CHUNK - routes - quizzes)
+    texts = [(tokenizer.render(tok, e.messages, e.tools), 1.0) for e in shown]
+    texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.routing_exercises(start, routes)]
+    texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.questions(start, quizzes)]
     rows = []
-    for text in texts:
+    for text, weight in texts:
         ids = tok(text)["input_ids"]
-        rows.append((ids, _weights(ids, tok, Random(f"{start}/{len(rows)}"))))
+        rows.append((ids, _weights(ids, weight, tok, Random(f"{start}/{len(rows)}"))))
     return rows
 
 
-def _weights(ids: list[int], tok: Any, rng: Random) -> list[float]:
-    """1 for what the assistant writes, up to and with its end token; less or nothing for the rest."""
+def _weights(ids: list[int], weight: float, tok: Any, rng: Random) -> list[float]:
+    """`weight` for what the assistant writes, up to and with its end token; less or nothing for the rest."""
     assistant = tok.convert_tokens_to_ids("<|assistant|>")
     weights, writing = [], False
     for token in ids:
-        weights.append(1.0 if writing else CONTEXT_WEIGHT * (rng.random() < CONTEXT_SHARE))
+        weights.append(weight if writing else CONTEXT_WEIGHT * (rng.random() < CONTEXT_SHARE))
         writing = token != tok.eos_token_id if writing else token == assistant
     return weights
 

@@ -55,10 +55,11 @@ class Batch:
         temperature: float,
         generator: torch.Generator | None,
         progress: Callable[[int], None] | None,
+        split: bool,
     ) -> None:
         self.policy = policy
         self.temperature, self.generator, self.progress = temperature, generator, progress
-        self.cache = ragged_cache()
+        self.cache = ragged_cache(split)
         self.rows = [_Row(_fresh(e)) for e in episodes]
         self.slots: list[_Row] = []
 
@@ -86,10 +87,9 @@ class Batch:
             distinct.setdefault(f"{id(episode.interface)} {episode.messages}", []).append(row)
         groups = list(distinct.values())
         prompts = [self._prompt(same[0].out.episode) for same in groups]
-        shared = _common_prefix(prompts) if len(prompts) > 1 else 0
-        if shared:
+        if shared := _common_prefix(prompts):
             self._forward(None, [prompts[0][:shared]], [0])
-            self.cache.select(self._tensor([0] * len(prompts)))
+            self.cache.share(len(prompts))
         logits = self._forward(None, [p[shared:] for p in prompts], [shared] * len(prompts))
         for same, prompt in zip(groups, prompts, strict=True):
             for row in same:
@@ -176,6 +176,7 @@ class Batch:
         )
         model, past = self.policy.model, torch.arange(width, device=ids.device)
         hidden = torch.tensor(torch.finfo(model.dtype).min, dtype=model.dtype, device=ids.device)
+        extra = {"ragged": self.cache} if self.cache.split else {}
         columns = max(1, MASK_CELLS // (len(chunks) * width))
         for piece, places in zip(torch.split(ids, columns, 1), torch.split(positions, columns, 1), strict=True):
             self.cache.aim(rows, len(chunks), places, width)
@@ -187,6 +188,7 @@ class Batch:
                 past_key_values=self.cache,
                 use_cache=True,
                 logits_to_keep=1,
+                **extra,
             )
         if not self.cache.pairs:
             raise ConfigError(f"{type(model).__name__} does not use the cache it is given; use OpenAIPolicy instead")

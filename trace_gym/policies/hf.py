@@ -18,7 +18,7 @@ from trace_gym.errors import MissingExtra, ReadError
 from trace_gym.policies.base import PolicyError
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
-from trace_gym.policies.ragged import check_model
+from trace_gym.policies.ragged import attending, check_model
 from trace_gym.rollout import TokenRollout
 
 if TYPE_CHECKING:
@@ -119,9 +119,11 @@ class HFPolicy:
         rollouts: list[TokenRollout] = []
         training, _ = self.model.training, self.model.eval()
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), attending(self.model) as split:
                 for first in range(0, len(episodes), self.max_rows):
-                    batch = Batch(self, episodes[first : first + self.max_rows], temperature, generator, progress)
+                    batch = Batch(
+                        self, episodes[first : first + self.max_rows], temperature, generator, progress, split
+                    )
                     rollouts += batch.run()
         finally:
             self.model.train(training)
@@ -161,24 +163,30 @@ class HFPolicy:
 
 @contextmanager
 def merged(model: Any) -> Iterator[None]:
-    """Merge a peft model's active adapter into its base weights, and restore those bit by bit afterwards.
+    """Merge a peft model's active adapter into its base weights for a while, and restore those bit by bit.
 
-    The LoRA's own matrix products double the cost of a small model's forward pass. Unmerging by
-    subtraction would leave rounding errors behind, which grow over thousands of iterations; so a copy of the
-    touched weights is kept and put back. Without an adapter, or when merged already, it does nothing.
+    A LoRA's own matrix products and wrappers are a fifth of a small model's forward pass. Unmerging by
+    subtraction would leave rounding errors behind, which add up over iterations; so a copy of the touched
+    weights is kept and put back. While it lasts the bare layers stand in for peft's. Does nothing
+    without an adapter, or when already merged.
     """
     import torch
 
-    layers = [m for m in model.modules() if hasattr(m, "get_base_layer") and hasattr(m, "merged_adapters")]
-    if not layers or any(layer.merged for layer in layers):
-        yield
-        return
-    kept = [(p, p.detach().clone()) for layer in layers for p in layer.get_base_layer().parameters()]
+    layers = {n: m for n, m in model.named_modules() if hasattr(m, "get_base_layer") and hasattr(m, "merged_adapters")}
+    if any(layer.merged for layer in layers.values()):
+        layers = {}
+    kept = [(p, p.detach().clone()) for layer in layers.values() for p in layer.get_base_layer().parameters()]
     try:
-        model.merge_adapter()
+        if layers:
+            model.merge_adapter()
+        for name, layer in layers.items():
+            model.set_submodule(name, layer.get_base_layer())
         yield
     finally:
-        model.unmerge_adapter()
+        for name, layer in layers.items():
+            model.set_submodule(name, layer)
+        if layers:
+            model.unmerge_adapter()
         with torch.no_grad():
             for parameter, value in kept:
                 parameter.copy_(value)

@@ -12,9 +12,9 @@ BASE = "none"
 """The option that leaves the base model as it is."""
 LETTERS = "ABCDEFGH"
 INSTRUCTION = """# Routing
-You decide which special skill a conversation needs before it begins. Each option is a letter, a skill, what it is
-for, and one conversation in which it was needed. Answer with the letter of the option that fits the task best; choose
-the option without a skill when none is needed."""
+You decide which special skill a conversation needs before it begins. Each option is a skill, what it is for, one
+conversation in which it was needed, and its letter. Answer with the letter of the option that fits the task best;
+choose the option without a skill when none is needed."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ def routing_messages(opening: str, options: Sequence[Option]) -> list[Message]:
         opening: The user's first message of the task to be routed.
         options: At most eight, the base option among them wherever the caller put it.
     """
-    lines = []
+    lines = [f"Task: {opening}"]
     for letter, option in zip(LETTERS, options, strict=False):
         example = f" Example: {option.example}" if option.example else ""
-        lines.append(f"{letter} {option.capability}: {option.description}.{example}")
-    lines.append(f"Task: {opening}")
+        # The letter closes its option: whoever reads on has the whole option before it.
+        lines.append(f"{option.capability}: {option.description}.{example} Letter {letter}")
     return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": "\n".join(lines)}]
 
 

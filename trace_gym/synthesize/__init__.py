@@ -1,1 +1,5 @@
 """From capabilities to environments: spec, write, validate, admit."""
+
+from trace_gym.synthesize.author import Author, RejectedEnv, TemplateAuthor, serving, synthesize, unserved
+
+__all__ = ["Author", "RejectedEnv", "TemplateAuthor", "serving", "synthesize", "unserved"]

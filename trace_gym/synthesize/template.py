@@ -87,8 +87,16 @@ def _literal(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _fill(text: str, width: int) -> str:
-    return textwrap.fill(" ".join(text.split()), width)
+def _fill(text: str, width: int, indent: str = "") -> str:
+    return textwrap.fill(" ".join(text.split()), width, subsequent_indent=indent)
+
+
+def _entry(text: str, indent: int = 4, width: int = 120) -> str:
+    """A string as one entry of a tuple, on several lines where one is too short for it."""
+    if indent + len(_literal(text)) + 1 <= width:
+        return _literal(text) + ","
+    lines = textwrap.wrap(text, width - indent - 4, drop_whitespace=False)
+    return f"\n{' ' * indent}".join(map(_literal, lines)) + ","
 
 
 @cache
@@ -100,5 +108,5 @@ def _jinja() -> jinja2.Environment:
         lstrip_blocks=True,
         autoescape=False,  # it writes Python, not HTML
     )
-    env.filters.update(camel=camel, literal=_literal, fill=_fill)
+    env.filters.update(camel=camel, literal=_literal, fill=_fill, entry=_entry)
     return env

@@ -33,7 +33,7 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile("quick", seeds_per_level=3, examples=15, processes=2, writes=4),
+    "quick": Profile("quick", seeds_per_level=3, examples=15, processes=1, writes=4),
     "gate": Profile("gate", seeds_per_level=25, examples=150, processes=3, writes=12),
 }
 

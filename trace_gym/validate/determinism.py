@@ -81,18 +81,17 @@ def _interleave(world: type[World], scenarios: Sequence[Scenario], context: Cont
     mend="Sort what comes out of a set, iterate over lists and dicts instead, and derive dates from constants.",
 )
 def same_in_every_process(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
-    settings = SETTINGS[: context.profile.processes]
-    asked = json.dumps({"world": context.reference, "scenarios": [str(s) for s in scenarios]})
-    answers = _ask(asked, settings)
-    for setting, answer in zip(settings, answers, strict=True):
+    settings = SETTINGS[-context.profile.processes :]
+    here: dict[str, str] = {}
+    for scenario in scenarios:
+        with context.blame(scenario, tail=REPLAY):
+            here[str(scenario)] = digest(world, scenario)
+    asked = json.dumps({"world": context.reference, "scenarios": list(here)})
+    for setting, answer in zip(settings, _ask(asked, settings), strict=True):
         for scenario in scenarios:
-            if answer[str(scenario)] != answers[0][str(scenario)]:
-                given = " ".join(f"{k}={v}" for k, v in setting.items())
-                raise context.broken(scenario, f"is another problem in a process with {given}", tail=REPLAY)
-        for scenario in scenarios:
-            with context.blame(scenario, tail=REPLAY):
-                if answer[str(scenario)] != digest(world, scenario):
-                    raise context.broken(scenario, "is another problem in a fresh process", tail=REPLAY)
+            if answer[str(scenario)] != here[str(scenario)]:
+                given = " and ".join(f"{k}={v}" for k, v in setting.items())
+                raise context.broken(scenario, f"is another problem in a fresh process with {given}", tail=REPLAY)
     return Held(f"{len(scenarios)} scenarios are alike in {len(settings)} fresh processes and in this one")
 
 

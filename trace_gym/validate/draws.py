@@ -10,7 +10,22 @@ from typing import Any
 from trace_gym.types import Call, Interface
 from trace_gym.world import World
 
-JUNK: tuple[Any, ...] = (None, True, -1, 0, 2.5, 10**15, "", "nobody", "x" * 300, "\u2603 {} %s", [], [[]], {}, {"": None})
+JUNK: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    2.5,
+    10**15,
+    "",
+    "nobody",
+    "x" * 300,
+    "\u2603 {} %s",
+    [],
+    [[]],
+    {},
+    {"": None},
+)
 """Values that no schema asks for, or that no record holds."""
 
 
@@ -44,11 +59,17 @@ class Values:
             by_field.setdefault(name, {})[value] = None
         return cls({k: list(v) for k, v in by_field.items()}, list(strings) or [""])
 
+    def named(self, name: str) -> list[Any]:
+        """The values of a field, and the keys of a table named after it: ``rooms`` for ``room`` or ``room_id``."""
+        stem = name.removesuffix("_id").removesuffix("_number")
+        return [v for key in dict.fromkeys((name, f"{stem}s")) for v in self.by_field.get(key, ())]
+
 
 def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, part in value.items():
-            yield "", key
+            if isinstance(part, dict):  # a table of records by their ids
+                yield name, key
             yield from _scalars(part, key)
     elif isinstance(value, list):
         for part in value:
@@ -70,7 +91,7 @@ class Draw:
         """A call of a tool of one of these kinds."""
         names = [n for n, kind in self.interface.kinds.items() if kind in kinds]
         name = self.rng.choice(names)
-        if self.rng.random() < self.junk:
+        if self._chance(self.junk):
             return Call(name, self.rng.choice(({}, {"nonsense": 1}, {self.rng.choice(self.values.strings): None})))
         schema = self._schema(name)
         made = self._value("", schema, schema)
@@ -85,12 +106,16 @@ class Draw:
         key = self.rng.choice(keys)
         return replace(call, arguments={**call.arguments, key: self._value(key, known[key], schema)})
 
+    def _chance(self, share: float) -> bool:
+        # Not `rng.random()`: Hypothesis prefers simple floats, and 0.0 is the simplest.
+        return self.rng.randrange(100) < 100 * share
+
     def _schema(self, name: str) -> dict[str, Any]:
         made: dict[str, Any] = next(t["function"] for t in self.interface.tools if t["function"]["name"] == name)
         return dict(made.get("parameters", {}))
 
     def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
-        if depth and self.junk and self.rng.random() < self.junk:
+        if depth and self._chance(self.junk):
             return self.rng.choice(JUNK)
         if "$ref" in schema:
             schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
@@ -105,17 +130,17 @@ class Draw:
         match kind:
             case "object":
                 parts, needed = schema.get("properties", {}), schema.get("required", ())
-                given = [k for k in parts if k in needed or self.rng.random() < 0.5]
+                given = [k for k in parts if k in needed or self._chance(0.5)]
                 return {k: self._value(k, parts[k], root, depth + 1) for k in given}
             case "array":
                 count = 0 if depth > 6 else self.rng.choice((1, 1, 2, 0))
                 return [self._value(name, schema.get("items", {}), root, depth + 1) for _ in range(count)]
             case "integer" | "number":
-                seen = [v for v in self.values.by_field.get(name, []) if type(v) is int]
+                seen = [v for v in self.values.named(name) if type(v) is int]
                 return self.rng.choice([*seen, 0, 1, 2, 50])
             case "boolean":
-                return self.rng.random() < 0.5
+                return self._chance(0.5)
             case "null":
                 return None
-        fitting = [v for v in self.values.by_field.get(name, []) if isinstance(v, str)]
-        return self.rng.choice(fitting if fitting and self.rng.random() < 0.8 else self.values.strings)
+        fitting = [v for v in self.values.named(name) if isinstance(v, str)]
+        return self.rng.choice(fitting if fitting and self._chance(0.8) else self.values.strings)

@@ -33,8 +33,8 @@ def oracle_succeeds(world: type[World], scenarios: Sequence[Scenario], context: 
         if episode.malformed:
             raise context.broken(scenario, f"{episode.malformed} turns of the oracle are malformed", steps, CHECKS)
         if not score.success:
-            failed = [c.says for c in score.checks if not c.holds] or ["no goal was open at the start"]
-            raise context.broken(scenario, f"the oracle fails: not so that {failed[0]}", steps, CHECKS)
+            failed = [c.says for c in score.checks if not c.holds] or ["a goal is open at the start"]
+            raise context.broken(scenario, f"the oracle fails; this does not hold: {failed[0]}", steps, CHECKS)
         longest = max(longest, episode.turns)
     return Held(f"solved {len(scenarios)} of {len(scenarios)} scenarios in at most {longest} turns", {"turns": longest})
 
@@ -47,20 +47,19 @@ def oracle_succeeds(world: type[World], scenarios: Sequence[Scenario], context: 
 )
 def oracle_is_grounded(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     counts: Counter[str] = Counter()
+    schemas = {t["function"]["name"]: t["function"].get("parameters", {}) for t in context.interface.tools}
     for scenario in scenarios:
         steps = context.plan(scenario, "oracle")
         for call, before in _calls(context.expert(scenario, "oracle")):
             seen = _Seen(before)
-            schema = next((t["function"]["parameters"] for t in context.interface.tools if t["function"]["name"] == call.tool), {})  # fmt: skip  # noqa: E501
-            for name, value in call.arguments.items():
-                for kind, text in _arguments(value, schema.get("properties", {}).get(name, {})):
-                    if kind != "text" or seen.shows(text):
-                        counts["seen" if kind == "text" else kind] += 1
-                    elif " " in text and all(map(seen.shows, _ids(text))):
-                        counts["sentence"] += 1
-                    else:
-                        says = f"the oracle passes {text!r} to {call.tool}, which nothing had shown"
-                        raise context.broken(scenario, says, steps[: steps.index(call) + 1])
+            for kind, text in _arguments(call.arguments, schemas.get(call.tool, {})):
+                if kind != "text" or seen.shows(text):
+                    counts["seen" if kind == "text" else kind] += 1
+                elif " " in text and all(map(seen.shows, _ids(text))):
+                    counts["sentence"] += 1
+                else:
+                    says = f"the oracle passes {text!r} to {call.tool}, which nothing had shown"
+                    raise context.broken(scenario, says, steps[: steps.index(call) + 1])
     exempt = ", ".join(f"{n} {kind}s" for kind, n in counts.items() if kind != "seen")
     return Held(
         f"{counts['seen']} strings had been shown; exempt: {exempt or 'none'}",
@@ -108,13 +107,13 @@ def _strings(value: Any) -> Iterator[str]:
 def _arguments(value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Every scalar of an argument, as text to be looked for or as a kind that need not have been shown."""
     if isinstance(value, str):
-        enum = value in schema.get("enum", ())
-        number = re.fullmatch(r"[\d\s.+*/()-]*", value) is not None and not re.search(r"\d-\d", value)
-        yield ("enum value" if enum else "number" if number else "text"), value
+        formula = re.fullmatch(r"(?=.*[+*/() ])[\d\s.+*/()-]+", value) is not None
+        yield ("enum value" if value in schema.get("enum", ()) else "formula" if formula else "text"), value
     elif isinstance(value, dict):
-        yield from (a for part in value.values() for a in _arguments(part, {}))
+        parts = schema.get("properties", {})
+        yield from (a for name, part in value.items() for a in _arguments(part, parts.get(name, {})))
     elif isinstance(value, list):
-        yield from (a for part in value for a in _arguments(part, {}))
+        yield from (a for part in value for a in _arguments(part, schema.get("items", {})))
     else:
         yield "number", ""
 
@@ -165,7 +164,8 @@ def gold_plan_is_legal(world: type[World], scenarios: Sequence[Scenario], contex
             raise context.broken(scenario, f"the oracle's {steps[n]} breaks a rule: {found}", steps[: n + 1])
         illegal += any(True for _ in _violations(context, scenario, context.plan(scenario, "ablated")))
     share = illegal / len(scenarios)
-    return Held(f"no call of the oracle breaks a rule; the ablated one breaks one in {share:.0%} of the scenarios", {"ablated_illegal": share})  # fmt: skip  # noqa: E501
+    says = f"no call of the oracle breaks a rule; the ablated expert breaks one in {share:.0%} of the scenarios"
+    return Held(says, {"ablated_illegal": share})
 
 
 def _violations(context: Context, scenario: Scenario, steps: Sequence[Any]) -> Iterator[tuple[int, str]]:
@@ -195,6 +195,9 @@ def capability_is_necessary(world: type[World], scenarios: Sequence[Scenario], c
         needs, succeeds = needed(context, scenario), ablated.finish().success
         needing[scenario.level] += needs
         passed += succeeds
+        if not needs and world.capability in context.begin(scenario).start.needs():
+            says = "`needs` names the capability, although both experts do the same"
+            raise context.broken(scenario, says, tail="print(episode.start.needs())")
         if needs and succeeds and world.capability:
             says = "needs the capability, and the ablated expert succeeds without it"
             raise context.broken(scenario, says, context.plan(scenario, "ablated"), CHECKS)
@@ -202,16 +205,17 @@ def capability_is_necessary(world: type[World], scenarios: Sequence[Scenario], c
     figures = {f"needs_{level}": needing[level] / n for level, n in sorted(per_level.items())}
     figures |= {"needs": needing.total() / len(scenarios), "ablated_succeeds": passed / len(scenarios)}
     if world.capability and not needing.total():
-        raise Broken(f"none of {len(scenarios)} scenarios needs {world.capability}: both experts do the same", "", figures)  # fmt: skip  # noqa: E501
+        says = f"none of {len(scenarios)} scenarios needs {world.capability}: both experts do the same"
+        raise Broken(says, "", figures)
     if passed == len(scenarios):
         raise Broken(f"the ablated expert succeeds on all {passed} scenarios", "", figures)
-    says = f"{figures['needs']:.0%} of the scenarios need it; the ablated expert succeeds on {passed / len(scenarios):.0%}"  # fmt: skip  # noqa: E501
-    return Held(says, figures)
+    shares = f"{figures['needs']:.0%} of the scenarios need it; the ablated expert succeeds on"
+    return Held(f"{shares} {figures['ablated_succeeds']:.0%}", figures)
 
 
 def needed(context: Context, scenario: Scenario) -> bool:
     """Whether the two experts do something else, or, where neither does anything, say something else."""
-    one, other = (context.expert(scenario, e) for e in ("oracle", "ablated"))  # type: ignore[arg-type]
+    one, other = (context.expert(scenario, e) for e in ("oracle", "ablated"))
     done = deeds(one), deeds(other)
     return one.said != other.said if done == ([], []) else done[0] != done[1]
 

@@ -21,8 +21,8 @@ from trace_gym.world import World
 
 LONGEST = 6
 """Calls in one sequence."""
-JUNK = 0.1
-"""Share of the values that do not fit."""
+JUNK = (0.0, 0.0, 0.2)
+"""Shares of the values that do not fit; each call draws one."""
 
 Judge = Callable[[Episode, Call], str]
 """Takes a call in an episode and says what is wrong with it; empty when nothing is."""
@@ -102,7 +102,7 @@ def fuzz(scenarios: Sequence[Scenario], context: Context, judge: Judge) -> int:
         for _ in range(length):
             if episode.done:
                 break
-            calls.append(Draw(rng, context.interface, Values.of(episode.world), JUNK).call())
+            calls.append(Draw(rng, context.interface, Values.of(episode.world), rng.choice(JUNK)).call())
             made += 1
             if fault := judge(episode, calls[-1]):
                 found.append(context.broken(scenario, fault, calls))

@@ -18,6 +18,7 @@ from trace_gym.world import Step, ToolError, World
 
 NOTHINGS = ("...", "Hello.", "Done.")
 """Turns that serve nobody."""
+JUDGED = "print(*episode.world.verify(episode.start, episode.said), sep='\\n')"
 LEVELS = 4
 """Distinct rewards that an environment must be seen to pay."""
 
@@ -65,9 +66,9 @@ def start_pays_nothing(world: type[World], scenarios: Sequence[Scenario], contex
             raise context.broken(scenario, f"two checks share the sentence {twice[0]!r}", tail=CHECKS)
         opened[count] += 1
         for expert in ("oracle", "ablated"):
-            ended = context.expert(scenario, expert)  # type: ignore[arg-type]
+            ended = context.expert(scenario, expert)
             if changed := {c.says for c in ended.finish().checks} ^ set(says):
-                steps = context.plan(scenario, expert)  # type: ignore[arg-type]
+                steps = context.plan(scenario, expert)
                 raise context.broken(scenario, f"a check comes or goes on the way: {min(changed)!r}", steps, CHECKS)
     return Held(f"{min(opened)} to {max(opened)} goals are open at the start", {"goals": max(opened)})
 
@@ -96,18 +97,22 @@ def reward_is_graded(world: type[World], scenarios: Sequence[Scenario], context:
 
 
 def _attempts(context: Context, scenario: Scenario) -> Iterator[Episode]:
-    """Good, bad and random attempts: both experts, each beginning of the oracle, two steps swapped, random calls."""
+    """Good, bad and random attempts at a scenario."""
     steps = context.plan(scenario, "oracle")
     yield context.expert(scenario, "ablated")
     for count in range(len(steps) + 1):
         yield context.expert(scenario, "oracle", count)
-    rng = Random(f"swap/{scenario}")
+    for n in range(len(steps)):
+        yield context.play(scenario, [*steps[:n], *steps[n + 1 :]])
+    rng = Random(f"attempts/{scenario}")
     if len(steps) > 1:
         n = rng.randrange(len(steps) - 1)
         yield context.play(scenario, [*steps[:n], steps[n + 1], steps[n], *steps[n + 2 :]])
     if context.interface.kinds:
         draw = Draw(rng, context.interface, Values.of(context.begin(scenario).start))
-        yield context.play(scenario, [draw.call() for _ in range(6)])
+        calls = [draw.call() for _ in range(6)]
+        yield context.play(scenario, calls)
+        yield context.play(scenario, [*calls, *steps])
 
 
 @prop(
@@ -130,7 +135,7 @@ def damage_costs_success(world: type[World], scenarios: Sequence[Scenario], cont
             call = draw.changed(draw.rng.choice(known)) if known and n % 2 else draw.call(("write",))
             if call.tool in harmless:
                 continue
-            tail = f"episode.world.{call.tool}(**{call.arguments!r})\nprint(*episode.world.verify(episode.start, episode.said), sep='\\n')"  # fmt: skip  # noqa: E501
+            tail = f"episode.world.{call.tool}(**{call.arguments!r})\n{JUDGED}"
             with context.blame(scenario, steps, tail):
                 score = _after(episode, call)
             if score is None:

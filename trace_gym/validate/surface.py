@@ -33,7 +33,7 @@ def tools_are_the_targets(world: type[World], scenarios: Sequence[Scenario], con
         raise Broken(f"{min(extra)} is marked as a tool and no tool of the interface")
     for scenario in scenarios:
         for expert in ("oracle", "ablated"):
-            plan = context.plan(scenario, expert)  # type: ignore[arg-type]
+            plan = context.plan(scenario, expert)
             if foreign := [s for s in plan if isinstance(s, Call) and s.tool not in here]:
                 raise context.broken(scenario, f"the {expert} calls {foreign[0].tool}, which is no tool here", plan)
     if not world.target:
@@ -42,7 +42,9 @@ def tools_are_the_targets(world: type[World], scenarios: Sequence[Scenario], con
         raise Broken(f"there is no interface data of a target {world.target!r}; name a known one, or none")
     for name in sorted(here.keys() | there.keys()):
         if bare(here.get(name)) != bare(there.get(name)):
-            raise Broken(f"{name} differs from the target's: {_told(here.get(name))}, expected {_told(there.get(name))}")
+            raise Broken(
+                f"{name} differs from the target's: {_told(here.get(name))}, expected {_told(there.get(name))}"
+            )
     return Held(f"{len(here)} tools equal those of {world.target}")
 
 
@@ -53,7 +55,9 @@ def _fits_method(world: type[World], name: str, schema: dict[str, Any], kind: st
     parameters = list(inspect.signature(method).parameters.values())[1:]  # type: ignore[arg-type]
     names, needed = {p.name for p in parameters}, {p.name for p in parameters if p.default is p.empty}
     if names != set(schema.get("properties", {})) or needed != set(schema.get("required", ())):
-        raise Broken(f"the method {name}({', '.join(sorted(names))}) does not take what its schema says: {_told(schema)}")
+        raise Broken(
+            f"the method {name}({', '.join(sorted(names))}) does not take what its schema says: {_told(schema)}"
+        )
 
 
 def target_tools(target: str) -> dict[str, Any] | None:
@@ -69,7 +73,7 @@ def bare(schema: Any) -> Any:
     """A JSON Schema without descriptions and titles, and with its sets of names sorted."""
     if not isinstance(schema, dict):
         return schema
-    made = {}
+    made: dict[str, Any] = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):
             made[key] = {name: bare(part) for name, part in value.items()}
@@ -98,9 +102,8 @@ STRANGE_WORDS = (
     mend="Let `reply` take any text; leave parsing and type checks to the episode and the tools' schemas.",
 )
 def malformed_turns_survive(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
-    first = {s.level: s for s in reversed(scenarios)}
     tried = 0
-    for scenario in first.values():
+    for scenario in {str(s): s for s in (scenarios[0], scenarios[-1])}.values():
         for action in malformed(context, scenario):
             tried += 1
             _refused(context, scenario, action)
@@ -134,7 +137,8 @@ def malformed(context: Context, scenario: Scenario) -> Iterator[Any]:
     yield from ("", " \n", "\x00\x1b\x07", "\ud800", "x" * 1_000_000, "<tool_call>" + "[" * 1_000_000)
     yield from (None, 3, b"text", [], ["text"], {}, {"content": None}, {"content": 5}, {"content": "x" * 1_000_000})
     wired = {"id": "1", "type": "function", "function": {"name": good.tool, "arguments": "{"}}
-    yield from ({"content": "", "tool_calls": made} for made in ("x", [None], [{}], [{"function": None}], [wired]))
+    broken: tuple[Any, ...] = ("x", [None], [{}], [{"function": None}], [wired])
+    yield from ({"content": "", "tool_calls": made} for made in broken)
     if interface.calls_per_turn == 1:
         yield f"<tool_call>{call}</tool_call>" * 2
     if not interface.text_with_call:

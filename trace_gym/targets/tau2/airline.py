@@ -85,7 +85,8 @@ class AirlineDesk(AirlineTools):
             case "reservation":
                 return f"It is {', '.join(r.reservation for r in self.requests)}."
             case "reason":
-                return " ".join(dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))) or None
+                reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
+                return " ".join(reasons) or None
             case "payment":
                 named = [r.named for r in self.requests if isinstance(r, Paid) and r.named]
                 return f"Please use {named[0]}." if named else "Use what I paid with."
@@ -97,6 +98,16 @@ class AirlineDesk(AirlineTools):
         sentences = (s for text in said for s in re.split(r"(?<=[.!?])\s", text))
         alone = len(self.requests) == 1
         return any(_refusal.search(s.lower()) and (alone or reservation in s) for s in sentences)
+
+    def violations(self, call: Call) -> list[str]:
+        """The rules that a call would break in the present state; a cancellation has its customer's reason."""
+        if call.tool == "transfer_to_human_agents":
+            return [] if any(r.verdict(self).transfer for r in self.requests) else ["handed over without need"]
+        if self.interface().kinds.get(call.tool) != "write":
+            return []
+        booking = call.arguments.get("reservation_id")
+        reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.reservation == booking)
+        return policy.violations(self, call.tool, call.arguments, next(reasons, "change of plans"))
 
     def served(self) -> Self:
         """The state after every request that the rules allow was carried out, and nothing else."""
@@ -119,15 +130,18 @@ class AirlineDesk(AirlineTools):
                 yield from request.refusal_checks(start, said)
         if not any(r.verdict(start).transfer for r in self.requests):
             yield Check.guard("the customer was not handed over", not self.transferred)
-        yield Check.guard("no reservation changed in a way that was not asked for", _within(self.reservations, start.reservations, want.reservations))  # fmt: skip
-        yield Check.guard("no profile changed in a way that was not asked for", _within(self.users, start.users, want.users))  # fmt: skip
+        bookings = _within(self.reservations, start.reservations, want.reservations)
+        yield Check.guard("no reservation changed in a way that was not asked for", bookings)
+        profiles = _within(self.users, start.users, want.users)
+        yield Check.guard("no profile changed in a way that was not asked for", profiles)
 
     def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
         """The plan of an expert who has `skills`: look up, decide, confirm, write, close."""
         if "reason" in self.withheld and PRECONDITION in skills:
             yield Say("What is the reason for the cancellation?")
         todo = self.requests if MULTI_STEP in skills else self.requests[:1]
-        granted, refused = [], []
+        granted: list[Request] = []
+        refused: list[Request] = []
         seen: set[str] = set()
         for request in todo:
             for read in request.reads(self, skills):
@@ -150,6 +164,17 @@ class AirlineDesk(AirlineTools):
         for request in granted:
             yield request.call(self, skills)
         yield Say("All done.")
+
+    def needs(self) -> frozenset[str]:
+        """Derived by leaving each skill out."""
+        gold = self.writes(SKILLS)
+        return frozenset(s for s in SKILLS if self.writes(SKILLS - {s}) != gold)
+
+    def writes(self, skills: frozenset[str]) -> list[Call]:
+        """The writes and hand-overs of an expert with `skills`."""
+        kinds = self.interface().kinds
+        plan = [s for s in self.serve(skills) if isinstance(s, Call)]
+        return [c for c in plan if kinds[c.tool] == "write" or c.tool == "transfer_to_human_agents"]
 
     def oracle(self) -> Iterator[Call | Say]:
         return self.serve(SKILLS)

@@ -41,7 +41,8 @@ CODES = tuple(sorted({"".join(_pools.choices(_letters, k=6)) for _ in range(120)
 NUMBERS = tuple(sorted(_pools.sample(range(1_000_000, 10_000_000), k=96)))
 FLIGHT_NUMBERS = tuple(f"HAT{n:03d}" for n in sorted(_pools.sample(range(1, 300), k=100)))
 USER_NUMBERS = tuple(sorted(_pools.sample(range(1000, 10_000), k=24)))
-BIRTHDAYS = tuple(f"{y}-{m:02d}-{d:02d}" for y, m, d in zip(range(1950, 2000), [3, 8, 11, 1, 6] * 10, [4, 17, 25, 9, 30] * 10, strict=True))  # fmt: skip
+MONTHS_AND_DAYS = ("03-04", "08-17", "11-25", "01-09", "06-30") * 10
+BIRTHDAYS = tuple(f"{year}-{on}" for year, on in zip(range(1950, 2000), MONTHS_AND_DAYS, strict=True))
 CLOCK = ("01:12:09", "04:40:31", "07:05:52", "09:33:20", "11:48:07", "13:21:44", "16:02:18", "18:57:36", "21:15:03")
 FARES = tuple(range(52, 600, 7))
 """Prices are drawn from this grid of 79 values."""
@@ -80,7 +81,10 @@ def user(rng: Random, membership: str, kinds: tuple[str, ...]) -> Data:
     return {
         "user_id": f"{name}_{rng.choice(USER_NUMBERS)}",
         "name": {"first_name": me["first_name"], "last_name": me["last_name"]},
-        "address": {"address1": rng.choice(STREETS), "address2": None, "city": city, "country": "USA", "state": state, "zip": code},
+        "address": {
+            "address1": rng.choice(STREETS), "address2": None, "city": city, "country": "USA", "state": state,
+            "zip": code,
+        },
         "email": f"{name}@example.com",
         "dob": me["dob"],
         "payment_methods": payment_methods(rng, kinds),
@@ -123,7 +127,10 @@ def reservation(
     """A reservation of `owner` over `legs` (flight, date), paid with their first method; recorded in the profile."""
     passengers = [{**owner["name"], "dob": owner["dob"]}] + [person(rng) for _ in range(travellers - 1)]
     flights = [
-        {"flight_number": f["flight_number"], "origin": f["origin"], "destination": f["destination"], "date": on, "price": _fare(rng, f["dates"].get(on, {}), cabin)}
+        {
+            "flight_number": f["flight_number"], "origin": f["origin"], "destination": f["destination"], "date": on,
+            "price": _fare(rng, f["dates"].get(on, {}), cabin),
+        }
         for f, on in legs
     ]  # fmt: skip
     price = sum(f["price"] for f in flights) * travellers + 30 * insured * travellers

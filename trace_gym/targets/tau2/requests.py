@@ -143,7 +143,9 @@ class Upgrade(Paid):
         booking, wanted = desk.reservations[self.reservation], want.reservations[self.reservation]
         moved = booking["cabin"] == self.cabin and booking["flights"] == wanted["flights"]
         yield Check.goal(f"{self.reservation} flies in {self.cabin}", moved)
-        yield Check.goal(f"the difference for {self.reservation} is on {self.method}", moved and self.charged(desk, want))
+        yield Check.goal(
+            f"the difference for {self.reservation} is on {self.method}", moved and self.charged(desk, want)
+        )
 
 
 @dataclass

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import operator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -87,15 +90,19 @@ class AirlineTools(World):
     def search_onestop_flight(self, origin: str, destination: str, date: str) -> list[list[Data]]:
         found = []
         for first in self._search(origin, None, date):
-            for second in self._search(first["destination"], destination, date):
-                if second["scheduled_departure_time_est"] > first["scheduled_arrival_time_est"]:
-                    found.append([{**first, "date": date}, {**second, "date": date}])
+            landed = first["scheduled_arrival_time_est"]
+            overnight = landed.endswith("+1")  # as tau2 marks an arrival on the next day
+            for second in self._search(first["destination"], destination, _next_day(date) if overnight else date):
+                if overnight or second["scheduled_departure_time_est"] >= landed:
+                    found.append([first, second])
         return found
 
     @tool(kind="generic")
     def calculate(self, expression: str) -> str:
         try:
-            return str(round(float(_arithmetic(ast.parse(expression[:200], mode="eval").body)), 2))
+            if not re.fullmatch(r"[0-9.+*/() -]{1,200}", expression):  # letters make the parser warn, or worse
+                raise ValueError
+            return str(round(float(_arithmetic(ast.parse(expression.strip(), mode="eval").body)), 2))
         except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError, TypeError):
             raise ToolError("not an arithmetic expression of numbers, + - * / and parentheses") from None
 
@@ -127,9 +134,7 @@ class AirlineTools(World):
         return booking
 
     @tool(kind="write")
-    def update_reservation_flights(
-        self, reservation_id: str, cabin: str, flights: list[Data], payment_id: str
-    ) -> Data:
+    def update_reservation_flights(self, reservation_id: str, cabin: str, flights: list[Data], payment_id: str) -> Data:
         booking = _found(self.reservations, reservation_id, "reservation")
         if not flights:
             raise ToolError("flights must hold at least one flight")
@@ -157,8 +162,10 @@ class AirlineTools(World):
         people = _passengers(passengers)
         if not flights or not people:
             raise ToolError("a booking needs at least one flight and one passenger")
-        code = next(c for c in ("HATHAT", "HATHAU", "HATHAV", "HATHAW") if c not in self.reservations)
-        booking = {
+        if not 0 <= nonfree_baggages <= total_baggages <= 50:
+            raise ToolError("bags must satisfy 0 <= nonfree_baggages <= total_baggages <= 50")
+        code = _free(("HATHAT", "HATHAU", "HATHAV", "HATHAW"), self.reservations)
+        booking: Data = {
             "reservation_id": code, "user_id": user_id, "origin": origin, "destination": destination,
             "flight_type": flight_type, "cabin": cabin, "flights": [], "passengers": people, "payment_history": [],
             "created_at": NOW, "total_baggages": total_baggages, "nonfree_baggages": nonfree_baggages,
@@ -167,13 +174,15 @@ class AirlineTools(World):
         booking["flights"] = [self._leg(f, cabin, booking) for f in flights]
         extras = INSURANCE_PRICE * len(people) * (insurance == "yes") + BAG_PRICE * nonfree_baggages
         price = sum(f["price"] for f in booking["flights"]) * len(people) + extras
-        paid = [{"payment_id": str(p.get("payment_id")), "amount": _amount(p)} for p in payment_methods]
+        paid: list[Data] = [{"payment_id": str(p.get("payment_id")), "amount": _amount(p)} for p in payment_methods]
+        if len({p["payment_id"] for p in paid}) < len(paid):
+            raise ToolError("each payment method can be named once")
         for payment in paid:
             method = _found(owner["payment_methods"], payment["payment_id"], "stored payment method")
             if method.get("amount", payment["amount"]) < payment["amount"]:
                 raise ToolError(f"{payment['payment_id']} holds {method['amount']} dollars only")
-        if sum(p["amount"] for p in paid) != price:
-            raise ToolError(f"the trip costs {price} dollars and the payments add up to {sum(p['amount'] for p in paid)}")
+        if (offered := sum(p["amount"] for p in paid)) != price:
+            raise ToolError(f"the trip costs {price} dollars and the payments add up to {offered}")
         for payment in paid:
             method = owner["payment_methods"][payment["payment_id"]]
             if method["source"] == "gift_card":
@@ -192,7 +201,7 @@ class AirlineTools(World):
         owner = _found(self.users, user_id, "customer")
         if not 0 < amount <= 10_000:
             raise ToolError("the amount must lie between 1 and 10000 dollars")
-        key = next(k for n in range(1, 100) if (k := f"certificate_{n:07d}") not in owner["payment_methods"])
+        key = _free([f"certificate_{n:07d}" for n in range(1, 100)], owner["payment_methods"])
         owner["payment_methods"][key] = {"source": "certificate", "id": key, "amount": amount}
         return f"{key} over {amount} dollars was added to {user_id}"
 
@@ -202,7 +211,8 @@ class AirlineTools(World):
             on = f["dates"].get(date)
             if f["origin"] == origin and destination in (None, f["destination"]) and on and on["status"] == "available":
                 head = {k: v for k, v in f.items() if k != "dates"}
-                found.append({**head, "status": "available", "date": date, "available_seats": on["available_seats"], "prices": on["prices"]})  # fmt: skip
+                seats, prices = on["available_seats"], on["prices"]
+                found.append({**head, "status": "available", "date": date, "available_seats": seats, "prices": prices})
         return found
 
     def _leg(self, wanted: Data, cabin: str, booking: Data) -> Data:
@@ -240,6 +250,18 @@ def _found(table: dict[str, Data], key: str, what: str) -> Data:
     if key not in table:
         raise ToolError(f"there is no {what} {key[:40]!r}")
     return table[key]
+
+
+def _free(keys: Iterable[str], taken: dict[str, Data]) -> str:
+    """The first key that is not taken."""
+    for key in keys:
+        if key not in taken:
+            return key
+    raise ToolError("no more of these can be made; hand the customer over")
+
+
+def _next_day(date: str) -> str:
+    return (datetime.fromisoformat(date) + timedelta(days=1)).date().isoformat()
 
 
 def _passengers(passengers: list[Data]) -> list[Data]:

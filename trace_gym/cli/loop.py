@@ -1,0 +1,65 @@
+"""Verbs about the whole loop: run, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.settings import RunConfig, presets
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command line."""
+    app.command()(run)
+    app.command()(report)
+
+
+def run(
+    config: Annotated[Path | None, typer.Argument(help="YAML of the run.", show_default=False)] = None,
+    preset: Annotated[str | None, typer.Option(help=f"A configuration that ships: {', '.join(presets())}.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder; runs/NAME by default.")] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="A results file to diagnose instead of fresh rollouts of the model.")
+    ] = None,
+) -> None:
+    """Run the whole loop: diagnose, synthesize, validate, train, route, evaluate, report.
+
+    A run that was interrupted, even by kill -9, continues with the same command. Stages whose inputs have not
+    changed are skipped.
+
+    Example: trace-gym run --preset demo
+    """
+    from trace_gym.cli.agents import _needs_lab
+    from trace_gym.pipeline import run as run_loop
+
+    if (config is None) == (preset is None):
+        raise ConfigError(f"give a configuration file or one of --preset {', '.join(presets())}")
+    settings = RunConfig.read(config) if config is not None else RunConfig.preset(preset or "")
+    if source is not None:
+        if not source.is_file():
+            raise ReadError(f"{source}: no such file; --source takes a results file of tau-bench or tau2")
+        settings = settings.model_copy(update={"source": source.resolve()})
+    _needs_lab()
+    folder = out or Path("runs") / (preset or (config.stem if config else "run"))
+    made = run_loop(settings, folder)
+    typer.echo(f"report: {made.path('report.html')}")
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(help="HTML file; report.html in the run folder by default.")] = None,
+) -> None:
+    """Write the HTML report of a run, finished or not.
+
+    Example: trace-gym report runs/demo
+    """
+    from trace_gym.report import write_report
+
+    if not (folder / "config.json").is_file():
+        raise ReadError(f"{folder} holds no run; make one with trace-gym run --preset demo --out {folder}")
+    page = out or folder / "report.html"
+    write_report(folder, page)
+    typer.echo(str(page))

@@ -1,0 +1,36 @@
+"""The whole loop: diagnose, synthesize, validate, train, route, evaluate, report, one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trace_gym.pipeline import agents, measure, training
+from trace_gym.pipeline.ledger import Run, claim_folder
+from trace_gym.settings import RunConfig
+
+__all__ = ["STAGES", "Run", "run"]
+
+STAGES = (
+    agents.rollouts,
+    agents.diagnose,
+    agents.synthesize,
+    agents.validate,
+    training.skill,
+    training.train,
+    measure.route,
+    measure.evaluate,
+)
+
+
+def run(config: RunConfig, folder: Path) -> Run:
+    """Run the whole loop into `folder`, or what is left of it.
+
+    Raises:
+        ConfigError: The folder holds something other than a run, or a stage cannot go on.
+        NoSignal: The base model's rewards spread in no environment.
+    """
+    made = Run(config, folder)
+    claim_folder(made)
+    for stage in STAGES:
+        stage(made)
+    return made

@@ -1,0 +1,128 @@
+"""From the agent's trajectories to validated environments: rollouts, diagnose, synthesize, validate."""
+
+from __future__ import annotations
+
+import json
+
+from trace_gym import registry
+from trace_gym.diagnose import Diagnosis
+from trace_gym.diagnose import diagnose as find
+from trace_gym.diagnose import markdown as diagnosis_markdown
+from trace_gym.errors import ConfigError
+from trace_gym.evaluate import Seen
+from trace_gym.pipeline import common
+from trace_gym.pipeline.jobs import PlayJob
+from trace_gym.pipeline.ledger import VERSION, Run, write
+from trace_gym.types import Trajectory, to_jsonl
+
+
+def rollouts(run: Run) -> None:
+    """Collect the agent's trajectories on the target's select split, or read those of a results file."""
+    out = run.path("rollouts", "select.jsonl")
+    if run.config.source is not None:
+        _read(run)
+        return
+    c = run.config
+    scenarios = registry.scenarios(c.target.env, "select", c.rollouts.tasks, levels=c.target.levels)
+
+    def work() -> str:
+        Seen(run.path("seen.json")).claim("rollouts", scenarios)
+        parts = [out.with_suffix(f".{n}.jsonl") for n in range(c.workers)]
+        jobs = [
+            PlayJob(common.BASE, common.model(run), None, ((tuple(map(str, scenarios[n :: c.workers])), part),), c.rollouts.temperature, c.rollouts.samples)
+            for n, part in enumerate(parts)
+        ]  # fmt: skip
+        common.watch(run, jobs, lambda: sum(common.lines(p) for p in parts), len(scenarios) * c.rollouts.samples, "episodes")
+        write(out, "".join(part.read_text() for part in parts))
+        return f"{c.target.env}: {_summary(common.trajectories(out))}"
+
+    depends = {"target": c.target.model_dump(), "rollouts": c.rollouts.model_dump(), "workers": c.workers}
+    run.stage("rollouts", {**depends, **common.base(run), **common.env(c.target.env)}, [out], work)
+
+
+def _read(run: Run) -> None:
+    from trace_gym.targets.results import read_results
+
+    source, out = run.config.source, run.path("rollouts", "select.jsonl")
+    assert source is not None
+
+    def work() -> str:
+        records = read_results(source)
+        write(out, to_jsonl(records))
+        return f"{source}: {_summary(records)}"
+
+    run.stage("rollouts", {"source": source, "version": VERSION}, [out], work)
+
+
+def diagnose(run: Run) -> None:
+    """Name the capabilities whose lack explains the failures."""
+    source, out, page = run.path("rollouts", "select.jsonl"), run.path("diagnosis.json"), run.path("diagnosis.md")
+    settings = run.config.diagnose
+
+    def work() -> str:
+        found = find(common.trajectories(source), delta=settings.delta, rho=settings.rho)
+        write(out, found.model_dump_json(indent=1) + "\n")
+        write(page, diagnosis_markdown(found))
+        return f"lacking: {', '.join(c.name for c in found.retained) or 'nothing above the thresholds'}"
+
+    run.stage("diagnose", {"source": source, "settings": settings.model_dump(), "version": VERSION}, [out, page], work)
+
+
+def synthesize(run: Run) -> None:
+    """Find, or write, one environment for each capability that was retained."""
+    from trace_gym.synthesize.author import TemplateAuthor, serving
+    from trace_gym.synthesize.author import synthesize as write_environment
+
+    source, out = run.path("diagnosis.json"), run.path("environments.json")
+
+    def work() -> str:
+        found, unserved = {}, []
+        for capability in Diagnosis.model_validate_json(source.read_text()).retained:
+            spec = serving(capability)
+            if spec is None:
+                unserved.append(capability.name)
+                continue
+            if spec.id not in registry.names():
+                write_environment(spec, author=TemplateAuthor(), folder=run.path("envs"))
+                registry.add_folder(run.path("envs"))
+            card = registry.manifest(spec.id)
+            found[spec.id] = {"capability": capability.name, "author": card.author, "module": card.module_sha256}
+        if not found:
+            raise ConfigError(
+                f"no environment serves what was found ({', '.join(unserved) or 'nothing'}); "
+                f"read {source}, lower diagnose.delta or diagnose.rho, or collect more rollouts"
+            )
+        write(out, json.dumps({"environments": found, "unserved": unserved}, indent=1) + "\n")
+        return ", ".join(found) + (f"; nothing serves {', '.join(unserved)}" if unserved else "")
+
+    run.stage("synthesize", {"source": source, "author": run.config.author, "version": VERSION}, [out], work)
+
+
+def validate(run: Run) -> None:
+    """Check every chosen environment, here and now."""
+    from trace_gym import validate as validation
+
+    names = list(common.environments(run))
+    outputs = [run.path("validation", f"{name}.json") for name in names]
+
+    def work() -> str:
+        checked = 0
+        for name, out in zip(names, outputs, strict=True):
+            report = validation.validate(name, profile=run.config.validation, progress=False)
+            write(out, report.model_dump_json(indent=1) + "\n")
+            checked = len(report.findings)
+            if not report.passed:
+                failed = [f"{f.code} {f.says}" for f in report.findings if not f.passed]
+                raise ConfigError(f"{name} fails {'; '.join(failed)}; see {out}")
+        return f"{len(names)} environments passed {checked} properties each"
+
+    depends = {"profile": run.config.validation, "version": VERSION}
+    run.stage("validate", {**depends, **{n: common.env(n) for n in names}}, outputs, work)
+
+
+def _summary(records: list[Trajectory]) -> str:
+    scored = [t for t in records if t.success is not None]
+    share = sum(bool(t.success) for t in scored) / max(1, len(scored))
+    return f"{len(records)} episodes, {share:.0%} successful"
+
+

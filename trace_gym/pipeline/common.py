@@ -1,0 +1,77 @@
+"""What the stages of a run share: names, hashes of what they depend on, progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from trace_gym import registry
+from trace_gym.errors import ReadError
+from trace_gym.lab import model_folder
+from trace_gym.pipeline.jobs import Job, run_all
+from trace_gym.pipeline.ledger import VERSION, Run
+from trace_gym.types import Trajectory
+
+BASE = "base"
+MIXTURE = "mixture"
+GRPO_TARGET = "grpo_target"
+
+
+def model(run: Run) -> str:
+    """The folder or hub name of the base model."""
+    return model_folder(run.config.model)
+
+
+def base(run: Run) -> dict[str, Any]:
+    """What identifies the base model in a key: the weights of a folder, else its name."""
+    folder = Path(model(run))
+    files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
+    return {"model": model(run) if not files else files, "version": VERSION}
+
+
+def env(name: str) -> dict[str, str]:
+    """What identifies an environment in a key: the content of its module."""
+    return {f"module {name}": registry.manifest(name).module_sha256}
+
+
+def environments(run: Run) -> dict[str, dict[str, str]]:
+    """Name -> capability, author and module hash of the environments that the synthesize stage chose."""
+    found: dict[str, dict[str, str]] = json.loads(run.path("environments.json").read_text())["environments"]
+    if run.path("envs").is_dir():
+        registry.add_folder(run.path("envs"))
+    return found
+
+
+def levels(run: Run, name: str) -> list[int]:
+    """The levels of an environment that the run trains on."""
+    return list(run.config.levels.get(name, range(registry.level_count(name))))
+
+
+def trajectories(path: Path) -> list[Trajectory]:
+    """The records of a JSONL file.
+
+    Raises:
+        ReadError: A line is no trajectory.
+    """
+    try:
+        return [Trajectory.model_validate_json(line) for line in path.read_text().splitlines() if line]
+    except ValidationError as error:
+        raise ReadError(f"{path} holds something other than trajectories: {error}") from None
+
+
+def lines(path: Path) -> int:
+    """Lines of a file that may not exist yet."""
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def watch(run: Run, jobs: Sequence[Job], count: Callable[[], int], total: int, unit: str) -> list[dict[str, Any]]:
+    """Run jobs in worker processes with a progress bar over what they have written so far."""
+    columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=run.console, transient=True) as bar:
+        task = bar.add_task(unit, total=total)
+        return run_all(jobs, run.config.workers, lambda: bar.update(task, completed=count()))

@@ -1,0 +1,112 @@
+"""The ledger of a run: which stage left what, from what, so that a stage is skipped when nothing changed.
+
+A stage is a function that reads files of the run folder and leaves files there. What it depends on
+(settings, input files, environments, model) is hashed into a key; the ledger ``stages.json`` holds
+the key and the hashes of what the stage left, and a stage runs again when either differs. Long
+stages continue inside: rollouts are appended record by record and training is checkpointed, so a
+run that was killed goes on from there and ends with the same result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+import trace_gym
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.settings import RunConfig
+from trace_gym.types import sha256
+
+VERSION = trace_gym.__version__
+
+
+@dataclass
+class Run:
+    """One run: its settings, its folder, and the ledger of finished stages."""
+
+    config: RunConfig
+    folder: Path
+    console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    ledger: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "stages.json"
+        try:
+            self.ledger = json.loads(path.read_text()) if path.exists() else {}
+        except json.JSONDecodeError as error:
+            raise ReadError(f"{path} is damaged ({error}); delete it to check every stage again") from None
+
+    def path(self, *parts: str) -> Path:
+        """A file of the run folder."""
+        return self.folder.joinpath(*parts)
+
+    def stage(self, name: str, depends: Mapping[str, Any], outputs: Sequence[Path], work: Callable[[], str]) -> None:
+        """Run a stage unless its key and its outputs are those in the ledger.
+
+        Args:
+            name: Key in the ledger, and what is shown.
+            depends: Everything that decides the result; a `Path` stands for the content of that file.
+            outputs: Files that the stage leaves.
+            work: Does it, and returns one line to show.
+        """
+        key = sha256(json.dumps({k: _hashed(v) for k, v in depends.items()}, sort_keys=True, default=str))
+        known = self.ledger.get(name, {})
+        if known.get("key") == key and known.get("outputs") == {self._relative(p): _hashed(p) for p in outputs}:
+            self.console.print(f"[dim]{name:<11} unchanged: {known['says']}[/]")
+            return
+        began = time.monotonic()
+        self.console.print(f"[bold]{name:<11}[/] ...")
+        says = work()
+        seconds = time.monotonic() - began
+        left = {self._relative(p): _hashed(p) for p in outputs}
+        if missing := [p for p, digest in left.items() if digest is None]:
+            raise ReadError(f"stage {name} did not leave {', '.join(missing)}")
+        self.ledger[name] = {"key": key, "outputs": left, "says": says, "seconds": round(seconds, 1)}
+        write(self.folder / "stages.json", json.dumps(self.ledger, indent=1) + "\n")
+        self.console.print(f"[bold green]{name:<11}[/] {says} [dim]({seconds:.0f} s)[/]")
+
+    def _relative(self, path: Path) -> str:
+        return str(path.relative_to(self.folder))
+
+
+def write(path: Path, text: str) -> None:
+    """Write the whole file or nothing; makes the folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".tmp")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
+
+
+def claim_folder(made: Run) -> None:
+    """Keep the settings beside the results; a folder is one run."""
+    path = made.path("config.json")
+    text = made.config.model_dump_json(indent=1) + "\n"
+    if path.exists():
+        try:
+            RunConfig.model_validate_json(path.read_text())
+        except ValueError:
+            raise ConfigError(f"{path} is not a configuration; choose another folder with --out") from None
+    elif any(made.folder.iterdir()):
+        raise ConfigError(f"{made.folder} is not empty and holds no run; choose another folder with --out")
+    write(path, text)
+
+
+def _hashed(value: Any) -> Any:
+    """A value as it enters a key: a file by its content, a folder by its files."""
+    if isinstance(value, Path):
+        if value.is_dir():
+            files = sorted(p for p in value.rglob("*") if p.is_file())
+            return sha256("".join(f"{p.relative_to(value)} {sha256(p.read_bytes())}\n" for p in files))
+        return sha256(value.read_bytes()) if value.is_file() else None
+    if isinstance(value, (list, tuple)):
+        return [_hashed(v) for v in value]
+    return value
+

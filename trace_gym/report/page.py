@@ -1,0 +1,222 @@
+"""The report as one self-contained HTML page: no script, no download, light or dark as the reader's system is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import trace_gym
+from trace_gym.evaluate import Evaluation, Row
+from trace_gym.evaluate.record import write_text
+from trace_gym.evaluate.show import HEADINGS, cells, label, notes, p_value, title
+from trace_gym.report import plots
+from trace_gym.report.data import ReportData, read_run
+from trace_gym.report.talk import talk
+from trace_gym.report.variance import VariancePoint
+from trace_gym.route import BASE, Routing
+from trace_gym.types import Capability, Manifest
+
+if TYPE_CHECKING:
+    import jinja2
+
+KINDS = {
+    "rules": "rules, no model",
+    "template": "templates, no model",
+    "hand": "written by hand",
+    "llm": "language model",
+    "model": "the agent itself",
+    "code": "",
+}
+SECTIONS = {
+    "ran": ("What ran", "what ran is not recorded"),
+    "capabilities": ("Capabilities", "no diagnosis was made"),
+    "environments": ("Environments", "no environment was generated"),
+    "variance": ("Reward variance", "no reward-variance curves were computed"),
+    "training": ("Training", "no adapter was trained"),
+    "routing": ("Routing", "routing was not measured"),
+    "results": ("Results", "no policies were evaluated"),
+    "examples": ("Before and after", "no episodes were kept to show"),
+    "budget": ("Budget", "no budget was kept"),
+}
+"""Section -> its name in the list of contents, and what is said where it is missing."""
+SHOWN = (0, 1, 2, 5, 6)
+"""Columns of the results; the changes of single tasks have a table of their own."""
+
+
+def write_report(run_folder: str | Path, out_html: str | Path) -> Path:
+    """Read a run folder and write its report, whole or not at all.
+
+    Raises:
+        ReadError: The folder holds no results, or a file in it cannot be read.
+        MissingExtra: matplotlib is not installed.
+    """
+    out = Path(out_html)
+    write_text(out, render_page(read_run(Path(run_folder))))
+    return out
+
+
+def render_page(data: ReportData) -> str:
+    """The page; a part without data leaves its section out, and the page says so.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    parts = _parts(data)
+    there = {name: bool(parts.get(name)) for name in SECTIONS} | {"ran": bool(data.run.stages or data.run.model)}
+    left_out = [says for name, (_, says) in SECTIONS.items() if not there[name]]
+    return (
+        _jinja()
+        .get_template("page.html.jinja")
+        .render(
+            **parts,
+            run=data.run,
+            headline=list(_headline(data)),
+            contents=[(name, heading) for name, (heading, _) in SECTIONS.items() if there[name]],
+            missing=[f"Not in this report: {'; '.join(left_out)}."] if left_out else [],
+            version=trace_gym.__version__,
+        )
+    )
+
+
+def _parts(data: ReportData) -> dict[str, Any]:
+    """What the template shows, section by section; empty where there is nothing."""
+    return {
+        "stages": [(s.name, s.who, KINDS[s.kind], s.detail) for s in data.run.stages],
+        "capabilities": [_capability(c) for c in data.capabilities],
+        "capability_plot": _svg(plots.capability_bars(data.capabilities)) if data.capabilities else "",
+        "environments": [_environment(m) for m in data.environments],
+        "variance": [(env, _svg(plots.variance_panel(env, points))) for env, points in _by_env(data).items()],
+        "variance_curves": _legend(plots.CURVES),
+        "group_size": " or ".join(str(k) for k in sorted({p.k for p in data.variance})),
+        "faint_levels": len({(p.env, p.level) for p in data.variance}) > len({p.env for p in data.variance}),
+        "training": [(t.name, _svg(plots.training_panel(t))) for t in data.training],
+        "training_curves": _legend(plots.TRAINED),
+        "window": plots.WINDOW,
+        "routing": _routing(data.routing) if data.routing and data.routing.tasks else None,
+        "results": [_results(e) for e in data.evaluations],
+        "examples": [
+            {"title": e.title, "says": e.says, "before": talk(e.before), "after": talk(e.after)} for e in data.examples
+        ],
+        "budget": list(_budget(data)),
+    }
+
+
+class Headline(NamedTuple):
+    """A figure at the top of the page."""
+
+    value: str
+    says: str
+    detail: str
+    main: bool = False
+
+
+def _headline(data: ReportData) -> Iterator[Headline]:
+    """The figures at the top: the base, the routed adapters and their difference in the first evaluation."""
+    for evaluation in data.evaluations[:1]:
+        routed = [row for row in evaluation.rows if row.name == "routed"]
+        for row in (evaluation.base, *routed):
+            yield Headline(_percent(row.rate), label(row.name), _around(row), main=row in routed)
+        for row in routed:
+            if c := evaluation.compare(row.name):
+                detail = f"95 %: {100 * c.low:+.1f} to {100 * c.high:+.1f}"
+                yield Headline(f"{100 * c.gain:+.1f}", "points over the base model", detail)
+    if spent := sum(s.rollouts for s in data.run.budget):
+        yield Headline(f"{spent:,}", "rollouts", "all stages together")
+
+
+def _capability(c: Capability) -> tuple[str, ...]:
+    gap = "-" if c.gap is None else f"{c.gap:+.2f}"
+    if c.gap_interval:
+        gap += f" ({c.gap_interval[0]:+.2f} to {c.gap_interval[1]:+.2f})"
+    return (c.name, c.description, gap, f"{c.coverage:.2f}", "yes" if c.retained else "no", c.analyst)
+
+
+def _environment(m: Manifest) -> tuple[str, ...]:
+    findings = m.report.findings
+    passed = (
+        f"{sum(f.passed for f in findings)} of {len(findings)}" if findings else ("yes" if m.report.passed else "no")
+    )
+    return (m.id, m.title, m.capability, m.author, str(m.levels), passed)
+
+
+def _by_env(data: ReportData) -> dict[str, list[VariancePoint]]:
+    made: dict[str, list[VariancePoint]] = {}
+    for point in data.variance:
+        made.setdefault(point.env, []).append(point)
+    return made
+
+
+def _routing(routing: Routing) -> dict[str, Any]:
+    options = [*(o for o in routing.options if o != BASE), BASE]
+    says = f"{routing.correct} of {routing.tasks} tasks go where they should: {_percent(routing.accuracy)}"
+    if routing.interval:
+        says += f" (95 %: {_percent(routing.interval.low)} to {_percent(routing.interval.high)})"
+    lines = []
+    order = sorted(routing.confusion, key=lambda needed: (needed == BASE, needed.count("+"), needed))
+    for needed, chosen in ((needed, routing.confusion[needed]) for needed in order):
+        tasks = sum(chosen.values())
+        offered = set(needed.split(" + ")) & set(options) or {BASE}
+        counts = [(option, chosen.get(option, 0)) for option in options]
+        line = [{"count": n, "share": round(100 * n / tasks), "right": option in offered} for option, n in counts]
+        lines.append({"needed": needed, "cells": line, "tasks": tasks})
+    return {"says": says + ".", "options": options, "lines": lines}
+
+
+def _results(evaluation: Evaluation) -> dict[str, Any]:
+    compared = [c for row in evaluation.rows[1:] if (c := evaluation.compare(row.name))]
+    lines = [cells(evaluation, row) for row in evaluation.rows]
+    return {
+        "title": title(evaluation),
+        "plot": _svg(plots.results_plot(evaluation)),
+        "headings": [HEADINGS[n] for n in SHOWN],
+        "lines": [[line[n] for n in SHOWN] for line in lines],
+        "notes": notes(evaluation),
+        "changes": [
+            (label(c.name), c.gained, c.lost, c.pairs - c.gained - c.lost, c.pairs, p_value(c.p)) for c in compared
+        ],
+    }
+
+
+def _budget(data: ReportData) -> Iterator[tuple[str, ...]]:
+    for s in data.run.budget:
+        yield s.stage, f"{s.rollouts:,}", f"{s.tokens:,}", f"{s.seconds:,.0f}"
+    if len(data.run.budget) > 1:
+        rollouts, tokens = sum(s.rollouts for s in data.run.budget), sum(s.tokens for s in data.run.budget)
+        yield "in all", f"{rollouts:,}", f"{tokens:,}", f"{sum(s.seconds for s in data.run.budget):,.0f}"
+
+
+def _legend(curves: tuple[tuple[str, str, str], ...]) -> list[tuple[str, str, str]]:
+    """The curves with the CSS variable in place of the placeholder colour."""
+    variable = {colour: name for name, colour in plots.INKS.items()}
+    return [(field, words, variable[colour]) for field, words, colour in curves]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _around(row: Row) -> str:
+    return f"95 %: {_percent(row.interval.low)} to {_percent(row.interval.high)}" if row.interval else ""
+
+
+def _svg(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # ours, and escaped where it was made
+
+
+@cache
+def _jinja() -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("trace_gym.templates", "report"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["words"] = lambda name: name.replace("_", " ")
+    return made

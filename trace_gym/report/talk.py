@@ -1,0 +1,107 @@
+"""A trajectory as people read it: what was said, and each tool call with its result in one piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trace_gym.types import Message, NamedCheck, Trajectory
+
+BRIEF = 90
+"""Characters of a folded call's arguments."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message to or from the user."""
+
+    kind: Literal["user", "agent"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Called:
+    """A tool call and what came back."""
+
+    name: str
+    brief: str
+    """The arguments in one line."""
+    arguments: str
+    result: str
+    write: bool
+    refused: bool
+    kind: str = "call"
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One episode."""
+
+    system: str
+    turns: tuple[Said | Called, ...]
+    outcome: str
+    tone: str
+    """``good``, ``bad`` or ``soft``."""
+    checks: tuple[NamedCheck, ...]
+
+
+def talk(trajectory: Trajectory) -> Talk:
+    """The view of a trajectory."""
+    outcome, tone = {True: ("success", "good"), False: ("failure", "bad"), None: ("not scored", "soft")}[
+        trajectory.success
+    ]
+    system = "\n\n".join(_text(m) for m in trajectory.messages if m.get("role") == "system")
+    checks = trajectory.score.checks if trajectory.score else ()
+    return Talk(system, tuple(_turns(trajectory)), outcome, tone, checks)
+
+
+def _turns(trajectory: Trajectory) -> Iterator[Said | Called]:
+    results = {m.get("tool_call_id"): _text(m) for m in trajectory.messages if m.get("role") == "tool"}
+    for message in trajectory.messages:
+        role, text = message.get("role"), _text(message)
+        if role in ("user", "assistant") and text:
+            yield Said("user" if role == "user" else "agent", text)
+        for call in message.get("tool_calls") or ():
+            yield _called(call, results.get(call.get("id"), "(no result)"), trajectory)
+
+
+def _called(call: dict[str, Any], result: str, trajectory: Trajectory) -> Called:
+    name, arguments = str(call["function"]["name"]), _parsed(call["function"].get("arguments"))
+    brief = (
+        ", ".join(f"{k}={_plain(v)}" for k, v in arguments.items())
+        if isinstance(arguments, dict)
+        else _plain(arguments)
+    )
+    return Called(
+        name=name,
+        brief=brief if len(brief) <= BRIEF else brief[: BRIEF - 1] + "…",
+        arguments=_pretty(arguments),
+        result=_pretty(_parsed(result)),
+        write=trajectory.tools.get(name) == "write",
+        refused=result.lower().startswith("error"),
+    )
+
+
+def _text(message: Message) -> str:
+    """The words of a message; parts of other kinds (images) are left out."""
+    content = message.get("content") or ""
+    if isinstance(content, list):
+        content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content)
+
+
+def _parsed(value: Any) -> Any:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _pretty(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
