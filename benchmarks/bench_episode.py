@@ -21,7 +21,7 @@ SECONDS = 1.0
 
 
 def rate(work: Callable[[int], int]) -> float:
-    """Units of work a second of CPU time, which other processes do not shorten; `work` takes the number of its call and returns how many units it did."""
+    """Units of work a second of CPU time; `work` takes the number of its call and returns how many units it did."""
     done, turn, start = 0, 0, time.process_time()
     while (spent := time.process_time() - start) < SECONDS:
         done += work(turn)

@@ -11,7 +11,8 @@ target, so checking before writing carries over to every request it gates.
 Levels:
     0. The cabin decides: business may be cancelled, economy may not.
     1. Insurance with its reasons, and a booking made today, decide as well.
-    2. Bookings just inside or outside 24 hours, flights that the airline did or did not cancel, a reason to be asked for.
+    2. Bookings just inside or outside 24 hours, flights that the airline did or did not cancel, a reason to be asked
+       for.
     3. Trips flown already, several travellers, and customers who insist.
 """
 

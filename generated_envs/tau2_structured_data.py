@@ -22,7 +22,8 @@ from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Swap, records
 from trace_gym.world import Call, Random, Say
 
 OPENINGS = (
-    "I am {user}. Please move reservation {code} to the cheapest flight on {date}.{after} Keep the cabin and use what I paid with.",
+    "I am {user}. Please move reservation {code} to the cheapest flight on {date}.{after} Keep the cabin and use what"
+    " I paid with.",
     "Hello, my customer id is {user}. I want {code} on the cheapest flight of {date}.{after} Same cabin, same payment.",
 )
 FLIGHTS = (2, 3, 4, 5)

@@ -105,10 +105,10 @@ SCHEMA: dict[str, Any] = {
 
 
 def test_random_values_fit_nested_schemas() -> None:
-    drawn = [_Draw(Generator(n), ["a", "b"], [0, 4, 7], SCHEMA).value(SCHEMA) for n in range(300)]
+    drawn = [_Draw(Generator(n), ["a", "b"], [0, 4, 7], SCHEMA).value(SCHEMA) for n in range(80)]
     for value in drawn:
         jsonschema.validate(value, SCHEMA)
-    assert len({json.dumps(v) for v in drawn}) > 200
+    assert len({json.dumps(v) for v in drawn}) > 60
     assert any("friend" in v["who"] for v in drawn if isinstance(v, dict))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -395,6 +396,21 @@ def test_a_stopped_run_goes_on_bit_for_bit(after: int, whole: Path, model_dir: P
     assert (second.ended, second.rollouts) == ("iterations", 32)
     assert lines(tmp_path) == lines(whole)
     assert same_tensors(adapter(tmp_path), adapter(whole))
+
+
+def test_dropout_of_the_base_goes_on_bit_for_bit_too(model_dir: Path, tmp_path: Path) -> None:
+    # Gradient checkpointing needs train mode, where a base with dropout draws from torch's global generator.
+    noisy = shutil.copytree(model_dir, tmp_path / "noisy")
+    settings = json.loads((noisy / "config.json").read_text())
+    (noisy / "config.json").write_text(json.dumps(settings | {"attention_dropout": 0.3}))
+    config = SMALL.model_copy(update={"gradient_checkpointing": True, "iterations": 3})
+    run(config, noisy, tmp_path / "one")
+    run(config, noisy, tmp_path / "two", on_iteration=lambda m: m["iteration"] == 1)
+    run(config, noisy, tmp_path / "two")
+    assert lines(tmp_path / "two") == lines(tmp_path / "one")
+    assert same_tensors(adapter(tmp_path / "two"), adapter(tmp_path / "one"))
+    run(config, model_dir, tmp_path / "calm")
+    assert not same_tensors(adapter(tmp_path / "calm"), adapter(tmp_path / "one"))
 
 
 def test_a_killed_run_goes_on_from_its_checkpoint(whole: Path, model_dir: Path, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class ToyBoxes(World):
         """
         return {"box": box, "owner": self._owner(box), "open": box in self.opened}
 
-    @tool(kind="write")  # type: ignore[untyped-decorator]
+    @tool(kind="write")
     def open_box(self, box: str) -> str:
         """Open a box.
 

@@ -32,10 +32,7 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Mach
 
     Example: trace-gym list
     """
-    rows = []
-    for name in registry.names():
-        card = registry.card(name)
-        rows.append((registry.gym_id(name), card.capability, card.levels, card.title))
+    rows = [(registry.gym_id(name), *_card(name)) for name in (*registry.names(), *registry.mixtures())]
     if as_json:
         keys = ("id", "capability", "levels", "title")
         typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=1))
@@ -60,9 +57,9 @@ def show(
 
     console = Console()
     name = registry.name_of(env)
-    card = registry.card(name)
-    console.print(f"[bold]{registry.gym_id(name)}[/bold]  {card.title}")
-    console.print(f"capability: {card.capability or '(target)'}   {card.note}", highlight=False)
+    capability, levels, title = _card(name)
+    console.print(f"[bold]{registry.gym_id(name)}[/bold]  {title}")
+    console.print(f"capability: {capability or '(target)'}   levels: 0 to {levels - 1}", highlight=False)
     episode = play_episode(Oracle(), registry.episode(Scenario(env=name, level=level, seed=seed)))
     console.print(f"\n[bold]{episode.scenario}[/bold], played by its oracle:")
     for message in episode.messages[1:]:
@@ -180,6 +177,15 @@ def validate(
     if admit:
         manifest = registry.admit(target, report, author="hand")
         typer.echo(f"admitted {manifest.id}")
+
+
+def _card(name: str) -> tuple[str, int, str]:
+    """Capability, number of levels and title of an environment or a mixture."""
+    if name in registry.mixtures():
+        mixture = registry.mixture(name)
+        return f"mixture of {len(mixture.mixture)}", registry.level_count(name), mixture.title
+    card = registry.manifest(name)
+    return card.capability, card.levels, card.title
 
 
 def _print_message(console: Console, message: Message) -> None:

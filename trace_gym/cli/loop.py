@@ -56,10 +56,11 @@ def report(
 
     Example: trace-gym report runs/demo
     """
-    from trace_gym.report import write_report
+    from trace_gym.pipeline import reporting
+    from trace_gym.pipeline.ledger import write
+    from trace_gym.report import render_page
 
-    if not (folder / "config.json").is_file():
-        raise ReadError(f"{folder} holds no run; make one with trace-gym run --preset demo --out {folder}")
+    made = reporting.open_run(folder)
     page = out or folder / "report.html"
-    write_report(folder, page)
+    write(page, render_page(reporting.collect(made)))
     typer.echo(str(page))

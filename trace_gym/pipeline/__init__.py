@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trace_gym.pipeline import agents, measure, training
+from trace_gym.pipeline import agents, measure, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
 
@@ -15,10 +15,12 @@ STAGES = (
     agents.diagnose,
     agents.synthesize,
     agents.validate,
+    reporting.variance,
     training.skill,
     training.train,
     measure.route,
     measure.evaluate,
+    reporting.report,
 )
 
 

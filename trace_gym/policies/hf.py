@@ -180,13 +180,18 @@ def merged(model: Any) -> Iterator[None]:
         if layers:
             model.merge_adapter()
         for name, layer in layers.items():
-            model.set_submodule(name, layer.get_base_layer())
+            _put(model, name, layer.get_base_layer())
         yield
     finally:
         for name, layer in layers.items():
-            model.set_submodule(name, layer)
+            _put(model, name, layer)
         if layers:
             model.unmerge_adapter()
         with torch.no_grad():
             for parameter, value in kept:
                 parameter.copy_(value)
+
+
+def _put(model: Any, name: str, layer: Any) -> None:
+    parent, _, leaf = name.rpartition(".")
+    setattr(model.get_submodule(parent), leaf, layer)

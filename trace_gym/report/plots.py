@@ -159,7 +159,7 @@ def _unit(ax: Axes, below: str) -> None:
 
 def _series(metrics: Sequence[Metrics], field: str) -> tuple[list[float], list[float]]:
     """Iterations and values where there is a value."""
-    there = [(float(m.get("iteration") or 0), v) for m in metrics if (v := m.get(field)) is not None]
+    there = [(float(m.get("iteration") or 0), v) for m in metrics if (v := m.get(field)) is not None and v == v]
     return [x for x, _ in there], [float(v) for _, v in there]
 
 

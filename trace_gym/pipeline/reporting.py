@@ -1,0 +1,154 @@
+"""The report of a run: what each stage left, put together into one page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from trace_gym import registry
+from trace_gym.diagnose import Diagnosis
+from trace_gym.errors import ReadError
+from trace_gym.evaluate import Evaluation
+from trace_gym.pipeline import common
+from trace_gym.pipeline.ledger import VERSION, Run, write
+from trace_gym.report import (
+    Example,
+    ReportData,
+    RunInfo,
+    Spent,
+    Stage,
+    Training,
+    VariancePoint,
+    render_page,
+    variance_curve,
+)
+from trace_gym.route import Routing
+from trace_gym.settings import RunConfig
+
+EXAMPLES = 3
+"""Tasks shown before and after."""
+
+
+def variance(run: Run) -> None:
+    """Curves of reward variance over competence for every chosen environment, without a model."""
+    out, names = run.path("variance.jsonl"), list(common.environments(run))
+
+    def work() -> str:
+        points = [p for n in names for level in common.levels(run, n) for p in variance_curve(n, level)]
+        write(out, "".join(p.model_dump_json() + "\n" for p in points))
+        return f"{len(points)} points for {len(names)} environments"
+
+    depends = {"levels": {n: common.levels(run, n) for n in names}, "version": VERSION}
+    run.stage("variance", {**depends, **{n: common.env(n) for n in names}}, [out], work)
+
+
+def report(run: Run) -> None:
+    """Write report.html from whatever the run has left so far."""
+    out = run.path("report.html")
+
+    def work() -> str:
+        write(out, render_page(collect(run)))
+        return str(out)
+
+    inputs = [p for p in sorted(run.folder.glob("*.json*")) if p.name not in ("stages.json", "seen.json")]
+    run.stage("report", {"inputs": inputs, "evaluation": run.path("evaluation"), "version": VERSION}, [out], work)
+
+
+def open_run(folder: Path) -> Run:
+    """The run that a folder holds.
+
+    Raises:
+        ReadError: It holds none.
+    """
+    path = folder / "config.json"
+    try:
+        return Run(RunConfig.model_validate_json(path.read_text()), folder)
+    except FileNotFoundError:
+        raise ReadError(f"{folder} holds no run; make one with trace-gym run --preset demo --out {folder}") from None
+    except ValueError as error:
+        raise ReadError(f"{path} is not the configuration of a run: {error}") from None
+
+
+def collect(run: Run) -> ReportData:
+    """Everything that the page can show; a stage that has not run leaves its part empty."""
+    diagnosis = run.path("diagnosis.json")
+    chosen = list(common.environments(run)) if run.path("environments.json").exists() else []
+    evaluations = [Evaluation.read(p) for p in sorted(run.path("evaluation").glob("level-*.json"))]
+    routing = _json(run.path("routing.json")).get("routing", {})
+    return ReportData(
+        run=_info(run, evaluations),
+        capabilities=Diagnosis.model_validate_json(diagnosis.read_text()).capabilities if diagnosis.exists() else (),
+        environments=tuple(registry.manifest(n) for n in chosen),
+        variance=tuple(VariancePoint.model_validate_json(line) for line in _lines(run.path("variance.jsonl"))),
+        training=tuple(_training(run)),
+        routing=Routing.model_validate(next(iter(routing.values()))) if routing else None,
+        evaluations=tuple(evaluations),
+        examples=tuple(_examples(run, evaluations)),
+    )
+
+
+def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
+    c = run.config
+    ledger = run.ledger
+    who: dict[str, tuple[str, Any]] = {
+        "rollouts": (str(c.source or c.model), "model"),
+        "diagnose": ("rules over reference and actual writes", "rules"),
+        "synthesize": ("templates", "template"),
+        "validate": (f"properties, profile {c.validation}", "code"),
+        "train": (f"GRPO, LoRA rank {c.train.lora_rank}, seeds {', '.join(map(str, c.seeds))}", "code"),
+        "route": (f"label logits of {c.model}", "model"),
+    }
+    rollouts = {"rollouts": common.lines(run.path("rollouts", "select.jsonl")) * (c.source is None)}
+    rollouts["skill"] = sum(common.lines(p) for p in run.path("rollouts").glob("skill-*.jsonl"))
+    rollouts["train"] = sum(r.get("rollouts", 0) for r in _json(run.path("adapters.json"), []))
+    rollouts["evaluate"] = sum(common.lines(p) for p in run.path("rollouts").glob("*/*.jsonl"))
+    tokens = sum(int(m.get("tokens") or 0) for t in _training(run) for m in t.metrics)
+    return RunInfo(
+        title=f"trace_gym run: {run.folder.resolve().name}",
+        summary=tuple(f"{name}: {done['says']}" for name, done in ledger.items() if name not in ("report", "variance")),
+        model=c.model,
+        stages=tuple(Stage(name=n, who=by, kind=kind, detail=ledger[n]["says"]) for n, (by, kind) in who.items() if n in ledger),
+        budget=tuple(
+            Spent(stage=n, rollouts=rollouts.get(n, 0), tokens=tokens if n == "train" else 0, seconds=done["seconds"])
+            for n, done in ledger.items()
+        ),
+    )  # fmt: skip
+
+
+def _training(run: Run) -> Iterator[Training]:
+    for path in sorted(run.path("adapters").glob("*/metrics.jsonl")):
+        if metrics := tuple(json.loads(line) for line in _lines(path)):
+            yield Training(name=path.parent.name, metrics=metrics)
+
+
+def _examples(run: Run, evaluations: list[Evaluation]) -> Iterator[Example]:
+    """The first task of each adapter that the base fails and the routed agent solves."""
+    if not evaluations or len(evaluations[0].rows) < 2:
+        return
+    level, seed = evaluations[0].levels[0], run.config.seeds[0]
+    chosen = _json(run.path("routing.json")).get("choices", {})
+    capability = {registry.load(n).capability: n for n in common.environments(run)}
+    before = {t.task: t for t in common.trajectories(run.path("rollouts", common.BASE, f"test-{level}.jsonl"))}
+    shown: set[str] = set()
+    for task, was in before.items():
+        option = chosen.get(task, "none")
+        records = run.path("rollouts", f"{capability.get(option)}-s{seed}", f"test-{level}.jsonl")
+        if was.success or option in shown or not records.exists():
+            continue
+        now = next((t for t in common.trajectories(records) if t.task == task), None)
+        if now is not None and now.success:
+            shown.add(option)
+            yield Example(title=task, says=f"routed to the adapter for {option}", before=was, after=now)
+        if len(shown) == EXAMPLES:
+            return
+
+
+def _json(path: Path, missing: Any = None) -> Any:
+    return json.loads(path.read_text()) if path.exists() else ({} if missing is None else missing)
+
+
+def _lines(path: Path) -> list[str]:
+    """The whole lines of a JSONL file; a trainer at work may be writing the last one."""
+    return path.read_text().split("\n")[:-1] if path.exists() else []
