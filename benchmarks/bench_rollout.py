@@ -1,7 +1,8 @@
-"""Batched rollouts on the CPU: episodes a second with a small random Qwen3 whose turns are scripted.
+"""Batched rollouts: episodes a second with a small random Qwen3 whose turns are scripted.
 
-The turns are fixed so that runs compare; the model computes and samples as usual and its draw is
-replaced. Run ``python benchmarks/bench_rollout.py --help``.
+The turns are fixed so that runs compare; the model computes and samples as usual, and its draw is then
+replaced. The best of several repetitions is printed, in wall-clock and in CPU seconds, which differ on a busy
+machine. ``python benchmarks/bench_rollout.py --help`` lists the settings.
 """
 
 from __future__ import annotations
@@ -9,93 +10,95 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import LoraConfig, get_peft_model
 
-sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "tests")]
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from tiny_model import CORPUS, Puppet, tiny_model, tiny_tokenizer
-from toy_world import open_toy, toys
+from tiny_model import CORPUS, Puppet, tiny_model, tiny_tokenizer  # noqa: E402
+from toy_world import ToyBoxes, toys  # noqa: E402
 
-from trace_gym.episode import Action, Episode
-from trace_gym.policies import batch
-from trace_gym.policies.hf import merged
-from trace_gym.types import Call, Say
+from trace_gym.episode import Action, Episode, interface_of  # noqa: E402
+from trace_gym.policies import batch  # noqa: E402
+from trace_gym.policies.hf import merged  # noqa: E402
+from trace_gym.rollout import play  # noqa: E402
+from trace_gym.types import Call, Interface, Say, Scenario  # noqa: E402
 
 
 @dataclass(frozen=True)
 class Thorough:
-    """Looks into every box, again and again, then opens one and says so; how often differs between scenarios."""
+    """Looks into box after box, then opens one and says so; episodes differ by up to two turns."""
 
     turns: int
     name: str = "thorough"
 
     def act(self, episode: Episode) -> Action:
-        boxes = list(episode.start.boxes)  # type: ignore[attr-defined]
-        last = self.turns - episode.scenario.seed % 3
-        if episode.turns < last - 2:
-            return Call("look", {"box": boxes[(episode.turns + episode.scenario.seed) % len(boxes)]})
-        if episode.turns == last - 2:
+        assert isinstance(episode.start, ToyBoxes)
+        boxes, seed = list(episode.start.boxes), episode.scenario.seed
+        left = self.turns - seed % 3 - episode.turns
+        if left > 2:
+            return Call("look", {"box": boxes[(episode.turns + seed) % len(boxes)]})
+        if left == 2:
             return Call("open_box", {"box": boxes[0]})
-        return Say(f"I have opened the box {boxes[0]}." + " Is there more?" * (episode.scenario.seed % 2))
+        return Say(f"I have opened the box {boxes[0]}." + " Is there more?" * (seed % 2))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=64)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=64, help="episodes at once")
     parser.add_argument("--group", type=int, default=8, help="rollouts of each scenario")
-    parser.add_argument("--turns", type=int, default=12)
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=12, help="at most 12")
+    parser.add_argument("--rules", type=int, default=0, help="length of the system prompt, in sentences")
+    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--share", type=float, default=batch.PREFILL_SHARE)
+    parser.add_argument("--share", type=float, default=batch.PREFILL_SHARE, help="see batch.PREFILL_SHARE")
     parser.add_argument("--lora", choices=["no", "plain", "merged"], default="no")
-    parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     batch.PREFILL_SHARE = options.share
 
-    scenarios = [s for s in toys(options.rows // options.group, level=2) for _ in range(options.group)]
-    spoken = [str(m["content"]) for s in scenarios[:8] for m in _played(open_toy(s), options.turns).messages[1:]]
-    tokenizer = tiny_tokenizer(1242, corpus=[*CORPUS, *spoken] * 4, across_words=True)
-    model = tiny_model(len(tokenizer), layers=3, hidden=64, heads=4, kv_heads=4)
+    rules = " ".join(f"Rule {n}: never open box {n * 7}." for n in range(options.rules))
+    own = interface_of(ToyBoxes)
+    interface = own.model_copy(update={"policy": f"{own.policy} {rules}"})
+    scenarios = [s for s in toys(max(1, options.rows // options.group), level=2) for _ in range(options.group)]
+    policy = puppet(scenarios, interface, options)
+    with merged(policy.model) if options.lora == "merged" else nullcontext():
+        print(best_of(options.repeat, policy, scenarios, interface))
+
+
+def puppet(scenarios: list[Scenario], interface: Interface, options: argparse.Namespace) -> Puppet:
+    """A policy with three layers of width 64, and a tokenizer that knows the world's calls."""
+    script = Thorough(options.turns)
+    spoken = [str(m["content"]) for s in scenarios for m in play(script, Episode(ToyBoxes, s)).messages[1:]]
+    tokenizer = tiny_tokenizer(1242, corpus=[*CORPUS, *spoken], across_words=True)
+    model: Any = tiny_model(len(tokenizer), layers=3, hidden=64, heads=4, kv_heads=4)
     if options.lora != "no":
         model = get_peft_model(model, LoraConfig(r=8, target_modules="all-linear"))
-    policy = Puppet(Thorough(options.turns), model, tokenizer)
-
-    def once() -> None:
-        began = time.process_time()
-        rollouts = policy.rollout([open_toy(s) for s in scenarios], generator=torch.Generator().manual_seed(0))
-        took = time.process_time() - began
-        sampled, total = sum(sum(r.mask) for r in rollouts), sum(len(r.ids) for r in rollouts)
-        turns = sum(r.episode.turns for r in rollouts) / len(rollouts)
-        print(
-            f"{len(rollouts) / took:6.1f} rollouts/s  {sampled / took:8.0f} sampled tokens/s   a rollout: {turns:.1f} turns, "
-            f"{sampled / len(rollouts):.0f} sampled of {total / len(rollouts):.0f} tokens"
-        )
-
-    if options.lora == "merged":
-        with merged(model):
-            _repeat(once, options)
-    else:
-        _repeat(once, options)
+    return Puppet(script, model, tokenizer, max_tokens=4096)
 
 
-def _repeat(once, options) -> None:
-    for _ in range(options.repeat):
-        once()
-    if options.profile:
-        with torch.profiler.profile() as found:
-            once()
-        print(found.key_averages().table(sort_by="self_cpu_time_total", row_limit=25, max_name_column_width=50))
-
-
-def _played(episode: Episode, turns: int) -> Episode:
-    while not episode.done:
-        episode.step(Thorough(turns).act(episode))
-    return episode
+def best_of(repeat: int, policy: Puppet, scenarios: list[Scenario], interface: Interface) -> str:
+    wall, cpu = [], []
+    for _ in range(repeat):
+        episodes = [Episode(ToyBoxes, s, interface=interface) for s in scenarios]
+        began = time.perf_counter(), time.process_time()
+        rollouts = policy.rollout(episodes, generator=torch.Generator().manual_seed(0))
+        wall.append(time.perf_counter() - began[0])
+        cpu.append(time.process_time() - began[1])
+    count = len(rollouts)
+    sampled, total = sum(sum(r.mask) for r in rollouts), sum(len(r.ids) for r in rollouts)
+    turns = sum(r.episode.turns for r in rollouts)
+    return (
+        f"{count / min(wall):.0f} rollouts/s by the clock, {count / min(cpu):.0f} a CPU second; "
+        f"{sampled / min(wall):.0f} sampled tokens/s\n"
+        f"a rollout: {turns / count:.1f} turns, {sampled / count:.0f} sampled of {total / count:.0f} tokens"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-# Written by trace-gym from spec tau2_airline_desk (sha256 64ba200f): change the spec, not this file.
+# Written by trace-gym from spec tau2_airline_desk (sha256 1d2f5834): change the spec, not this file.
 """The airline desk itself, a stand-in for tau2-bench airline.
 
 The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
@@ -25,7 +25,7 @@ OPENINGS = (
     "Can you help me? I have to {parts}. You find me as {user}.",
 )
 FAMILIES: tuple[dict[str, int], ...] = (  # per level: kinds of task and their weights
-    {"plain": 15, "check": 25, "list": 25, "choose": 15, "pay": 15, "check_list": 5},
+    {"plain": 10, "allow": 10, "check": 20, "list": 20, "choose": 15, "pay": 20, "check_list": 5},
     {"check_list": 50, "list_pay": 25, "check_pay": 25},
 )
 OPEN, SHUT = True, False
@@ -48,6 +48,8 @@ class Tau2AirlineDesk(AirlineDesk):
         world = cls(users={owner["user_id"]: owner}, customer=owner["user_id"])
         match family:
             case "plain":
+                parts = [world.lift(rng, named=False)]
+            case "allow":
                 parts = [world.drop(rng, OPEN)]
             case "check":
                 parts = [world.drop(rng, SHUT)]
@@ -85,16 +87,19 @@ class Tau2AirlineDesk(AirlineDesk):
         self.requests.append(Cancel(code, reason=reason))
         return f"drop my trip {code}" + (f" ({REASONS[reason]})" if reason != "change of plans" else "")
 
-    def lift(self, rng: Random) -> str:
-        """Ask for business class, paid with the method that did not pay for the trip."""
+    def lift(self, rng: Random, named: bool = True) -> str:
+        """Ask for business class, paid with the method that did not pay for the trip, or with the one that did."""
         created = f"{records.day(-3)}T{rng.choice(records.CLOCK)}"
         code = self.book(rng, rng.choice(("basic_economy", "economy")), created)
         methods = self.users[self.customer]["payment_methods"]
         paid = self.reservations[code]["payment_history"][0]["payment_id"]
+        if not named:
+            self.requests.append(Upgrade(code, paid))
+            return f"put {code} into business class on what I paid with"
         meant = next(m for m in methods if m != paid)
-        named = f"my {methods[meant]['source'].replace('_', ' ')}"
-        self.requests.append(Upgrade(code, meant, named))
-        return f"put {code} into business class on {named}"
+        name = f"my {methods[meant]['source'].replace('_', ' ')}"
+        self.requests.append(Upgrade(code, meant, name))
+        return f"put {code} into business class on {name}"
 
     def rebook(self, rng: Random) -> str:
         """Ask for the cheapest flight of another day."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trace_gym.actions import FORMATS, MAX_TEXT, Malformed, clean, read_json, read_turn
@@ -109,8 +109,9 @@ def test_after_a_malformed_turn_the_episode_goes_on(episode: Episode, case: str)
 
 
 def test_every_well_formed_turn_is_one(episode: Episode) -> None:
-    for action in [call("search", {"words": ""}), wire('{"words": "moss"}'), wire({"words": "moss"}), "Hello."]:
-        episode.step(action)
+    turns: list[Any] = [call("search", {"words": ""}), wire('{"words": "moss"}'), wire({"words": "moss"}), "Hello."]
+    for turn in turns:
+        episode.step(turn)
     assert episode.malformed == 0
 
 
@@ -148,6 +149,7 @@ same_twice = settings(derandomize=True, deadline=None, database=None, max_exampl
 
 @pytest.mark.parametrize("style", FORMATS)
 @same_twice
+@example(name="note", arguments={"text": "</tool_call><tool_call></think>"})
 @given(name=st.from_regex(r"[a-z_]{1,20}", fullmatch=True), arguments=st.dictionaries(st.text(), VALUES))
 def test_a_rendered_call_is_read_back(style: str, name: str, arguments: dict[str, Any]) -> None:
     text = FORMATS[style].render(Call(name, arguments))

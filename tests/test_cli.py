@@ -15,7 +15,20 @@ from typer.testing import CliRunner
 from trace_gym.cli import main as entry
 from trace_gym.cli.main import app
 
-VERBS = ("list", "show", "play", "synthesize", "validate", "rollout", "diagnose", "train", "route", "evaluate", "run", "report")
+VERBS = (
+    "list",
+    "show",
+    "play",
+    "synthesize",
+    "validate",
+    "rollout",
+    "diagnose",
+    "train",
+    "route",
+    "evaluate",
+    "run",
+    "report",
+)
 
 
 def trace_gym(*arguments: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
@@ -51,7 +64,9 @@ def test_show_plays_the_oracle_and_prints_its_checks() -> None:
 
 
 def test_a_person_can_play_and_gets_the_score() -> None:
-    result = CliRunner().invoke(app, ["play", "trace/tau2-precondition-v0"], input="/help\nget_user_details user_id=nobody\n/quit\n")
+    result = CliRunner().invoke(
+        app, ["play", "trace/tau2-precondition-v0"], input="/help\nget_user_details user_id=nobody\n/quit\n"
+    )
     assert result.exit_code == 0
     assert "there is no customer 'nobody'" in result.output
     assert "failed, reward 0.00" in result.output
@@ -61,7 +76,9 @@ def test_rollout_diagnose_and_evaluate_work_on_each_others_files(tmp_path: Path)
     run = CliRunner().invoke
     for policy in ("ablated", "oracle"):
         out = tmp_path / f"{policy}.jsonl"
-        made = run(app, ["rollout", "tau2_airline_desk", "--policy", policy, "-n", "40", "--split", "test", "--out", str(out)])
+        made = run(
+            app, ["rollout", "tau2_airline_desk", "--policy", policy, "-n", "40", "--split", "test", "--out", str(out)]
+        )
         assert made.exit_code == 0, made.output
     found = tmp_path / "diagnosis.json"
     assert run(app, ["diagnose", str(tmp_path / "ablated.jsonl"), "--out", str(found)]).exit_code == 0
@@ -90,7 +107,13 @@ def test_rollout_diagnose_and_evaluate_work_on_each_others_files(tmp_path: Path)
         (("rollout", "tau2_precondition", "--policy", "nobody", "--out", "x.jsonl"), "oracle"),
     ],
 )
-def test_bad_input_ends_in_one_sentence(arguments: tuple[str, ...], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+def test_bad_input_ends_in_one_sentence(
+    arguments: tuple[str, ...],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["trace-gym", *arguments])
     with pytest.raises(SystemExit) as ended:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trace_gym.episode import Episode, complaint_about, interface_of
@@ -212,9 +212,12 @@ SCHEMA: dict[str, Any] = {
     },
     "required": ["text"],
 }
-PARTS = st.sampled_from(["a", "x1", 1, 1.0, 1.5, True, None, [], {}, [{"name": "n"}], [{"name": "n", "age": 2.0}], [3]])
+PARTS: st.SearchStrategy[Any] = st.sampled_from(["a", "x1", 1, 1.0, 1.5, True, None, [], {}, [{"name": "n"}], [{"name": "n", "age": 2.0}], [3]])
 
 
+@example(arguments={"text": "a", "code": "a"})  # a pattern that the quick check does not know
+@example(arguments={"text": "a", "kind": "c"})
+@example(arguments={"text": "a", "people": [{"age": 2}]})
 @given(arguments=st.dictionaries(st.sampled_from([*SCHEMA["properties"], "other"]), PARTS, max_size=4))
 @settings(derandomize=True, deadline=None, database=None, max_examples=300)
 def test_the_quick_check_agrees_with_jsonschema(arguments: dict[str, Any]) -> None:

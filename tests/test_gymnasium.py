@@ -60,6 +60,13 @@ def test_gymnasiums_own_check_passes(gym_id: str, options: dict[str, Any]) -> No
         check_env(gymnasium.make(gym_id, **options).unwrapped)
 
 
+@pytest.mark.parametrize("name", [*registry.names(), *registry.mixtures()])
+def test_the_check_passes_for_what_ships(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gymnasium.make(registry.gym_id(name)).unwrapped)
+
+
 def test_a_fresh_process_needs_one_line(tmp_path: Path) -> None:
     lines = (
         f"import gymnasium; print(gymnasium.make('trace_gym:{GYM_ID}').reset(seed=3)[1]['scenario'])",
@@ -102,6 +109,8 @@ def test_unseeded_resets_follow_from_the_last_seed() -> None:
     drawn = [env.reset()[1]["scenario"] for _ in range(3)]
     assert drawn == [twin.reset()[1]["scenario"] for _ in range(3)]
     assert len({*drawn}) == 3
+    for address in drawn:  # a seed that was drawn is the same task as one that was given
+        assert make().reset(seed=Scenario.parse(address).seed)[1]["scenario"] == address
 
 
 @pytest.mark.parametrize("split", registry.SPLITS)
@@ -317,6 +326,24 @@ def test_vectors_agree_in_one_process_and_in_several() -> None:
     assert trajectory(plain) == expected
     assert any(any(row[2][1]) for row in expected[1:])  # an episode ended and another began
     assert len({row[-1][0] for row in expected}) > 1
+
+
+SPAWNED = f"""
+import multiprocessing, gymnasium
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")  # the default on macOS and Windows: nothing is inherited
+    envs = gymnasium.make_vec("trace_gym:{GYM_ID}", 2, processes=True)
+    print(*envs.reset(seed=[5, 6])[1]["scenario"])
+    envs.close()
+"""
+
+
+def test_a_vector_of_spawned_processes_finds_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SPAWNED)
+    path = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-W", "error", "script.py"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env=path, cwd=tmp_path).stdout
+    assert said.split() == [make().reset(seed=s)[1]["scenario"] for s in (5, 6)]
 
 
 def test_a_vector_is_what_single_environments_are() -> None:

@@ -18,8 +18,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
-DATA = {".json", ".jinja", ".css", ".js", ".yaml", ".md", ".safetensors", ".typed", ".txt"}
-"""Suffixes of files that are not code and belong to the package."""
 
 
 def test_every_package_is_listed() -> None:
@@ -42,7 +40,7 @@ def expected(root: Path) -> set[str]:
     made = set()
     for name, folder in SETUPTOOLS["package-dir"].items():
         for path in (root / folder).rglob("*"):
-            if path.suffix in DATA | {".py"}:
+            if path.is_file():
                 made.add("/".join([*name.split("."), *path.relative_to(root / folder).parts]))
     return made
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pytest
 from conftest import PASSED, TOY
 
 import trace_gym
-from trace_gym import registry
+from trace_gym import modules, registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, DuplicateEnv, EnvBug, EnvNotFound, ReadError, ScenarioError, TamperedEnv
 from trace_gym.registration import VARIABLE
@@ -55,6 +56,16 @@ def test_a_folder_is_found_listed_and_registered(user_folder: Path) -> None:
     world = registry.load(TOY)
     assert (world.id, world.__module__) == (TOY, f"trace_gym.generated_envs.{TOY}")
     assert registry.load(GYM_ID) is world
+
+
+def test_an_environment_of_a_folder_is_imported_like_one_that_ships(user_folder: Path) -> None:
+    """As a pickle does that arrives before the environment is loaded; loading it then makes no second copy."""
+    name = f"trace_gym.generated_envs.{TOY}"
+    sys.modules.pop(name, None)
+    modules._worlds.pop(TOY, None)
+    imported = import_module(name)
+    assert imported.__file__ == str(user_folder / f"{TOY}.py")
+    assert registry.load(TOY) is imported.LibraryLoans
 
 
 def test_adding_a_folder_twice_changes_nothing(user_folder: Path) -> None:
@@ -242,6 +253,10 @@ def test_a_mixture_resolves_by_weight_and_always_alike(user_folder: Path) -> Non
     parts = [registry.part_of(s) for s in asked]
     assert parts == [registry.part_of(s) for s in asked]
     assert [(p.level, p.seed) for p in parts] == [(s.level, s.seed) for s in asked]
+    drawn = [
+        {registry.part_of(Scenario(env="toy_mixture", level=n, seed=seed)).env for n in range(3)} for seed in range(20)
+    ]
+    assert any(len(parts) > 1 for parts in drawn)  # another level is another draw
     share = Counter(p.env for p in parts)
     assert 270 < share[TOY] < 330  # three of four; the binomial's standard deviation is 9
     episode = registry.episode(asked[0])
@@ -295,3 +310,16 @@ def test_a_spawned_worker_finds_the_folder_and_goes_on(user_folder: Path) -> Non
     for step in steps[1:]:
         episode.step(step)
     assert end == episode.state_hash
+
+
+SHIPPED = sorted(p.stem for p in (Path(__file__).parents[1] / "generated_envs").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_ships_is_admitted_and_generates_what_it_did(name: str) -> None:
+    assert registry.fingerprint(registry.load(name)) == registry.manifest(name).fingerprint
+
+
+def test_the_parts_of_what_ships_exist() -> None:
+    for mixture in registry.mixtures():
+        assert registry.level_count(mixture) > 0

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from toy_world import open_toy
 
-from trace_gym.errors import ConfigError, MissingExtra, ReadError
+from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.evaluate import Evaluation, Row
 from trace_gym.policies import Ablated, Mixture, Oracle
 from trace_gym.report import (
@@ -35,7 +35,7 @@ from trace_gym.report.talk import Called, Said, talk
 from trace_gym.rollout import play, trajectory
 from trace_gym.route import BASE, Choice, Routing, accuracy
 from trace_gym.score import SPARSE_WEIGHTS, reward
-from trace_gym.types import Capability, Finding, Manifest, Report, Scenario, Trajectory, to_jsonl
+from trace_gym.types import Capability, Finding, Manifest, Report, Scenario, Trajectory
 
 EVIL = "<script>alert('$x^2$ & {{ 7*7 }}')</script>"
 
@@ -322,45 +322,30 @@ def test_an_episode_that_was_not_scored_is_no_failure() -> None:
     assert (view.outcome, view.tone, view.checks) == ("not scored", "soft", ())
 
 
-def run_folder(folder: Path) -> Path:
-    data = everything("look_first")
-    (folder / "adapters" / "look_first").mkdir(parents=True)
-    (folder / "run.json").write_text(data.run.model_dump_json())
-    (folder / "capabilities.jsonl").write_text(to_jsonl(data.capabilities))
-    (folder / "environments.jsonl").write_text(to_jsonl(data.environments))
-    (folder / "variance.jsonl").write_text(to_jsonl(data.variance))
-    (folder / "routing.json").write_text(routing().model_dump_json())
-    evaluation().write(folder / "evaluation.json")
-    (folder / "examples.jsonl").write_text(to_jsonl(data.examples))
-    lines = '{"iteration": 0, "reward": 0.5, "success": null}\n{"iteration": 1, "rew'
-    (folder / "adapters" / "look_first" / "metrics.jsonl").write_text(lines)
-    return folder
+def test_several_levels_are_told_apart() -> None:
+    harder = evaluation().model_copy(update={"levels": (1,)})
+    data = ReportData(routing={"level 0": routing(), "level 1": routing()}, evaluations=(evaluation(), harder))
+    page = render_page(data)
+    assert page.count('class="matrix"') == 2 and "<h3>level 1</h3>" in page
+    head = page.partition("<nav")[0]
+    assert "base model, level 0" in head and "adapters, routed, level 1" in head
 
 
-def test_a_run_folder_becomes_a_page(tmp_path: Path) -> None:
-    out = write_report(run_folder(tmp_path / "run"), tmp_path / "site" / "index.html")
-    page = out.read_text()
-    assert page.count("<section id=") == 9 and "Not in this report" not in page
+def test_the_data_survive_json_and_the_page_is_written_whole(tmp_path: Path) -> None:
+    data = ReportData(run=RunInfo(title="Bare"), routing={"level 0": routing()}, evaluations=(evaluation(),))
+    again = ReportData.model_validate_json(data.model_dump_json())
+    assert again == data
+    out = write_report(again, tmp_path / "site" / "index.html")
+    assert out.read_text() == render_page(data)
     assert [p.name for p in out.parent.iterdir()] == ["index.html"]
 
 
-def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(ReadError, match="holds no results of a run; make some with trace-gym run"):
-            write_report(folder, tmp_path / "out.html")
-    assert not (tmp_path / "out.html").exists()
-
-
-@pytest.mark.parametrize(
-    "name", ["run.json", "capabilities.jsonl", "routing.json", "evaluation.json", "adapters/look_first/metrics.jsonl"]
-)
-def test_a_damaged_file_is_named_and_the_old_page_stays(tmp_path: Path, name: str) -> None:
-    folder = run_folder(tmp_path / "run")
-    (folder / name).write_text('{"a": [\n')
+def test_a_page_that_cannot_be_made_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out.html").write_text("old")
-    with pytest.raises(ReadError, match=re.escape(str(folder / name))):
-        write_report(folder, tmp_path / "out.html")
-    assert (tmp_path / "out.html").read_text() == "old"
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra):
+        write_report(ReportData(evaluations=(evaluation(),)), tmp_path / "out.html")
+    assert (tmp_path / "out.html").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -288,6 +288,11 @@ def test_a_broken_model_is_an_error_and_not_a_score() -> None:
         random_policy(model).rollout(fresh(toys(1)), generator=seeded())
 
 
+def test_a_negative_temperature_is_refused(model: Any) -> None:
+    with pytest.raises(ConfigError, match="must not be negative, found -1"):
+        random_policy(model).rollout(fresh(toys(1)), temperature=-1)
+
+
 def test_no_episodes_no_rollouts(model: Any) -> None:
     assert random_policy(model).rollout([]) == []
 
@@ -313,6 +318,17 @@ def test_a_template_that_ends_no_turn_is_refused() -> None:
     tokenizer.eos_token = "<|endoftext|>"
     with pytest.raises(ConfigError, match="set tokenizer.eos_token"):
         Chat(tokenizer).answer([{"role": "user", "content": "x"}], [])
+
+
+def test_turns_keep_tags_that_are_special_tokens() -> None:
+    tokenizer = tiny_tokenizer()
+    tokenizer.add_tokens(["<tool_call>", "</tool_call>"], special_tokens=True)
+    turn = tokenizer('<tool_call>{"name": "look"}</tool_call>')["input_ids"]
+    assert Chat(tokenizer).texts([[*turn, tokenizer.eos_token_id], turn, []]) == [
+        '<tool_call>{"name": "look"}</tool_call>',
+        '<tool_call>{"name": "look"}</tool_call>',
+        "",
+    ]
 
 
 def test_load_reads_a_folder_and_an_adapter(tmp_path: Path, adapted: Any, model: Any) -> None:

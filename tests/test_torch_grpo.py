@@ -403,14 +403,14 @@ def test_dropout_of_the_base_goes_on_bit_for_bit_too(model_dir: Path, tmp_path: 
     noisy = shutil.copytree(model_dir, tmp_path / "noisy")
     settings = json.loads((noisy / "config.json").read_text())
     (noisy / "config.json").write_text(json.dumps(settings | {"attention_dropout": 0.3}))
-    config = SMALL.model_copy(update={"gradient_checkpointing": True, "iterations": 3})
+    config = SMALL.model_copy(update={"gradient_checkpointing": True, "iterations": 2, "minibatches": 1})
     run(config, noisy, tmp_path / "one")
-    run(config, noisy, tmp_path / "two", on_iteration=lambda m: m["iteration"] == 1)
+    run(config, noisy, tmp_path / "two", on_iteration=lambda m: m["iteration"] == 0)
     run(config, noisy, tmp_path / "two")
     assert lines(tmp_path / "two") == lines(tmp_path / "one")
     assert same_tensors(adapter(tmp_path / "two"), adapter(tmp_path / "one"))
-    run(config, model_dir, tmp_path / "calm")
-    assert not same_tensors(adapter(tmp_path / "calm"), adapter(tmp_path / "one"))
+    # One step an iteration: without dropout the ratio is 1.
+    assert max(m["ratio_max"] or 0 for m in lines(tmp_path / "one")) > 1.01
 
 
 def test_a_killed_run_goes_on_from_its_checkpoint(whole: Path, model_dir: Path, tmp_path: Path) -> None:

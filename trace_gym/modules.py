@@ -97,6 +97,4 @@ def _world_of(module: ModuleType) -> type[World]:
     for made in own:
         if issubclass(made, World) and vars(made).get("id") == name:
             return made
-    raise EnvBug(
-        f"expected a World whose id is {name!r}, found {', '.join(c.__name__ for c in own) or 'no class'}"
-    )
+    raise EnvBug(f"expected a World whose id is {name!r}, found {', '.join(c.__name__ for c in own) or 'no class'}")

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -101,7 +101,7 @@ def collect(
     policy: Policy | BatchPolicy,
     scenarios: Iterable[Scenario],
     *,
-    path: Path | None = None,
+    path: str | Path | None = None,
     samples: int = 1,
     workers: int = 8,
     progress: bool = True,
@@ -125,7 +125,8 @@ def collect(
         progress: Show a bar on stderr if that is a terminal, and one line if it took over two seconds.
         source: Stands in the records.
         temperature: For a `BatchPolicy`; 0 is greedy.
-        seed: For a `BatchPolicy`: seeds each batch, together with the batch's first address.
+        seed: For a `BatchPolicy`: seeds each batch, together with the batch's first address. A batch that was cut
+            is played again as a whole, so a resumed run draws the samples of an uninterrupted one.
         open_episode: Scenario -> fresh episode; `trace_gym.registry.episode` when None.
 
     Raises:
@@ -133,12 +134,13 @@ def collect(
         ReadError: `path` holds something other than trajectories.
     """
     open_episode = open_episode or _registered()
+    path = Path(path) if path else None
     jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
     records = _resume(path, policy.name) if path else {}
     missing = [(scenario, n) for scenario, n in jobs if _id(scenario, n) not in records]
     with _appending(path) as write, _bar(len(missing), progress) as advance:
         if isinstance(policy, BatchPolicy):
-            played = _batches(policy, missing, open_episode, source, temperature, seed, advance)
+            played = _batches(policy, jobs, set(missing), open_episode, source, temperature, seed, advance)
         else:
             played = _singles(policy, missing, open_episode, source, workers, advance)
         for record in played:
@@ -204,6 +206,7 @@ def _singles(
 def _batches(
     policy: BatchPolicy,
     jobs: Sequence[Job],
+    missing: Collection[Job],
     open_episode: Opener,
     source: str,
     temperature: float,
@@ -214,6 +217,8 @@ def _batches(
 
     for first in range(0, len(jobs), BATCH):
         batch = jobs[first : first + BATCH]
+        if not any(job in missing for job in batch):
+            continue
         digest = sha256(f"{seed}/{_id(*batch[0])}")
         rollouts = policy.rollout(
             [open_episode(scenario) for scenario, _ in batch],
@@ -222,6 +227,8 @@ def _batches(
             progress=advance,
         )
         for job, rollout in zip(batch, rollouts, strict=True):
+            if job not in missing:
+                continue
             yield _as_asked(rollout.trajectory(model=policy.name, source=source, sample=job[1]), job)
 
 

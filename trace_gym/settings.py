@@ -57,6 +57,10 @@ class Evaluate(Record):
     """How the gain is measured."""
 
     tasks: int = Field(300, ge=1)
+    validation_tasks: int = Field(150, ge=1)
+    """Target tasks of the validate split; they say which of several needed adapters serves best."""
+    own_tasks: int = Field(100, ge=1)
+    """Scenarios of an adapter's own environment on which before and after are measured."""
     temperature: float = Field(0.0, ge=0)
     mixture: bool = False
     """Also train one LoRA on the mixture of all environments, with the same number of rollouts in all."""

@@ -15,6 +15,9 @@ Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
+Levels = dict[Annotated[int, Field(ge=0)], Positive]
+"""Level -> the weight with which it is drawn."""
+
 ATTENTION_AND_MLP = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """Every linear layer of a Qwen3 (or Llama) block."""
 
@@ -43,8 +46,8 @@ class GRPOConfig(Record):
     """K: rollouts of each scenario."""
     iterations: Count = 25
     temperature: Positive = 1.0
-    levels: dict[Annotated[int, Field(ge=0)], Positive] | None = None
-    """Level -> weight with which it is drawn; None draws every level of the environment alike."""
+    levels: Levels | dict[str, Levels] | None = None
+    """Level -> weight with which it is drawn, or this for each environment by name; None draws every level alike."""
     max_tokens: Count = 1024
     """Longest trajectory, prompt and tool results included."""
     max_turn_tokens: Count = 64
@@ -119,13 +122,22 @@ class GRPOConfig(Record):
     def _consistent(self) -> Self:
         if self.advantage not in ADVANTAGES:
             raise ValueError(f"there is no advantage {self.advantage!r}; choose one of {', '.join(ADVANTAGES)}")
-        if self.levels is not None and not self.levels:
+        if self.levels is not None and not (self.levels and all(self.levels.values())):
             raise ValueError("levels is empty; leave it out to draw every level alike")
         if not self.lora_targets:
             raise ValueError("lora_targets is empty; name the linear layers to adapt")
         if self.best_reward <= 0:
             raise ValueError("the reward weights pay nothing for a perfect episode")
         return self
+
+    def levels_of(self, env: str) -> dict[int, float] | None:
+        """The levels of one environment of a mixture; None draws every level alike."""
+        match (self.levels or {}).get(env):  # type: ignore[call-overload]
+            case dict() as own:
+                return own
+            case _:
+                shared = {k: w for k, w in (self.levels or {}).items() if isinstance(k, int) and isinstance(w, float)}
+                return shared or None
 
     @property
     def best_reward(self) -> float:

@@ -324,20 +324,18 @@ def _envs(env: str | Sequence[tuple[str, float]]) -> Envs:
 
 def _levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) -> dict[str, dict[int, float]]:
     """The levels to draw of each environment, with weights; `registered`: the registry must know them all."""
-    wanted = config.levels
-    there: dict[str, list[int]] = {}
+    drawn: dict[str, dict[int, float]] = {}
     for name in names:
+        wanted = config.levels_of(name)
         try:
-            there[name] = list(range(registry.level_count(name)))
+            there = list(range(registry.level_count(name)))
         except EnvNotFound:
             if registered:
                 raise
-            there[name] = sorted(wanted or [0])
-    if wanted is None:
-        return {name: dict.fromkeys(levels, 1.0) for name, levels in there.items()}
-    drawn = {name: {k: wanted[k] for k in levels if k in wanted} for name, levels in there.items()}
-    if not all(drawn.values()) or set(wanted) - {k for levels in there.values() for k in levels}:
-        raise ConfigError(f"levels asks for {sorted(wanted)}, but there are {there}")
+            there = sorted(wanted or [0])
+        if unknown := set(wanted or ()) - set(there):
+            raise ConfigError(f"levels asks for {sorted(unknown)} of {name}, but there are {there}")
+        drawn[name] = wanted or dict.fromkeys(there, 1.0)
     return drawn
 
 

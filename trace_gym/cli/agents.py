@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError
+from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.types import Trajectory
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
@@ -36,7 +38,9 @@ def rollout(
     level: Levels = None,
     split: Annotated[str, typer.Option(help="train, validate, select or test.")] = "select",
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 1.0,
-    base_url: Annotated[str | None, typer.Option(help="Endpoint for openai:MODEL; the key comes from OPENAI_API_KEY.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Endpoint for openai:MODEL; the key comes from OPENAI_API_KEY.")
+    ] = None,
 ) -> None:
     """Play scenarios with a policy and write the trajectories.
 
@@ -131,7 +135,9 @@ def route(
 
 
 def evaluate(
-    files: Annotated[list[Path], typer.Argument(help="JSONL of trace-gym rollout, the base first.", show_default=False)],
+    files: Annotated[
+        list[Path], typer.Argument(help="JSONL of trace-gym rollout, the base first.", show_default=False)
+    ],
     out: Annotated[Path | None, typer.Option(help="Write the evaluation as JSON.")] = None,
 ) -> None:
     """Compare policies on the same test scenarios: intervals, paired test, gained and lost.
@@ -157,7 +163,9 @@ def evaluate(
         made.write(out)
 
 
-def _policy(policy: str, model: str, adapter: Path | None, base_url: str | None, temperature: float) -> object:
+def _policy(
+    policy: str, model: str, adapter: Path | None, base_url: str | None, temperature: float
+) -> Policy | BatchPolicy:
     from trace_gym.policies import scripted
 
     if policy.startswith("openai:"):
@@ -170,7 +178,12 @@ def _policy(policy: str, model: str, adapter: Path | None, base_url: str | None,
         from trace_gym.policies.hf import HFPolicy
 
         return HFPolicy.load(model_folder(model), adapter)
-    known = {"oracle": scripted.Oracle, "ablated": scripted.Ablated, "idle": scripted.Idle, "random": scripted.Random}
+    known: dict[str, Callable[[], Policy]] = {
+        "oracle": scripted.Oracle,
+        "ablated": scripted.Ablated,
+        "idle": scripted.Idle,
+        "random": scripted.Random,
+    }
     if policy not in known:
         raise ConfigError(f"there is no policy {policy!r}; expected {', '.join(known)}, model, or openai:MODEL")
     return known[policy]()

@@ -97,18 +97,24 @@ def play(
             case "/policy":
                 console.print(episode.interface.system_prompt, markup=False)
             case "/help":
-                console.print("Text goes to the customer. A tool call: get_user_details user_id=... or the JSON action.")
+                console.print(
+                    "Text goes to the customer. A tool call: get_user_details user_id=... or the JSON action."
+                )
                 for tool in episode.tools:
                     function = tool["function"]
                     names = ", ".join(function["parameters"].get("properties", {}))
                     console.print(f"  {function['name']}({names})", markup=False)
             case _:
-                for message in episode.step(_typed(line, {t["function"]["name"]: t["function"] for t in episode.tools})):
+                for message in episode.step(
+                    _typed(line, {t["function"]["name"]: t["function"] for t in episode.tools})
+                ):
                     _print_message(console, message)
     assert episode.score is not None
     for check in episode.score.checks:
         console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
-    console.print(f"[bold]{'success' if episode.score.success else 'failed'}[/bold], reward {reward(episode.score):.2f}")
+    console.print(
+        f"[bold]{'success' if episode.score.success else 'failed'}[/bold], reward {reward(episode.score):.2f}"
+    )
 
 
 def synthesize(
@@ -214,5 +220,3 @@ def _typed(line: str, tools: dict[str, Message]) -> Message | str:
         except json.JSONDecodeError:
             arguments[key] = value
     return {"content": "", "tool_calls": [{"function": {"name": name, "arguments": json.dumps(arguments)}}]}
-
-

@@ -9,36 +9,61 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.lab.demos import LEVELS, TARGET, demonstration
-from trace_gym.route.prompt import BASE, LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
-from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk
+from trace_gym.route.prompt import LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
+from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, Swap
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
 from trace_gym.types import Message, Scenario
 
 ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
+TASKS = 6
+"""Tasks that follow one routing prompt."""
 QUIZ = {"role": "system", "content": "# Questions about records"}
 
 
 def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
-    """Routing prompts with shuffled letters over some of the capabilities, answered."""
+    """Routing prompts, each followed by several tasks and their letters.
+
+    Most list all capabilities in alphabetical order, as the router's first order does; the others list some of them
+    in any order, with or without examples.
+    """
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
         rng = Random(f"lab/route/{n}")
-        offset = 50_000_000 + 8 * n
-        names = rng.sample(sorted(ENVS), k=rng.randint(1, len(ENVS)))
-        options = [example_option(rng, name, seeds[offset + i]) for i, name in enumerate(names)]
-        options = shuffled([*options, NO_SKILL], rng)
-        env = rng.choice([*ENVS, TARGET, TARGET, TARGET])
-        task = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seeds[offset + 7]))
-        assert isinstance(task.start, AirlineDesk)
-        needs = task.start.needs()
-        fitting = [o for o in options if o.capability in needs] or [NO_SKILL]
-        letter = LETTERS[options.index(rng.choice(fitting))]
-        yield [*routing_messages(task.start.opening(), options), {"role": "assistant", "content": letter}]
+        offset = 50_000_000 + 16 * n
+        every = rng.random() < 0.6
+        names = sorted(ENVS) if every else rng.sample(sorted(ENVS), k=rng.randint(1, len(ENVS)))
+        options = [example_option(rng, name, seeds[offset + i]) for i, name in enumerate(names)] + [NO_SKILL]
+        if not every and rng.random() < 0.5:
+            options = [replace(option, example="") for option in options]
+        options = sorted(options, key=lambda o: o.capability) if every else shuffled(options, rng)
+        chat: list[Message] = []
+        for turn in range(TASKS):
+            opening, needs = _task(rng, seeds[offset + 4 + turn])
+            fitting = [o for o in options if o.capability in needs] or [NO_SKILL]
+            asked = (
+                routing_messages(opening, options) if not chat else [{"role": "user", "content": f"Task: {opening}"}]
+            )
+            letter = LETTERS[options.index(rng.choice(fitting))]
+            chat += [*asked, {"role": "assistant", "content": letter}]
+        yield chat
+
+
+def _task(rng: Random, seed: int) -> tuple[str, frozenset[str]]:
+    """An opening, and the skills that it calls for as far as an opening can tell."""
+    env = rng.choice([*ENVS, TARGET, TARGET, TARGET, TARGET])
+    desk = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
+    assert isinstance(desk, AirlineDesk)
+    needs = desk.needs()
+    if not needs:  # the skill is called for even where the shortcut happens to be right
+        called_for = {Cancel: "precondition_verification", Swap: "structured_data_reasoning"}
+        needs = frozenset(called_for[type(r)] for r in desk.requests if type(r) in called_for)
+    return desk.opening(), needs
 
 
 def example_option(rng: Random, env: str, seed: int) -> Option:
@@ -99,4 +124,4 @@ def _answered(question: str, record: object, answer: str) -> list[Message]:
     ]
 
 
-__all__ = ["BASE", "example_option", "questions", "routing_exercises"]
+__all__ = ["example_option", "questions", "routing_exercises"]

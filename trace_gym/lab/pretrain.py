@@ -38,7 +38,7 @@ class Size:
     layers: int = 4
     heads: int = 4
     ffn: int = 192
-    episodes: int = 90_000
+    episodes: int = 66_000
     batch_tokens: int = 6_000
     lr: float = 5e-3
 
@@ -60,6 +60,8 @@ SIZES = {
 }
 """``small`` ships with the project, ``large`` is meant for a GPU, ``smoke`` for tests."""
 
+Row = tuple[list[int], list[float]]
+"""Token ids of a conversation and the loss weight of each."""
 CHUNK = 500
 """Conversations a worker renders at a time."""
 
@@ -92,15 +94,26 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
         seen, tokens = seen + count, tokens + int(batch["ids"].numel())
         running.append(loss.item())
         if step % report == 0:
-            line = {"step": step, "episodes": seen, "tokens": tokens, "loss": round(float(np.mean(running)), 4), "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
+            line = {
+                "step": step,
+                "episodes": seen,
+                "tokens": tokens,
+                "loss": round(float(np.mean(running)), 4),
+                "seconds": round(time.monotonic() - began, 1),
+            }
             print(json.dumps(line), flush=True)
             log.write(json.dumps(line) + "\n")
             log.flush()
             running = []
-        if os.environ.get("CK") and step % 400 == 399: model.save_pretrained(out)
     log.close()
     model.save_pretrained(out, safe_serialization=True)
-    figures = {"size": asdict(size), "parameters": sum(p.numel() for p in model.parameters()), "tokens": tokens, "seed": seed, "competence": demos.COMPETENCE}  # fmt: skip
+    figures = {
+        "size": asdict(size),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "tokens": tokens,
+        "seed": seed,
+        "competence": demos.COMPETENCE,
+    }
     (out / "lab.json").write_text(json.dumps(figures, indent=1) + "\n")
     return figures
 
@@ -131,11 +144,11 @@ def _batches(out: Path, size: Size, seed: int, workers: int) -> Iterator[tuple[d
             yield from _grouped(pending.pop(0).result(), size.batch_tokens, Random(f"{seed}/end/{len(pending)}"))
 
 
-def _grouped(rows: list[tuple[list[int], list[float]]], budget: int, rng: Random) -> list[tuple[dict[str, Any], int]]:
+def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, Any], int]]:
     import torch
 
     rows = sorted(rows, key=lambda r: len(r[0]))
-    groups: list[list[tuple[list[int], list[float]]]] = [[]]
+    groups: list[list[Row]] = [[]]
     for row in rows:
         if groups[-1] and len(row[0]) * (len(groups[-1]) + 1) > budget:
             groups.append([])
@@ -146,22 +159,22 @@ def _grouped(rows: list[tuple[list[int], list[float]]], budget: int, rng: Random
         width = max(len(ids) for ids, _ in group)
         ids = torch.zeros(len(group), width, dtype=torch.long)
         weights = torch.zeros(len(group), width)
-        for i, (row, weight) in enumerate(group):
-            ids[i, : len(row)] = torch.tensor(row)
-            weights[i, : len(row)] = torch.tensor(weight)
+        for i, (tokens, weight) in enumerate(group):
+            ids[i, : len(tokens)] = torch.tensor(tokens)
+            weights[i, : len(tokens)] = torch.tensor(weight)
         made.append(({"ids": ids, "weights": weights}, len(group)))
     return made
 
 
-def rendered(folder: str, start: int) -> list[tuple[list[int], list[float]]]:
-    """Token ids and loss weights of `CHUNK` conversations: a half demonstrations, the rest lessons."""
+def rendered(folder: str, start: int) -> list[Row]:
+    """Token ids and loss weights of `CHUNK` conversations: mostly demonstrations, the rest lessons."""
     tok = _tokenizer(folder)
-    routes, quizzes = CHUNK // 8, 3 * CHUNK // 8
+    routes, quizzes = CHUNK * 12 // 100, CHUNK * 33 // 100
     shown = demos.demonstrations(start, CHUNK - routes - quizzes)
     texts = [(tokenizer.render(tok, e.messages, e.tools), 1.0) for e in shown]
     texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.routing_exercises(start, routes)]
     texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.questions(start, quizzes)]
-    rows = []
+    rows: list[Row] = []
     for text, weight in texts:
         ids = tok(text)["input_ids"]
         rows.append((ids, _weights(ids, weight, tok, Random(f"{start}/{len(rows)}"))))
@@ -195,7 +208,9 @@ def _loss(model: Any, batch: dict[str, Any]) -> Any:
 
     weights = batch["weights"][:, 1:]
     hidden = model.model(input_ids=batch["ids"]).last_hidden_state[:, :-1][weights > 0]
-    losses = torch.nn.functional.cross_entropy(model.lm_head(hidden), batch["ids"][:, 1:][weights > 0], reduction="none")
+    losses = torch.nn.functional.cross_entropy(
+        model.lm_head(hidden), batch["ids"][:, 1:][weights > 0], reduction="none"
+    )
     weights = weights[weights > 0]
     return (losses * weights).sum() / weights.sum()
 

@@ -54,7 +54,10 @@ def build(texts: Iterable[str], merges: int = 1200) -> Any:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=256 + merges, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False, min_frequency=8
+        vocab_size=256 + merges,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+        min_frequency=8,
     )
     ordered = sorted(pieces.items())
     tokenizer.train_from_iterator((p for p, n in ordered for _ in range(min(n, 4000))), trainer)

@@ -11,7 +11,6 @@ from trace_gym.diagnose import markdown as diagnosis_markdown
 from trace_gym.errors import ConfigError
 from trace_gym.evaluate import Seen
 from trace_gym.pipeline import common
-from trace_gym.pipeline.jobs import PlayJob
 from trace_gym.pipeline.ledger import VERSION, Run, write
 from trace_gym.types import Trajectory, to_jsonl
 
@@ -29,10 +28,12 @@ def rollouts(run: Run) -> None:
         Seen(run.path("seen.json")).claim("rollouts", scenarios)
         parts = [out.with_suffix(f".{n}.jsonl") for n in range(c.workers)]
         jobs = [
-            PlayJob(common.BASE, common.model(run), None, ((tuple(map(str, scenarios[n :: c.workers])), part),), c.rollouts.temperature, c.rollouts.samples)
+            common.sampled(run, scenarios[n :: c.workers], part, c.rollouts.temperature, c.rollouts.samples)
             for n, part in enumerate(parts)
-        ]  # fmt: skip
-        common.watch(run, jobs, lambda: sum(common.lines(p) for p in parts), len(scenarios) * c.rollouts.samples, "episodes")
+        ]
+        common.watch(
+            run, jobs, lambda: sum(common.lines(p) for p in parts), len(scenarios) * c.rollouts.samples, "episodes"
+        )
         write(out, "".join(part.read_text() for part in parts))
         return f"{c.target.env}: {_summary(common.trajectories(out))}"
 
@@ -124,5 +125,3 @@ def _summary(records: list[Trajectory]) -> str:
     scored = [t for t in records if t.success is not None]
     share = sum(bool(t.success) for t in scored) / max(1, len(scored))
     return f"{len(records)} episodes, {share:.0%} successful"
-
-

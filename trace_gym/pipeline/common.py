@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from trace_gym import registry
 from trace_gym.errors import ReadError
 from trace_gym.lab import model_folder
-from trace_gym.pipeline.jobs import Job, run_all
+from trace_gym.pipeline.jobs import Job, PlayJob, run_all
 from trace_gym.pipeline.ledger import VERSION, Run
-from trace_gym.types import Trajectory
+from trace_gym.types import Scenario, Trajectory
 
 BASE = "base"
 MIXTURE = "mixture"
@@ -31,7 +31,7 @@ def base(run: Run) -> dict[str, Any]:
     """What identifies the base model in a key: the weights of a folder, else its name."""
     folder = Path(model(run))
     files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
-    return {"model": model(run) if not files else files, "version": VERSION}
+    return {"model": files or model(run), "version": VERSION}
 
 
 def env(name: str) -> dict[str, str]:
@@ -50,6 +50,12 @@ def environments(run: Run) -> dict[str, dict[str, str]]:
 def levels(run: Run, name: str) -> list[int]:
     """The levels of an environment that the run trains on."""
     return list(run.config.levels.get(name, range(registry.level_count(name))))
+
+
+def sampled(run: Run, scenarios: Sequence[Scenario], path: Path, temperature: float, samples: int) -> PlayJob:
+    """A job that lets the base model attempt scenarios several times."""
+    plays = ((tuple(map(str, scenarios)), path),)
+    return PlayJob(BASE, model(run), None, plays, temperature, samples)
 
 
 def trajectories(path: Path) -> list[Trajectory]:

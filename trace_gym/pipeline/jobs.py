@@ -35,7 +35,9 @@ class TrainJob:
         from trace_gym.trainers.torch_grpo import train
 
         try:
-            done = train(GRPOConfig.parse(self.config), env=self.mixture, model_dir=self.model, out_dir=self.out, progress=False)
+            done = train(
+                GRPOConfig.parse(self.config), env=self.mixture, model_dir=self.model, out_dir=self.out, progress=False
+            )
         except NoSignal as error:
             return {"name": self.name, "no_signal": str(error)}
         return {"name": self.name, "path": str(done.path), "rollouts": done.rollouts, "ended": done.ended}
@@ -72,7 +74,9 @@ def run_all(jobs: Sequence[Job], workers: int, tick: Callable[[], None] = lambda
     if not jobs:
         return []
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context, initializer=_worker, initargs=(os.getpid(),)) as pool:
+    with ProcessPoolExecutor(
+        min(workers, len(jobs)), mp_context=context, initializer=_worker, initargs=(os.getpid(),)
+    ) as pool:
         futures = [pool.submit(_run, job) for job in jobs]
         pending = set(futures)
         try:

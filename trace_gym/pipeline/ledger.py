@@ -109,4 +109,3 @@ def _hashed(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_hashed(v) for v in value]
     return value
-

@@ -30,11 +30,6 @@ from trace_gym.route import LogitRouter, Routing, accuracy, options_for
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
 from trace_gym.types import Adapter, Scenario, Trajectory
 
-VALIDATION_TASKS = 150
-"""Target tasks of the validate split: they say which of several needed adapters serves best."""
-PROOF_TASKS = 100
-"""Scenarios of an adapter's own environment, validate split, on which before and after are measured."""
-
 
 def route(run: Run) -> None:
     """Choose an adapter for every held-out task, before any of them is played."""
@@ -53,7 +48,12 @@ def route(run: Run) -> None:
         write(out, json.dumps({"choices": choices, "routing": reports}, indent=1) + "\n")
         return ", ".join(f"level {level}: {_accuracy(r)} to a needed option" for level, r in reports.items())
 
-    depends = {"route": c.route.model_dump(), "target": c.target.model_dump(), "tasks": c.evaluate.tasks, "names": names}
+    depends = {
+        "route": c.route.model_dump(),
+        "target": c.target.model_dump(),
+        "tasks": c.evaluate.tasks,
+        "names": names,
+    }
     levels = {n: common.levels(run, n) for n in names}
     run.stage("route", {**depends, "levels": levels, **common.base(run), **common.env(c.target.env)}, [out], work)
 
@@ -94,9 +94,16 @@ def evaluate(run: Run) -> None:
             says.append(f"level {level}: {rates}")
         return "; ".join(says)
 
-    depends = {"evaluate": c.evaluate.model_dump(), "target": c.target.model_dump(), "seeds": c.seeds, "routing": run.path("routing.json")}
+    depends = {
+        "evaluate": c.evaluate.model_dump(),
+        "target": c.target.model_dump(),
+        "seeds": c.seeds,
+        "routing": run.path("routing.json"),
+    }
     weights = {name: Path(r["path"]) for name, r in adapters.items()}
-    run.stage("evaluate", {**depends, **weights, **common.base(run), **common.env(c.target.env)}, [*outputs, proof], work)
+    run.stage(
+        "evaluate", {**depends, **weights, **common.base(run), **common.env(c.target.env)}, [*outputs, proof], work
+    )
 
 
 def _play(run: Run, adapters: dict[str, Any]) -> None:
@@ -167,7 +174,7 @@ def _proofs(run: Run, adapters: dict[str, Any]) -> list[Adapter]:
                     rollouts=trained["rollouts"],
                     before=before,
                     after=after,
-                    heldout=PROOF_TASKS,
+                    heldout=run.config.evaluate.own_tasks,
                 )
             )
     return proofs
@@ -194,13 +201,15 @@ def _test(run: Run, level: int) -> list[Scenario]:
 
 
 def _validation(run: Run, level: int) -> list[Scenario]:
-    return registry.scenarios(run.config.target.env, "validate", VALIDATION_TASKS, levels=[level])
+    return registry.scenarios(run.config.target.env, "validate", run.config.evaluate.validation_tasks, levels=[level])
 
 
 def _own(run: Run, name: str) -> list[Scenario]:
     # Behind those that the skill gate has looked at.
     offset = run.config.skill.groups
-    return registry.scenarios(name, "validate", PROOF_TASKS, levels=common.levels(run, name), offset=offset)
+    return registry.scenarios(
+        name, "validate", run.config.evaluate.own_tasks, levels=common.levels(run, name), offset=offset
+    )
 
 
 def _rate(records: list[Trajectory]) -> float:

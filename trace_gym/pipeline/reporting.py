@@ -109,7 +109,9 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
         title=f"trace_gym run: {run.folder.resolve().name}",
         summary=tuple(f"{name}: {done['says']}" for name, done in ledger.items() if name not in ("report", "variance")),
         model=c.model,
-        stages=tuple(Stage(name=n, who=by, kind=kind, detail=ledger[n]["says"]) for n, (by, kind) in who.items() if n in ledger),
+        stages=tuple(
+            Stage(name=n, who=by, kind=kind, detail=ledger[n]["says"]) for n, (by, kind) in who.items() if n in ledger
+        ),
         budget=tuple(
             Spent(stage=n, rollouts=rollouts.get(n, 0), tokens=tokens if n == "train" else 0, seconds=done["seconds"])
             for n, done in ledger.items()

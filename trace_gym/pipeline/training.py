@@ -9,7 +9,7 @@ from trace_gym import registry
 from trace_gym.errors import NoSignal
 from trace_gym.evaluate import Seen
 from trace_gym.pipeline import common
-from trace_gym.pipeline.jobs import PlayJob, TrainJob
+from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.pipeline.ledger import Run, write
 
 
@@ -27,10 +27,7 @@ def skill(run: Run) -> None:
     def work() -> str:
         for name in names:
             Seen(run.path("seen.json")).claim("skill", groups[name])
-        jobs = [
-            PlayJob(common.BASE, common.model(run), None, ((tuple(map(str, groups[n])), paths[n]),), c.train.temperature, c.train.samples)
-            for n in names
-        ]  # fmt: skip
+        jobs = [common.sampled(run, groups[n], paths[n], c.train.temperature, c.train.samples) for n in names]
         total = sum(len(g) for g in groups.values()) * c.train.samples
         common.watch(run, jobs, lambda: sum(map(common.lines, paths.values())), total, "episodes")
         measured = {n: _spread(run, n) for n in names}
@@ -39,7 +36,11 @@ def skill(run: Run) -> None:
         shares = ", ".join(f"{n} {m['informative']:.0%}" for n, m in measured.items())
         return f"informative groups: {shares}" + (f"; out of reach: {', '.join(left)}" if left else "")
 
-    depends: dict[str, Any] = {"skill": c.skill.model_dump(), "samples": c.train.samples, "temperature": c.train.temperature}
+    depends: dict[str, Any] = {
+        "skill": c.skill.model_dump(),
+        "samples": c.train.samples,
+        "temperature": c.train.temperature,
+    }
     run.stage("skill", {**depends, **_inputs(run, names)}, [out], work)
 
 
@@ -70,20 +71,27 @@ def train(run: Run) -> None:
     names = learnable(run)
     if not names:
         raise NoSignal(
-            f"the base model's rewards spread in none of {', '.join(common.environments(run))} ({run.path('skill.json')}); "
-            "use a stronger base, easier levels, or lower skill.informative"
+            f"the base model's rewards spread in none of {', '.join(common.environments(run))}; "
+            f"see {run.path('skill.json')}, use a stronger base, easier levels, or lower skill.informative"
         )
     jobs = _jobs(run, names)
 
     def work() -> str:
         total = sum(job.config["iterations"] for job in jobs)
-        results = common.watch(run, jobs, lambda: sum(common.lines(j.out / "metrics.jsonl") for j in jobs), total, "iterations")
+        results = common.watch(
+            run, jobs, lambda: sum(common.lines(j.out / "metrics.jsonl") for j in jobs), total, "iterations"
+        )
         write(out, json.dumps(results, indent=1) + "\n")
         trained = [r for r in results if "path" in r]
         stopped = "".join(f"; {r['name']}: {r['no_signal']}" for r in results if "no_signal" in r)
         return f"{len(trained)} adapters from {sum(r['rollouts'] for r in trained)} rollouts{stopped}"
 
-    settings = {"train": c.train.model_dump(mode="json"), "seeds": c.seeds, "names": names, "evaluate": c.evaluate.model_dump()}
+    settings = {
+        "train": c.train.model_dump(mode="json"),
+        "seeds": c.seeds,
+        "names": names,
+        "evaluate": c.evaluate.model_dump(),
+    }
     run.stage("train", {**settings, "target": c.target.model_dump(), **_inputs(run, names)}, [out], work)
 
 
@@ -98,7 +106,9 @@ def _jobs(run: Run, names: list[str]) -> list[TrainJob]:
         if c.evaluate.grpo_target:
             for level in c.target.levels:
                 jobs.append(_job(run, f"{common.GRPO_TARGET}-{level}", seed, {c.target.env: [level]}, len(names)))
-    return sorted(jobs, key=lambda j: -int(j.config["iterations"]))  # the longest first, so that no worker idles at the end
+    return sorted(
+        jobs, key=lambda j: -int(j.config["iterations"])
+    )  # the longest first, so that no worker idles at the end
 
 
 def _job(run: Run, name: str, seed: int, levels: dict[str, list[int]], share: int) -> TrainJob:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
-from trace_gym.errors import MissingExtra, ReadError
+from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.policies.base import PolicyError
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
@@ -110,12 +110,14 @@ class HFPolicy:
             progress: Told the number of episodes that have just finished.
 
         Raises:
-            ConfigError: An episode's opening does not fit into `max_tokens`, or it has begun.
+            ConfigError: An episode has begun, or its opening does not fit; or the temperature is negative.
             PolicyError: The model's distribution is not finite.
             EnvBug: An environment failed; the message names the scenario, and the call gives up.
         """
         import torch
 
+        if not temperature >= 0:
+            raise ConfigError(f"the temperature must not be negative, found {temperature}")
         rollouts: list[TokenRollout] = []
         training, _ = self.model.training, self.model.eval()
         try:
@@ -165,7 +167,7 @@ class HFPolicy:
 def merged(model: Any) -> Iterator[None]:
     """Merge a peft model's active adapter into its base weights for a while, and restore those bit by bit.
 
-    A LoRA's own matrix products and wrappers are a fifth of a small model's forward pass. Unmerging by
+    A LoRA's own matrix products and wrappers are about a fifth of a small model's rollout. Unmerging by
     subtraction would leave rounding errors behind, which add up over iterations; so a copy of the touched
     weights is kept and put back. While it lasts the bare layers stand in for peft's. Does nothing
     without an adapter, or when already merged.

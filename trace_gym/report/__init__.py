@@ -1,6 +1,6 @@
 """The report of a run: one HTML page with its figures."""
 
-from trace_gym.report.data import Example, ReportData, RunInfo, Spent, Stage, Training, read_run
+from trace_gym.report.data import Example, ReportData, RunInfo, Spent, Stage, Training
 from trace_gym.report.page import render_page, write_report
 from trace_gym.report.variance import VariancePoint, variance_curve
 
@@ -12,7 +12,6 @@ __all__ = [
     "Stage",
     "Training",
     "VariancePoint",
-    "read_run",
     "render_page",
     "variance_curve",
     "write_report",

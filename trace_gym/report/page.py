@@ -12,7 +12,7 @@ from trace_gym.evaluate import Evaluation, Row
 from trace_gym.evaluate.record import write_text
 from trace_gym.evaluate.show import HEADINGS, cells, label, notes, p_value, title
 from trace_gym.report import plots
-from trace_gym.report.data import ReportData, read_run
+from trace_gym.report.data import ReportData
 from trace_gym.report.talk import talk
 from trace_gym.report.variance import VariancePoint
 from trace_gym.route import BASE, Routing
@@ -45,15 +45,14 @@ SHOWN = (0, 1, 2, 5, 6)
 """Columns of the results; the changes of single tasks have a table of their own."""
 
 
-def write_report(run_folder: str | Path, out_html: str | Path) -> Path:
-    """Read a run folder and write its report, whole or not at all.
+def write_report(data: ReportData, out_html: str | Path) -> Path:
+    """Write the page, whole or not at all, and return its path.
 
     Raises:
-        ReadError: The folder holds no results, or a file in it cannot be read.
         MissingExtra: matplotlib is not installed.
     """
     out = Path(out_html)
-    write_text(out, render_page(read_run(Path(run_folder))))
+    write_text(out, render_page(data))
     return out
 
 
@@ -85,6 +84,7 @@ def _parts(data: ReportData) -> dict[str, Any]:
     return {
         "stages": [(s.name, s.who, KINDS[s.kind], s.detail) for s in data.run.stages],
         "capabilities": [_capability(c) for c in data.capabilities],
+        "gapless": any(c.gap is None for c in data.capabilities),
         "capability_plot": _svg(plots.capability_bars(data.capabilities)) if data.capabilities else "",
         "environments": [_environment(m) for m in data.environments],
         "variance": [(env, _svg(plots.variance_panel(env, points))) for env, points in _by_env(data).items()],
@@ -94,7 +94,7 @@ def _parts(data: ReportData) -> dict[str, Any]:
         "training": [(t.name, _svg(plots.training_panel(t))) for t in data.training],
         "training_curves": _legend(plots.TRAINED),
         "window": plots.WINDOW,
-        "routing": _routing(data.routing) if data.routing and data.routing.tasks else None,
+        "routing": [_routing(name, routing) for name, routing in _routings(data).items() if routing.tasks],
         "results": [_results(e) for e in data.evaluations],
         "examples": [
             {"title": e.title, "says": e.says, "before": talk(e.before), "after": talk(e.after)} for e in data.examples
@@ -113,15 +113,16 @@ class Headline(NamedTuple):
 
 
 def _headline(data: ReportData) -> Iterator[Headline]:
-    """The figures at the top: the base, the routed adapters and their difference in the first evaluation."""
-    for evaluation in data.evaluations[:1]:
+    """The figures at the top: the base, the routed adapters and their difference in each evaluation."""
+    for evaluation in data.evaluations:
+        where = f", level {', '.join(map(str, evaluation.levels))}" if len(data.evaluations) > 1 else ""
         routed = [row for row in evaluation.rows if row.name == "routed"]
         for row in (evaluation.base, *routed):
-            yield Headline(_percent(row.rate), label(row.name), _around(row), main=row in routed)
+            yield Headline(_percent(row.rate), label(row.name) + where, _around(row), main=row in routed)
         for row in routed:
             if c := evaluation.compare(row.name):
                 detail = f"95 %: {100 * c.low:+.1f} to {100 * c.high:+.1f}"
-                yield Headline(f"{100 * c.gain:+.1f}", "points over the base model", detail)
+                yield Headline(f"{100 * c.gain:+.1f}", "points over the base model" + where, detail)
     if spent := sum(s.rollouts for s in data.run.budget):
         yield Headline(f"{spent:,}", "rollouts", "all stages together")
 
@@ -148,7 +149,11 @@ def _by_env(data: ReportData) -> dict[str, list[VariancePoint]]:
     return made
 
 
-def _routing(routing: Routing) -> dict[str, Any]:
+def _routings(data: ReportData) -> dict[str, Routing]:
+    return {"": data.routing} if isinstance(data.routing, Routing) else data.routing or {}
+
+
+def _routing(name: str, routing: Routing) -> dict[str, Any]:
     options = [*(o for o in routing.options if o != BASE), BASE]
     says = f"{routing.correct} of {routing.tasks} tasks go where they should: {_percent(routing.accuracy)}"
     if routing.interval:
@@ -161,7 +166,7 @@ def _routing(routing: Routing) -> dict[str, Any]:
         counts = [(option, chosen.get(option, 0)) for option in options]
         line = [{"count": n, "share": round(100 * n / tasks), "right": option in offered} for option, n in counts]
         lines.append({"needed": needed, "cells": line, "tasks": tasks})
-    return {"says": says + ".", "options": options, "lines": lines}
+    return {"name": name, "says": says + ".", "options": options, "lines": lines}
 
 
 def _results(evaluation: Evaluation) -> dict[str, Any]:

@@ -44,11 +44,12 @@ def routing_messages(opening: str, options: Sequence[Option]) -> list[Message]:
         opening: The user's first message of the task to be routed.
         options: At most eight, the base option among them wherever the caller put it.
     """
-    lines = [f"Task: {opening}"]
+    lines = []
     for letter, option in zip(LETTERS, options, strict=False):
         example = f" Example: {option.example}" if option.example else ""
-        # The letter closes its option: whoever reads on has the whole option before it.
+        # The letter closes its option: whoever reads it has read the whole option.
         lines.append(f"{option.capability}: {option.description}.{example} Letter {letter}")
+    lines.append(f"Task: {opening}")
     return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": "\n".join(lines)}]
 
 

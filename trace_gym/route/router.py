@@ -108,7 +108,7 @@ class LogitRouter(Router):
 
     @cached_property
     def orders(self) -> list[list[Option]]:
-        """The label orders: rotations of one seeded shuffle after the other."""
+        """The label orders: rotations of the alphabetical order, then of one seeded shuffle after the other."""
         return [order for order, _ in zip(_rotations(self.options, self.seed), range(self.permutations), strict=False)]
 
     def _choice(self, prompts: Sequence[str], rows: Sequence[Sequence[float]]) -> Choice:
@@ -173,7 +173,8 @@ def frozen_base(model: Any) -> Iterator[None]:
 def _rotations(options: Sequence[Option], seed: int) -> Iterator[list[Option]]:
     n = 0
     while True:
-        base = Random(f"route/{seed}/{n}").sample(list(options), k=len(options))
+        # The first order is the alphabetical one, so that a router with a single order asks as users would list them.
+        base = Random(f"route/{seed}/{n}").sample(list(options), k=len(options)) if n else list(options)
         yield from (base[shift:] + base[:shift] for shift in range(len(base)))
         n += 1
 

@@ -125,12 +125,10 @@ def synthesize(
     except RejectedEnv:
         raise  # the candidate stays, to be looked at
     except BaseException:
-        shutil.rmtree(place)
+        _clear(place)
         raise
     _move(place, home, plan.id)
-    shutil.rmtree(place)
-    with suppress(OSError):  # others may lie there
-        place.parent.rmdir()
+    _clear(place)
     registry.refresh()
     tell(f"{plan.id} passed {len(made.report.findings)} properties on {made.report.scenarios} scenarios")
     return made
@@ -206,6 +204,12 @@ def _declared(node: ast.ClassDef) -> dict[str, object]:
         for target in line.targets
         if isinstance(target, ast.Name) and target.id in ("id", "capability")
     }
+
+
+def _clear(place: Path) -> None:
+    shutil.rmtree(place)
+    with suppress(OSError):  # other candidates may lie beside it
+        place.parent.rmdir()
 
 
 def _move(place: Path, home: Path, name: str) -> None:

@@ -54,8 +54,7 @@ def write(spec: Spec) -> str:
     try:
         text = _jinja().get_template(f"{spec.blueprint}.py.jinja").render(spec=spec)
     except jinja2.TemplateNotFound:
-        known = [t.removesuffix(".py.jinja") for t in _jinja().list_templates() if t != "module.py.jinja"]
-        raise ConfigError(f"no blueprint {spec.blueprint!r}; there are {', '.join(known)}") from None
+        raise _no_blueprint(spec) from None
     except jinja2.UndefinedError as error:
         raise ConfigError(f"spec {spec.id} lacks a slot of its blueprint {spec.blueprint}: {error}") from None
     text = re.sub(r"\n{4,}", "\n\n\n", text)
@@ -66,11 +65,23 @@ def write(spec: Spec) -> str:
 
 
 def template_sha256(spec: Spec) -> str:
-    """Hash over the blueprint and the skeleton that it extends."""
+    """Hash over the blueprint and the skeleton that it extends.
+
+    Raises:
+        ConfigError: The blueprint does not exist.
+    """
     loader = _jinja().loader
     assert loader is not None
-    sources = [loader.get_source(_jinja(), n)[0] for n in ("module.py.jinja", f"{spec.blueprint}.py.jinja")]
+    try:
+        sources = [loader.get_source(_jinja(), n)[0] for n in ("module.py.jinja", f"{spec.blueprint}.py.jinja")]
+    except jinja2.TemplateNotFound:
+        raise _no_blueprint(spec) from None
     return sha256("".join(sources))
+
+
+def _no_blueprint(spec: Spec) -> ConfigError:
+    known = [t.removesuffix(".py.jinja") for t in _jinja().list_templates() if t != "module.py.jinja"]
+    return ConfigError(f"no blueprint {spec.blueprint!r}; there are {', '.join(known)}")
 
 
 def camel(name: str) -> str:

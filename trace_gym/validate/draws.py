@@ -62,7 +62,7 @@ class Values:
     def named(self, name: str) -> list[Any]:
         """The values of a field, and the keys of a table named after it: ``rooms`` for ``room`` or ``room_id``."""
         stem = name.removesuffix("_id").removesuffix("_number")
-        return [v for key in dict.fromkeys((name, f"{stem}s")) for v in self.by_field.get(key, ())]
+        return list(dict.fromkeys(v for key in (name, f"{stem}s") for v in self.by_field.get(key, ())))
 
 
 def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

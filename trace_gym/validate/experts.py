@@ -214,7 +214,13 @@ def capability_is_necessary(world: type[World], scenarios: Sequence[Scenario], c
 
 
 def needed(context: Context, scenario: Scenario) -> bool:
-    """Whether the two experts do something else, or, where neither does anything, say something else."""
+    """Whether the two experts do something else, or, where neither does anything, say something else.
+
+    The ablated expert of a target lacks every capability at once; there the world says whether one of them is needed.
+    """
+    if not context.world.capability:
+        with context.blame(scenario, tail="print(episode.start.needs())"):
+            return bool(Episode(context.world, scenario).start.needs())
     one, other = (context.expert(scenario, e) for e in ("oracle", "ablated"))
     done = deeds(one), deeds(other)
     return one.said != other.said if done == ([], []) else done[0] != done[1]

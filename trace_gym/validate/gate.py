@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Collection
 
 from rich.console import Console
@@ -54,14 +55,17 @@ def validate(
     context = Context(world, reference, PROFILES[profile])
     codes = [c for c in sorted(PROPERTIES) if c == loading.LOADS or only is None or c in only]
     findings = []
-    bar = Progress(TextColumn("{task.description}"), console=Console(stderr=True), transient=True, disable=not progress)
-    with bar:
+    before = random.getstate()  # an environment that draws from it must not disturb the caller
+    console = Console(stderr=True)
+    shown = progress and console.is_terminal
+    with Progress(TextColumn("{task.description}"), console=console, transient=True, disable=not shown) as bar:
         task = bar.add_task("")
         for code in codes:
             bar.update(task, description=f"{world.__name__}: {code} {PROPERTIES[code].name}")
             findings.append(PROPERTIES[code](world, scenarios, context))
             if code == loading.LOADS and not findings[0].passed:
                 break  # every other property would fail with the same words
+    random.setstate(before)
     passed = all(f.passed for f in findings)
     return Report(passed=passed, findings=tuple(findings), scenarios=len(scenarios), profile=profile)
 

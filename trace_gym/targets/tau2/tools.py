@@ -90,10 +90,10 @@ class AirlineTools(World):
     def search_onestop_flight(self, origin: str, destination: str, date: str) -> list[list[Data]]:
         found = []
         for first in self._search(origin, None, date):
-            landed = first["scheduled_arrival_time_est"]
-            overnight = landed.endswith("+1")  # as tau2 marks an arrival on the next day
-            for second in self._search(first["destination"], destination, _next_day(date) if overnight else date):
-                if overnight or second["scheduled_departure_time_est"] >= landed:
+            landed = first["scheduled_arrival_time_est"]  # tau2 marks an arrival on the next day with +1
+            day = _next_day(date) if landed.endswith("+1") else date
+            for second in self._search(first["destination"], destination, day):
+                if second["scheduled_departure_time_est"] >= landed:
                     found.append([first, second])
         return found
 

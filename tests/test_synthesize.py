@@ -1,0 +1,289 @@
+"""The template author writes what is committed, and nothing enters a folder that has not passed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from trace_gym import registry
+from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.synthesize import Author, RejectedEnv, TemplateAuthor, serving, synthesize, template, unserved
+from trace_gym.synthesize.author import CANDIDATES, source_faults
+from trace_gym.types import Capability, Finding, Manifest, Report, Spec, sha256
+from trace_gym.validate import PROPERTIES
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = template.spec_names()
+SPEC = template.spec("tau2_tool_precision")
+
+
+@dataclass(frozen=True)
+class Careless:
+    """Writes what the template author writes, with one text replaced by another."""
+
+    old: str = ""
+    new: str = ""
+    name: str = "careless"
+
+    def write(self, spec: Spec) -> str:
+        text = template.write(spec)
+        assert self.old in text
+        return text.replace(self.old, self.new) if self.old else text
+
+    def template_sha256(self, spec: Spec) -> str:
+        return ""
+
+
+def written(folder: Path, spec: Spec = SPEC, author: Author | None = None, **options: bool) -> Manifest:
+    return synthesize(spec, author=author, folder=folder, profile="quick", tell=lambda line: None, **options)
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the environment of `SPEC`, synthesized and validated for real."""
+    folder = tmp_path_factory.mktemp("made") / "my envs"
+    written(folder)
+    return folder
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, clean_registry: None) -> Path:
+    """A copy of that folder, to be changed."""
+    return shutil.copytree(made, tmp_path / "my envs")
+
+
+@pytest.fixture
+def waved_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Validation passes without looking, for tests of what comes after it."""
+    findings = tuple(Finding(code=c, property=p.name, passed=True, says="") for c, p in PROPERTIES.items())
+    report = Report(passed=True, findings=findings, scenarios=0, profile="quick")
+    monkeypatch.setattr("trace_gym.synthesize.author.validate", lambda path, profile: report)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_committed_modules_are_what_the_template_author_writes(name: str) -> None:
+    text = template.write(template.spec(name))
+    committed = (ROOT / "generated_envs" / f"{name}.py").read_text()
+    assert text == committed, f"python -m trace_gym.synthesize {name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_committed_manifests_are_of_these_modules_specs_and_templates(name: str) -> None:
+    card, spec = registry.manifest(name), template.spec(name)
+    assert card.module_sha256 == sha256((ROOT / "generated_envs" / f"{name}.py").read_bytes())
+    assert (card.spec, card.spec_sha256) == (spec, spec.sha256)
+    assert card.template_sha256 == template.template_sha256(spec)
+    assert (card.author, card.capability, card.target) == ("template", spec.capability, spec.target)
+    assert (card.levels, card.title) == (len(spec.levels), spec.title)
+    assert card.fingerprint == registry.fingerprint(registry.load(name))
+    assert card.report.passed and card.report.profile == "gate"
+    assert {f.code for f in card.report.findings} == PROPERTIES.keys()
+
+
+def test_every_committed_environment_has_a_spec() -> None:
+    assert {p.stem for p in (ROOT / "generated_envs").glob("*.py")} == {*NAMES, "__init__"}
+
+
+def test_what_is_written_is_formatted_and_clean() -> None:
+    ruff = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if ruff is None:
+        pytest.skip("ruff is not installed")
+    for name in NAMES:
+        for command in (["format", "--check"], ["check"]):
+            config = ["--config", str(ROOT / "pyproject.toml"), "--no-cache", "--stdin-filename", f"{name}.py", "-"]
+            text = template.write(template.spec(name))
+            done = subprocess.run([ruff, *command, *config], input=text, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lines_are_short_and_long_texts_are_split() -> None:
+    long = SPEC.model_copy(
+        update={
+            "slots": {**SPEC.slots, "openings": [f"I am {{user}}. {'Please ' * 60}{{part}}, on {{named}}."]},
+            "levels": ("easy " * 60, *SPEC.levels[1:]),
+        }
+    )
+    text = template.write(long)
+    assert max(map(len, text.splitlines())) <= 120
+    space: dict[str, object] = {"__name__": "written"}
+    sys.modules["written"] = type(sys)("written")
+    try:
+        exec(text, space)
+    finally:
+        del sys.modules["written"]
+    assert space["OPENINGS"] == tuple(long.slots["openings"])
+
+
+def test_an_environment_is_moved_in_with_its_manifest(home: Path) -> None:
+    assert sorted(snapshot(home)) == [f"{SPEC.id}.json", f"{SPEC.id}.py"]
+    assert not (home / CANDIDATES).exists()
+    card = Manifest.model_validate_json((home / f"{SPEC.id}.json").read_bytes())
+    assert (card.author, card.spec, card.report.passed) == ("template", SPEC, True)
+    assert card.module_sha256 == sha256((home / f"{SPEC.id}.py").read_bytes())
+    assert card.fingerprint == registry.manifest(SPEC.id).fingerprint
+
+
+def test_again_nothing_happens_and_that_is_said(home: Path) -> None:
+    before, said = snapshot(home), list[str]()
+    made = synthesize(SPEC.id, folder=home, tell=said.append)
+    assert snapshot(home) == before
+    assert made == Manifest.model_validate_json(before[f"{SPEC.id}.json"])
+    [line] = said
+    assert f"{SPEC.id} is unchanged" in line and "force" in line
+
+
+def test_a_change_of_any_part_is_written_and_checked_again(home: Path, waved_through: None) -> None:
+    module, card = home / f"{SPEC.id}.py", home / f"{SPEC.id}.json"
+    spec = SPEC.model_copy(update={"title": "Call the right tool."})
+    assert written(home, spec).title == "Call the right tool."
+
+    def told(**options: bool) -> str:
+        said: list[str] = []
+        synthesize(spec, folder=home, profile="quick", tell=said.append, **options)
+        return said[0]
+
+    assert "unchanged" in told()
+    assert "passed" in told(force=True)
+    module.write_text(module.read_text() + "# edited\n")
+    assert "passed" in told() and "# edited" not in module.read_text()
+    for key, value in (("template_sha256", "0"), ("author", "hand"), ("spec_sha256", "0")):
+        card.write_text(json.dumps({**json.loads(card.read_text()), key: value}))
+        assert "passed" in told(), key
+    found = json.loads(card.read_text())
+    found["report"]["findings"].pop()  # it was checked before a property was added
+    card.write_text(json.dumps(found))
+    assert "passed" in told()
+    card.write_text("{")
+    assert "passed" in told()
+
+
+def test_the_version_of_an_environment_is_kept(home: Path, waved_through: None) -> None:
+    card = home / f"{SPEC.id}.json"
+    card.write_text(json.dumps({**json.loads(card.read_text()), "version": 3}))
+    assert written(home, force=True).version == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("return self.serve(SKILLS)", "return self.serve(SKILLS - {self.capability})", "TG201"),
+        ('id = "tau2_tool_precision"', 'id = "another"', "expected a class with"),
+        ("from typing import Self", "import os\nfrom typing import Self", "imports os"),
+        ("    @classmethod", "    @classmethod(", "does not compile"),
+    ],
+)
+def test_a_module_that_fails_is_kept_aside_and_changes_nothing(home: Path, old: str, new: str, why: str) -> None:
+    before = snapshot(home)
+    with pytest.raises(RejectedEnv, match=why) as caught:
+        written(home, author=Careless(old, new))
+    assert snapshot(home) == before
+    [kept] = (home / CANDIDATES).iterdir()
+    assert str(kept) in str(caught.value) and "careless" in str(caught.value)
+    assert new in (kept / f"{SPEC.id}.py").read_text()
+    assert not (kept / f"{SPEC.id}.json").exists()
+    if why.startswith("TG"):
+        report = Report.model_validate_json((kept / "report.json").read_bytes())
+        assert not report.passed
+        found = next(f for f in report.findings if f.code == why)
+        assert str(kept / f"{SPEC.id}.py") in found.counterexample
+        with pytest.raises(SystemExit):  # the snippet runs, and shows what it says
+            exec(found.counterexample + "raise SystemExit(any(c.holds for c in episode.finish().checks))", {})
+
+
+def test_an_author_that_raises_leaves_nothing(home: Path) -> None:
+    before = snapshot(home)
+    lost = SPEC.model_copy(update={"blueprint": "no_such_blueprint"})
+    with pytest.raises(ConfigError, match="no blueprint 'no_such_blueprint'; there are"):
+        written(home, lost)
+    speechless = Careless()
+    object.__setattr__(speechless, "write", lambda spec: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        written(home, author=speechless)
+    assert snapshot(home) == before and not (home / CANDIDATES).exists()
+
+
+def test_a_manifest_that_cannot_be_moved_takes_the_module_back(
+    home: Path, waved_through: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, replace = snapshot(home), os.replace
+
+    def full(source: str | Path, target: str | Path) -> None:
+        if str(target) == str(home / f"{SPEC.id}.json"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr("trace_gym.synthesize.author.os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        written(home, SPEC.model_copy(update={"title": "Another title."}))
+    assert snapshot(home) == before
+
+
+def test_another_author_is_named_in_the_manifest(home: Path, waved_through: None) -> None:
+    assert written(home, author=Careless(name="llm:parrot")).author == "llm:parrot"
+
+
+def test_capabilities_are_served_by_name() -> None:
+    found = Capability(
+        name="multi_step_completion", description="", coverage=0, er_failed=None, er_passed=None, gap=None
+    )
+    assert serving(found) == serving("multi_step_completion") == template.spec("tau2_multi_step")
+    assert {s.capability for n in NAMES if (s := serving(template.spec(n).capability))} == {
+        template.spec(n).capability for n in NAMES
+    } - {""}
+    assert serving("") is None
+    assert serving("telepathy") is None and serving("multi_step_completion", "tau2_retail") is None
+    assert "'telepathy'" in unserved("telepathy") and "multi_step_completion" in unserved("telepathy")
+    assert "served are none" in unserved(found, "tau2_retail")
+
+
+def test_unknown_specs_and_slots_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(EnvNotFound, match="tau2_multi_step"):
+        synthesize("tau2_telepathy", folder=tmp_path)
+    with pytest.raises(ConfigError, match="lacks a slot of its blueprint tau2_tool_precision"):
+        template.write(SPEC.model_copy(update={"slots": {}}))
+    with pytest.raises(ConfigError, match="levels"):
+        template.read_spec("id: a\ncapability: b\n")
+    with pytest.raises(ConfigError):
+        template.read_spec("id: [")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_template_author_is_an_author() -> None:
+    author: Author = TemplateAuthor()
+    assert author.write(SPEC) == template.write(SPEC)
+    other = SPEC.model_copy(update={"blueprint": "tau2_multi_step"})
+    assert author.template_sha256(SPEC) != author.template_sha256(other)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("import os", "imports os"),
+        ("import collections, subprocess", "imports subprocess"),
+        ("from trace_gym.registry import admit", "imports trace_gym.registry"),
+        ("from . import world", "imports ."),
+        ("eval('1')", "uses eval"),
+        ("def f(:", "does not compile"),
+        ("x = '\x00'", "does not compile"),
+    ],
+)
+def test_faults_are_seen_without_running_the_module(line: str, fault: str) -> None:
+    text = template.write(SPEC)
+    assert not list(source_faults(text, SPEC))
+    assert any(fault in f for f in source_faults(f"{text}\n{line}\n", SPEC))
+
+
+def test_the_module_must_be_of_its_spec() -> None:
+    [fault] = source_faults(template.write(template.spec("tau2_multi_step")), SPEC)
+    assert "tau2_multi_step" in fault and "tau2_tool_precision" in fault

@@ -1,0 +1,308 @@
+"""Validation accepts the healthy and rejects each mutant for its own fault, with a snippet that shows it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from mutants.faults import MUTANTS, EndlessOracle, GlobalRandom, LeakyLookup, NoSecondLevel, OneProblem
+from mutants.hotel import Hotel
+from rich.console import Console
+
+from trace_gym import registry
+from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, ReadError
+from trace_gym.types import Call, Finding, Report, Say, Scenario
+from trace_gym.validate import PROPERTIES, Broken, Context, Held, begin, listing, load, markdown, prop, render, validate
+from trace_gym.validate.context import PROFILES
+from trace_gym.validate.draws import Draw, Values, plain
+from trace_gym.validate.experts import needed
+from trace_gym.validate.surface import bare, malformed
+from trace_gym.world import Random, World
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
+
+
+def quick(target: type[World] | str | Path, *only: str) -> Report:
+    return validate(target, profile="quick", only=only or None, progress=False)
+
+
+def failures(report: Report) -> list[Finding]:
+    return [f for f in report.findings if not f.passed]
+
+
+def shown(table: object) -> str:
+    out = io.StringIO()
+    Console(file=out, width=200).print(table)
+    return out.getvalue()
+
+
+def test_a_healthy_world_holds_every_property() -> None:
+    report = quick(Hotel)
+    assert not failures(report) and report.passed
+    assert [f.code for f in report.findings] == sorted(PROPERTIES)
+    assert report.scenarios == 2 * PROFILES["quick"].seeds_per_level
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rejected_by}-{m.__name__}")
+def test_each_mutant_is_rejected_for_its_fault(mutant: type[World]) -> None:
+    code = mutant.rejected_by  # type: ignore[attr-defined]
+    report = quick(mutant, code)
+    [found] = failures(report)
+    assert (found.code, report.passed) == (code, False)
+    assert found.says
+    if found.counterexample:
+        run(found.counterexample)
+
+
+def test_every_property_kills_a_mutant() -> None:
+    assert {m.rejected_by for m in MUTANTS} == PROPERTIES.keys()
+
+
+def run(snippet: str) -> str:
+    """What a counterexample prints; it may raise what the environment raises."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.suppress(EnvBug, KeyError, TypeError):
+        exec(compile(snippet, "counterexample", "exec"), {})
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", ENVS)
+def test_the_shipped_environments_pass(name: str) -> None:
+    report = quick(registry.module_path(name))
+    assert not failures(report)
+    figures = next(f.figures for f in report.findings if f.code == "TG205")
+    assert figures["needs"] > 0
+
+
+def test_the_same_verdict_twice() -> None:
+    codes = ("TG103", "TG304", "TG403", "TG404")
+    assert quick(Hotel, *codes) == quick(Hotel, *codes)
+    assert quick(LeakyLookup, "TG403") == quick(LeakyLookup, "TG403")
+
+
+def test_what_does_not_load_is_a_finding_and_nothing_else_is_tried(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import nowhere\n")
+    report = quick(tmp_path / "broken.py")
+    [found] = report.findings
+    assert (found.code, found.passed, report.passed) == ("TG001", False, False)
+    assert "nowhere" in found.says
+    assert [f.code for f in quick(NoSecondLevel).findings] == ["TG001"]
+
+
+def test_an_exception_is_a_finding_with_the_scenario_and_the_snippet() -> None:
+    [found] = failures(quick(NoSecondLevel))
+    assert found.says == "no_second_level/1/0: generate failed with KeyError: 1"
+    with pytest.raises(EnvBug, match="KeyError"):
+        exec(found.counterexample, {})
+
+
+def test_a_shrunk_counterexample_is_one_call() -> None:
+    [found] = failures(quick(LeakyLookup, "TG403"))
+    assert found.counterexample.count("episode.step(") == 1
+    with pytest.raises(EnvBug, match="KeyError"):
+        exec(found.counterexample, {})
+
+
+class Quits(Hotel):
+    id = "quits"
+
+    def verify(self, start: object, said: list[str]) -> NoReturn:
+        raise SystemExit(3)
+
+
+def test_a_property_that_crashes_or_quits_is_a_finding() -> None:
+    context = Context(Quits, "nowhere:Quits", PROFILES["quick"])
+    found = PROPERTIES["TG301"](Quits, [Scenario(env="quits", level=0, seed=0)], context)
+    assert not found.passed and "SystemExit" in found.says
+
+    def stumbles(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
+        raise ZeroDivisionError("by zero")
+
+    crashed = type(PROPERTIES["TG301"])("TG999", "stumbles", "", "", "", stumbles)(Hotel, [], context)
+    assert (crashed.passed, crashed.says) == (False, "the check met ZeroDivisionError: by zero")
+
+
+def test_further_properties_fit_in() -> None:
+    before = dict(PROPERTIES)
+    try:
+
+        @prop("TG990", statement="Guests are polite.", reason="Manners.", mend="Say please.")
+        def openings_are_polite(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
+            rude = [s for s in scenarios if "please" not in context.begin(s).messages[-1]["content"]]
+            if rude:
+                raise Broken(f"{len(rude)} openings lack a please", context.snippet(rude[0]))
+            return Held(f"{len(scenarios)} openings say please", {"polite": 1.0})
+
+        [_, found] = quick(Hotel, "TG990").findings
+        assert (found.property, found.passed, found.figures) == ("openings-are-polite", True, {"polite": 1.0})
+        with pytest.raises(ValueError, match="TG990 is openings-are-polite already"):
+            prop("TG990", statement="", reason="", mend="")(openings_are_polite)
+    finally:
+        PROPERTIES.clear()
+        PROPERTIES.update(before)
+
+
+def test_targets_are_classes_names_files_and_references(tmp_path: Path) -> None:
+    assert load(Hotel) == (Hotel, "mutants.hotel:Hotel")
+    assert load("mutants.hotel:Hotel")[0] is Hotel
+    world, reference = load("tau2_precondition")
+    assert (world.id, Path(reference).name) == ("tau2_precondition", "tau2_precondition.py")
+    assert load(world) == (world, reference)
+    assert load("trace/tau2-precondition-v0")[0].id == "tau2_precondition"
+    assert begin("mutants.hotel:Hotel", "hotel/1/4").scenario.seed == 4
+    with pytest.raises(EnvNotFound):
+        load("no_such_environment")
+    with pytest.raises(EnvNotFound, match="no World"):
+        load("mutants.hotel:GUESTS")
+    with pytest.raises(EnvBug, match="nowhere"):
+        load("nowhere:Hotel")
+    with pytest.raises(ReadError):
+        load(tmp_path / "missing.py")
+
+
+def test_wrong_options_are_refused() -> None:
+    with pytest.raises(ConfigError, match="expected one of quick, gate"):
+        validate(Hotel, profile="thorough")
+    with pytest.raises(ConfigError, match="TG000 is no property"):
+        validate(Hotel, only={"TG000"})
+    with pytest.raises(ConfigError, match="at least 1"):
+        validate(Hotel, seeds_per_level=0, progress=False)
+
+
+def test_a_world_of_no_importable_module_is_a_finding() -> None:
+    class Local(Hotel):
+        id = "local"
+
+    [found] = failures(quick(Local))
+    assert found.code == "TG001" and "pickle" in found.says
+
+
+def test_global_randomness_is_put_back() -> None:
+    random.seed(7)
+    expected = random.random()
+    random.seed(7)
+    quick(GlobalRandom, "TG101")
+    assert random.random() == expected
+
+
+def test_nothing_is_left_in_the_working_directory(tmp_path: Path) -> None:
+    code = "from trace_gym.validate import validate; validate('mutants.hotel:Hotel', profile='quick', only={'TG403'})"
+    path = ":".join([str(ROOT), str(ROOT / "tests")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_needs_agree_with_those_of_the_desk() -> None:
+    for name in ENVS:
+        world, reference = load(name)
+        context = Context(world, reference, PROFILES["quick"])
+        for seed in range(10):
+            scenario = Scenario(env=name, level=len(world.levels) - 1, seed=seed)
+            named = context.begin(scenario).start.needs()
+            if world.capability:
+                assert needed(context, scenario) == (world.capability in named)
+            else:
+                assert needed(context, scenario) == bool(named)
+
+
+def test_reports_render_with_what_to_do_and_the_snippet() -> None:
+    report = quick(OneProblem, "TG103")
+    text = shown(render(report))
+    assert "failed on 6 scenarios" in text
+    assert PROPERTIES["TG103"].mend.split(",")[0] in text
+    assert "episode = begin('mutants.faults:OneProblem', 'one_problem/0/0')" in text
+    assert "passed on 6 scenarios" in shown(render(quick(Hotel, "TG103")))
+
+
+def test_the_listing_and_the_documentation_name_every_property() -> None:
+    text = shown(listing())
+    assert all(code in text and p.name in text for code, p in PROPERTIES.items())
+    written = (ROOT / "docs" / "validate.md").read_text()
+    assert markdown() in written, "docs/validate.md: paste what `python -m trace_gym.validate` prints"
+
+
+def test_properties_are_sentences_with_a_reason_and_a_remedy() -> None:
+    for p in PROPERTIES.values():
+        for sentence in (p.statement, p.reason, p.mend):
+            assert sentence[0].isupper() and sentence.endswith("."), p.code
+            assert "|" not in sentence
+
+
+def test_an_endless_plan_is_cut_short() -> None:
+    [found] = failures(quick(EndlessOracle, "TG201"))
+    assert "more than the 8 turns" in found.says
+
+
+def test_drawn_calls_fit_the_schema_and_the_state() -> None:
+    episode = begin("tau2_tool_precision", "tau2_tool_precision/3/1")
+    draw = Draw(Random("draws"), episode.interface, Values.of(episode.world))
+    answers = [begin("tau2_tool_precision", "tau2_tool_precision/3/1").step(draw.call())[0] for _ in range(150)]
+    refused = [a["content"] for a in answers if str(a["content"]).startswith("Error")]
+    assert not [r for r in refused if "takes" in r]  # no complaint of the schema
+    assert len(refused) < 0.75 * len(answers)
+    wild = Draw(Random("draws"), episode.interface, Values.of(episode.world), junk=1.0)
+    assert all(str(begin(Hotel, "hotel/0/0").step(wild.call())[0]["content"]).startswith("Error") for _ in range(20))
+
+
+def test_a_changed_call_differs_in_one_argument() -> None:
+    episode = begin(Hotel, "hotel/0/0")
+    draw = Draw(Random("changes"), episode.interface, Values.of(episode.world))
+    call = Call("settle", {"room": "1", "invoice": "2", "amount": 3})
+    for _ in range(20):
+        made = draw.changed(call)
+        assert made.tool == "settle" and sum(made.arguments[k] != v for k, v in call.arguments.items()) <= 1
+
+
+def test_values_know_the_fields_and_the_tables() -> None:
+    world = begin("tau2_precondition", "tau2_precondition/0/0").world
+    values = Values.of(world)
+    assert values.named("reservation_id") == [*world.reservations]
+    assert all(v.startswith(("credit_card_", "gift_card_")) for v in values.named("payment_id"))
+    assert plain({1: {3, 2}, "a": (None, Random)})["1"] == [2, 3]
+
+
+def test_malformed_turns_cover_the_matrix() -> None:
+    context = Context(*load(Hotel), PROFILES["quick"])
+    turns = list(malformed(context, Scenario(env="hotel", level=0, seed=0)))
+    texts = [t for t in turns if isinstance(t, str)]
+    assert any(len(t) >= 1_000_000 for t in texts) and any(t.count("<tool_call>") == 2 for t in texts)
+    assert any("NaN" in t for t in texts) and any("\x00" in t for t in texts)
+    assert any(isinstance(t, dict) for t in turns) and None in turns
+    calls = [t for t in turns if isinstance(t, Call)]
+    assert {c.tool for c in calls} >= {"look_up", "settle", "hand_over", "no_such_tool"}
+    assert Call("settle", {"room": "text", "invoice": "text", "amount": True}) in calls
+
+
+def test_descriptions_are_ignored_and_names_are_not() -> None:
+    one = {"properties": {"description": {"type": "string", "description": "x"}}, "required": ["b", "a"], "title": "t"}
+    assert bare(one) == {"properties": {"description": {"type": "string"}}, "required": ["a", "b"]}
+
+
+def test_snippets_repeat_what_they_show() -> None:
+    context = Context(*load(Hotel), PROFILES["quick"])
+    scenario = Scenario(env="hotel", level=0, seed=3)
+    snippet = context.snippet(scenario, context.plan(scenario, "oracle"), "print(episode.finish().success)")
+    assert run(snippet).splitlines()[-1] == "True"
+    long = context.snippet(scenario, ["x" * 1_000_000, Say("y" * 500), {"content": "z" * 300}])
+    assert "'x' * 1000000" in long and "Say('y' * 500)" in long and len(long) < 1000
+
+
+def test_plays_are_shared_between_properties() -> None:
+    context = Context(*load(Hotel), PROFILES["quick"])
+    scenario = Scenario(env="hotel", level=0, seed=0)
+    assert context.expert(scenario, "oracle") is context.expert(scenario, "oracle", 4)
+    assert isinstance(context.expert(scenario, "oracle", 2), Episode)
+    assert json.dumps(context.expert(scenario, "oracle").messages)
