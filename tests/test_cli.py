@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from trace_gym.cli import main as entry
-from trace_gym.cli.main import app
+from trace_gym.cli import main
+from trace_gym.cli.entry import app
 
 VERBS = (
     "list",
@@ -117,7 +117,7 @@ def test_bad_input_ends_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["trace-gym", *arguments])
     with pytest.raises(SystemExit) as ended:
-        entry.main()
+        main()
     error = capsys.readouterr().err
     assert ended.value.code == 1
     assert error.startswith("trace-gym: ") and says in error

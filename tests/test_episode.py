@@ -212,7 +212,9 @@ SCHEMA: dict[str, Any] = {
     },
     "required": ["text"],
 }
-PARTS: st.SearchStrategy[Any] = st.sampled_from(["a", "x1", 1, 1.0, 1.5, True, None, [], {}, [{"name": "n"}], [{"name": "n", "age": 2.0}], [3]])
+PARTS: st.SearchStrategy[Any] = st.sampled_from(
+    ["a", "x1", 1, 1.0, 1.5, True, None, [], {}, [{"name": "n"}], [{"name": "n", "age": 2.0}], [3]]
+)
 
 
 @example(arguments={"text": "a", "code": "a"})  # a pattern that the quick check does not know

@@ -348,7 +348,7 @@ def test_a_vector_of_spawned_processes_finds_the_environment(tmp_path: Path) -> 
 
 def test_a_vector_is_what_single_environments_are() -> None:
     envs = gymnasium.make_vec(MIXTURE_ID, 2, level=1)
-    observations, infos = envs.reset(seed=[8, 9])
+    observations, infos = envs.reset(seed=[8, 9])  # type: ignore[arg-type]  # the base class forgets that lists will do
     singles = [make(MIXTURE_ID, level=1).reset(seed=s) for s in (8, 9)]
     assert list(observations) == [s[0] for s in singles]
     assert list(infos["part"]) == [s[1]["part"] for s in singles]
@@ -363,7 +363,7 @@ def test_shared_memory_is_refused_rather_than_wrong() -> None:
 
 def test_final_scores_reach_the_vector() -> None:
     envs = gymnasium.make_vec(GYM_ID, 2, level=0)
-    envs.reset(seed=[4, 5])
+    envs.reset(seed=[4, 5])  # type: ignore[arg-type]  # the base class forgets that lists will do
     singles = [make(level=0), make(level=0)]
     for env, seed in zip(singles, (4, 5), strict=True):
         env.reset(seed=seed)

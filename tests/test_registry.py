@@ -23,7 +23,7 @@ from trace_gym import modules, registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, DuplicateEnv, EnvBug, EnvNotFound, ReadError, ScenarioError, TamperedEnv
 from trace_gym.registration import VARIABLE
-from trace_gym.types import Finding, Report, Scenario
+from trace_gym.types import Finding, Report, Scenario, Spec
 from trace_gym.world import World
 
 GYM_ID = "trace/library-loans-v0"
@@ -103,6 +103,17 @@ def test_admit_again_keeps_the_version(user_folder: Path) -> None:
     assert registry.admit(TOY, PASSED, author="hand").version == 4
     with pytest.raises(EnvNotFound, match="library-loans-v4"):
         registry.name_of(GYM_ID)
+
+
+def test_admit_again_keeps_the_origin_of_an_unchanged_module(user_folder: Path) -> None:
+    spec = Spec(id=TOY, capability="c", target="t", title="Loans", rationale="", tools=(), levels=("a",), blueprint="b")
+    first = registry.admit(TOY, PASSED, author="template", spec=spec, template_sha256="ab")
+    assert first.title == "Loans"
+    assert registry.admit(TOY, PASSED, author="hand") == first
+    with (user_folder / f"{TOY}.py").open("a") as module:
+        module.write("# edited\n")
+    edited = registry.admit(TOY, PASSED, author="hand")
+    assert (edited.author, edited.spec, edited.template_sha256) == ("hand", None, "")
 
 
 def test_a_fingerprint_sees_a_generator_that_drifts(user_folder: Path) -> None:

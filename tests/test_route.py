@@ -45,10 +45,22 @@ class Opinionated:
     def train(self, mode: bool) -> Opinionated:
         return self
 
-    def __call__(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: Any) -> SimpleNamespace:
+    def __call__(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None = None,
+        past_key_values: Any = None,
+        **_: Any,
+    ) -> SimpleNamespace:
+        if attention_mask is None:  # what several prompts begin with
+            read = input_ids[0].tolist()
+            return SimpleNamespace(
+                past_key_values=SimpleNamespace(read=read, batch_repeat_interleave=lambda rows: None)
+            )
+        begun = past_key_values.read if past_key_values else []
         logits = torch.full((len(input_ids), 1, len(self.tokenizer)), 50.0)  # anything but a letter is likelier still
         for row, ids, mask in zip(logits, input_ids, attention_mask, strict=True):
-            text = self.tokenizer.decode(ids[mask.bool()])
+            text = self.tokenizer.decode([*begun, *ids[mask[len(begun) :].bool()]])
             self.prompts.append(text)
             order = sorted(self.options, key=lambda name: text.index(f"{name}: "))  # option n answers to letter n
             for letter, name in zip(LETTERS, order, strict=False):

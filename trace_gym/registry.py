@@ -245,6 +245,8 @@ def admit(
 ) -> Manifest:
     """Write an environment's manifest beside its module, for exactly the code that is there now.
 
+    A module that has not changed since its last manifest keeps what that says of its origin, unless a spec is given.
+
     Args:
         name_or_path: An environment in one of the searched folders, or a module file anywhere.
         report: What it passed; an environment whose report did not pass is written down and not loaded.
@@ -263,6 +265,8 @@ def admit(
     world = execute(path, source)
     if world.levels != range(len(world.levels)) or not world.levels:
         raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
+    if spec is None and (known := _card_of(path, sha256(source))):
+        author, spec, template_sha256 = known.author, known.spec, known.template_sha256
     made = Manifest(
         id=world.id,
         version=registration.version_in(path.with_suffix(".json")),
@@ -281,6 +285,15 @@ def admit(
     _write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()
     return made
+
+
+def _card_of(module: Path, digest: str) -> Manifest | None:
+    """The manifest beside a module, if it is readable and of these very bytes."""
+    try:
+        card = Manifest.model_validate_json(module.with_suffix(".json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return card if card.module_sha256 == digest else None
 
 
 def _entry(name: str) -> Entry:

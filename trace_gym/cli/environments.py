@@ -125,6 +125,7 @@ def synthesize(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for module and manifest.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Write every spec that ships.")] = False,
+    force: Annotated[bool, typer.Option(help="Write and check again what is unchanged.")] = False,
 ) -> None:
     """Write environments and admit those that pass validation.
 
@@ -152,8 +153,8 @@ def synthesize(
         specs = [template.read_spec(Path(name).read_text()) if Path(name).is_file() else template.spec(name)]
     folder = out or registry.home()
     for spec in specs:
-        manifest = authors.synthesize(spec, author=authors.TemplateAuthor(), folder=folder)
-        typer.echo(f"{manifest.id}: admitted, {folder / (manifest.id + '.py')}")
+        manifest = authors.synthesize(spec, author=authors.TemplateAuthor(), folder=folder, force=force)
+        typer.echo(f"{manifest.id}: {folder / (manifest.id + '.py')}")
 
 
 def validate(

@@ -7,12 +7,15 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from math import isfinite
 from random import Random
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trace_gym.errors import ConfigError
 from trace_gym.policies.base import PolicyError
 from trace_gym.route.prompt import BASE, LETTERS, Option, routing_messages
 from trace_gym.types import Message, Record, sha256
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Choice(Record):
@@ -124,6 +127,18 @@ class LogitRouter(Router):
     def _render(self, messages: Sequence[Message]) -> str:
         return str(self.tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False))
 
+    def _batches(self, ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+        """Row numbers: of one label order, which begin alike, and of similar length, so that little is padded."""
+        for order in range(self.permutations):
+            batch: list[int] = []
+            for n in sorted(range(order, len(ids), self.permutations), key=lambda n: len(ids[n])):
+                if batch and len(ids[n]) * (len(batch) + 1) > self.batch_tokens:
+                    yield batch
+                    batch = []
+                batch.append(n)
+            if batch:
+                yield batch
+
     def _letter_probabilities(self, prompts: Sequence[str]) -> list[list[float]]:
         """Softmax over the option letters after each prompt [prompt, letter]."""
         import torch
@@ -131,7 +146,7 @@ class LogitRouter(Router):
         ids = [list(self.tokenizer(p, add_special_tokens=False)["input_ids"]) for p in prompts]
         rows: list[list[float]] = [[] for _ in ids]
         with torch.inference_mode(), frozen_base(self.model):
-            for batch in _batches(ids, self.batch_tokens):
+            for batch in self._batches(ids):
                 logits = _last_logits(self.model, [ids[n] for n in batch])[:, self.labels].double()
                 for n, row in zip(batch, torch.softmax(logits, -1).tolist(), strict=True):
                     rows[n] = row
@@ -179,25 +194,38 @@ def _rotations(options: Sequence[Option], seed: int) -> Iterator[list[Option]]:
         n += 1
 
 
-def _batches(ids: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:
-    """Row numbers by length, so that little is padded."""
-    batch: list[int] = []
-    for n in sorted(range(len(ids)), key=lambda n: len(ids[n])):
-        if batch and len(ids[n]) * (len(batch) + 1) > budget:
-            yield batch
-            batch = []
-        batch.append(n)
-    if batch:
-        yield batch
+def _last_logits(model: Any, rows: Sequence[list[int]]) -> Any:
+    """Next-token logits [row, vocabulary]; what all rows begin with is computed once."""
+    shared = _shared(rows) if len(rows) > 1 else 0
+    cache = None
+    if shared:
+        cache = model(input_ids=_tensor([rows[0][:shared]], model), use_cache=True, logits_to_keep=1).past_key_values
+        cache.batch_repeat_interleave(len(rows))
+    width = max(map(len, rows))
+    # Padded between the shared beginning and the rest, so that every row ends at the last position.
+    gaps = [width - len(row) for row in rows]
+    ids = _tensor([[0] * gap + row[shared:] for gap, row in zip(gaps, rows, strict=True)], model)
+    mask = _tensor([[1] * shared + [0] * gap + [1] * (width - shared - gap) for gap in gaps], model)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, shared:]
+    out = model(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=positions,
+        past_key_values=cache,
+        use_cache=cache is not None,
+        logits_to_keep=1,
+    )
+    return out.logits[:, -1]
 
 
-def _last_logits(model: Any, rows: Sequence[Sequence[int]]) -> Any:
-    """Next-token logits [row, vocabulary]; padded on the left, so that only the last position is computed."""
+def _shared(rows: Sequence[list[int]]) -> int:
+    """How many tokens all rows begin with; at least one is left of each."""
+    first, last = min(rows), max(rows)  # what the lexicographic extremes share, all share
+    most = min(map(len, rows)) - 1
+    return next((n for n in range(most) if first[n] != last[n]), most)
+
+
+def _tensor(rows: Sequence[Sequence[int]], model: Any) -> torch.Tensor:
     import torch
 
-    width = max(map(len, rows))
-    ids = torch.tensor([[0] * (width - len(r)) + list(r) for r in rows], device=model.device)
-    mask = torch.tensor([[0] * (width - len(r)) + [1] * len(r) for r in rows], device=model.device)
-    positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    out = model(input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=1)
-    return out.logits[:, -1]
+    return torch.tensor(rows, device=model.device)
