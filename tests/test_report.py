@@ -326,6 +326,7 @@ def test_several_levels_are_told_apart() -> None:
     harder = evaluation().model_copy(update={"levels": (1,)})
     data = ReportData(routing={"level 0": routing(), "level 1": routing()}, evaluations=(evaluation(), harder))
     page = render_page(data)
+    assert len(set(parsed(page).ids)) == len(parsed(page).ids)
     assert page.count('class="matrix"') == 2 and "<h3>level 1</h3>" in page
     head = page.partition("<nav")[0]
     assert "base model, level 0" in head and "adapters, routed, level 1" in head

@@ -681,6 +681,14 @@ def test_refusing_all_and_doing_all_are_each_half_of_two_requests() -> None:
     assert not judged(world, both, cancel(), cancel(OTHER)).success
 
 
+def test_a_refusal_must_name_one_of_two_requests() -> None:
+    world = desk(Cancel(CODE), Cancel(OTHER))
+    words = "booked 2024-05-10, insurance no."
+    assert judged(world, Say(f"I cannot cancel AAA111: {words} I cannot cancel BBB222: {words}")).success
+    assert judged(world, Say(f"I cannot cancel AAA111: {words}")).progress == 0.5
+    assert judged(world, Say(f"I cannot do that: {words}")).progress == 0.0
+
+
 def test_a_needless_hand_over_costs_the_success_and_a_needed_one_is_it() -> None:
     hand_over = Call("transfer_to_human_agents", {"summary": "AAA111"})
     allowed = judged(desk(Cancel(CODE), created_at=INSIDE), PROMISE, cancel(), hand_over)
@@ -712,6 +720,9 @@ def test_a_swap_must_take_the_cheapest_that_fits() -> None:
     late = desk(Swap(CODE, method=CARD, date="2024-05-21"))
     assert judged(late, move("HAT002", "2024-05-21")).success
     assert judged(late, move("HAT002")).progress == 0.0
+    late.flights["HAT001"]["dates"]["2024-05-21"] = seats(140)
+    late.flights["HAT001"]["dates"]["2024-05-21"]["prices"]["business"] = 900
+    assert late.requests[0].call(late, SKILLS) == move("HAT001", "2024-05-21")  # the cabin picks the column
     sold_out = desk(Swap(CODE, method=CARD, date=DAY))
     sold_out.flights["HAT002"]["dates"][DAY]["available_seats"]["economy"] = 0
     assert sold_out.requests[0].call(sold_out, SKILLS) == move("HAT001")

@@ -475,7 +475,9 @@ def test_a_crash_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
 def test_a_crash_between_the_two_renames_is_survived(whole: Path, model_dir: Path, tmp_path: Path) -> None:
     run(SMALL, model_dir, tmp_path, on_iteration=lambda m: m["iteration"] == 1)
     (tmp_path / "checkpoint").rename(tmp_path / "checkpoint.old")
-    run(SMALL, model_dir, tmp_path)
+    seen: list[Any] = []
+    run(SMALL, model_dir, tmp_path, on_iteration=lambda m: seen.append(m["iteration"]))
+    assert seen == [2, 3]
     assert lines(tmp_path) == lines(whole)
 
 

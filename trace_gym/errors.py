@@ -10,6 +10,7 @@ TraceGymError
  +-- ConfigError        (ValueError)      a configuration that does not validate
  +-- SplitError         (ValueError)      tasks that an earlier stage has already seen
  +-- MissingExtra       (ImportError)     an optional dependency; the message holds the pip line
+ +-- PolicyError        (RuntimeError)    a policy could not act; lives in `trace_gym.policies.base`
  +-- NoSignal           (RuntimeError)    training has nothing to learn from
 
 Each class also inherits the builtin that it refines, so ``except ValueError`` works, and each is

@@ -173,7 +173,8 @@ def validate(
     if listing or env is None:
         Console().print(validation.listing())
         return
-    target: str | Path = Path(env) if env.endswith(".py") else registry.name_of(env)
+    # A module that was never admitted has no gymnasium id yet, so its bare name is taken as it is.
+    target: str | Path = Path(env) if env.endswith(".py") else registry.name_of(env) if "/" in env else env
     report = validation.validate(target, profile=profile)
     if as_json:
         typer.echo(report.model_dump_json(indent=1))

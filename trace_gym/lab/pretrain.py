@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -31,6 +31,18 @@ LESSON_WEIGHT = 8.0
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A stretch of pre-training with a mix of data and a learning rate of its own."""
+
+    episodes: int
+    routes: int = 12
+    """Routing exercises in a hundred conversations."""
+    quizzes: int = 33
+    """Questions about records in a hundred; the rest are demonstrations."""
+    lr: float = 5e-3
+
+
+@dataclass(frozen=True)
 class Size:
     """Shape of the model and amount of pre-training."""
 
@@ -38,9 +50,9 @@ class Size:
     layers: int = 4
     heads: int = 4
     ffn: int = 192
-    episodes: int = 66_000
+    phases: tuple[Phase, ...] = (Phase(66_000), Phase(42_000, routes=6, quizzes=8, lr=4e-3))
+    """Lessons first, since skills of reading come slowly; then mostly demonstrations."""
     batch_tokens: int = 6_000
-    lr: float = 5e-3
 
     def config(self, vocab: int, eos: int, pad: int) -> Any:
         from transformers import Qwen3Config
@@ -55,8 +67,15 @@ class Size:
 
 SIZES = {
     "small": Size(),
-    "smoke": Size(hidden=32, layers=2, ffn=64, episodes=300),
-    "large": Size(hidden=256, layers=8, heads=8, ffn=768, episodes=400_000, batch_tokens=32_000, lr=2e-3),
+    "smoke": Size(hidden=32, layers=2, ffn=64, phases=(Phase(300), Phase(200))),
+    "large": Size(
+        hidden=256,
+        layers=8,
+        heads=8,
+        ffn=768,
+        phases=(Phase(300_000, lr=2e-3), Phase(200_000, routes=6, quizzes=8, lr=2e-3)),
+        batch_tokens=32_000,
+    ),
 }
 """``small`` ships with the project, ``large`` is meant for a GPU, ``smoke`` for tests."""
 
@@ -64,24 +83,60 @@ Row = tuple[list[int], list[float]]
 """Token ids of a conversation and the loss weight of each."""
 CHUNK = 500
 """Conversations a worker renders at a time."""
+AHEAD = 8
+"""Chunks that are rendered ahead of training."""
 
 
-def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int = 50) -> dict[str, Any]:
-    """Train a base of this size into the folder `out` and return its figures."""
+def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int = 50, skip: int = 0) -> dict[str, Any]:
+    """Train a base of this size into the folder `out` and return its figures.
+
+    Args:
+        size: Shape and phases.
+        out: Folder; the model is saved after every phase.
+        seed: Of the initial weights and of the order of the batches.
+        workers: Processes that render conversations.
+        report: Steps between two lines of ``pretrain.jsonl``.
+        skip: Phases that `out` already has behind it.
+    """
     import torch
     from transformers import Qwen3ForCausalLM
 
     torch.manual_seed(seed)
     out.mkdir(parents=True, exist_ok=True)
-    tok = make_tokenizer()
-    tok.save_pretrained(out)
-    model = Qwen3ForCausalLM(size.config(len(tok), tok.eos_token_id, tok.pad_token_id))
-    optimizers = _optimizers(model, size.lr)
-    total, seen, tokens, began = size.episodes, 0, 0, time.monotonic()
-    log = (out / "pretrain.jsonl").open("w")
+    if not skip:
+        make_tokenizer().save_pretrained(out)
+    tok = _tokenizer(str(out))
+    if skip:
+        model = Qwen3ForCausalLM.from_pretrained(out, dtype=torch.float32)
+    else:
+        model = Qwen3ForCausalLM(size.config(len(tok), tok.eos_token_id, tok.pad_token_id))
+    tokens = 0
+    with (out / "pretrain.jsonl").open("a" if skip else "w") as log:
+        for number in range(skip, len(size.phases)):
+            tokens += _phase(model, size, number, out, log, seed, workers, report)
+            model.save_pretrained(out)
+    figures = {
+        "size": asdict(size),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "tokens": tokens,
+        "seed": seed,
+        "competence": demos.COMPETENCE,
+    }
+    (out / "lab.json").write_text(json.dumps(figures, indent=1) + "\n")
+    return figures
+
+
+def _phase(model: Any, size: Size, number: int, out: Path, log: TextIO, seed: int, workers: int, report: int) -> int:
+    """Train through one phase, with fresh optimizers, and return the tokens seen."""
+    import torch
+
+    phase, done = size.phases[number], sum(p.episodes for p in size.phases[:number])
+    optimizers = _optimizers(model, phase.lr)
+    seen, tokens, began = 0, 0, time.monotonic()
     running: list[float] = []
-    for step, (batch, count) in enumerate(_batches(out, size, seed, workers)):
-        scale = min(1.0, (step + 1) / 100, 0.02 + (1 - seen / total) / 0.4)  # warm-up, then linear over the last 40 %
+    for step, (batch, count) in enumerate(_batches(out, phase, done, size.batch_tokens, seed, workers)):
+        # Warm-up, then linear over the last 40 %.
+        scale = min(1.0, (step + 1) / 100, 0.02 + (1 - seen / phase.episodes) / 0.4)
         for optimizer, lr in optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = lr * scale
@@ -95,6 +150,7 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
         running.append(loss.item())
         if step % report == 0:
             line = {
+                "phase": number,
                 "step": step,
                 "episodes": seen,
                 "tokens": tokens,
@@ -105,17 +161,7 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
             log.write(json.dumps(line) + "\n")
             log.flush()
             running = []
-    log.close()
-    model.save_pretrained(out, safe_serialization=True)
-    figures = {
-        "size": asdict(size),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "tokens": tokens,
-        "seed": seed,
-        "competence": demos.COMPETENCE,
-    }
-    (out / "lab.json").write_text(json.dumps(figures, indent=1) + "\n")
-    return figures
+    return tokens
 
 
 def make_tokenizer(conversations: int = 1500) -> Any:
@@ -127,21 +173,18 @@ def make_tokenizer(conversations: int = 1500) -> Any:
     return tokenizer.build(texts)
 
 
-def _batches(out: Path, size: Size, seed: int, workers: int) -> Iterator[tuple[dict[str, Any], int]]:
-    """Batches of about `batch_tokens`, of conversations of like length; rendered ahead by worker processes."""
-    starts = list(range(0, size.episodes, CHUNK))
+def _batches(
+    out: Path, phase: Phase, done: int, budget: int, seed: int, workers: int
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Batches of about `budget` tokens, of conversations of like length; rendered ahead by worker processes."""
+    starts = list(range(done, done + phase.episodes, CHUNK))
     with ProcessPoolExecutor(max_workers=workers) as pool:
-        pending = []
-        for n in range(0, len(starts) + 8):
-            if n < len(starts):
-                pending.append(pool.submit(rendered, str(out), starts[n]))
-            if n >= 8 or n >= len(starts):
-                if not pending:
-                    break
-                rows = pending.pop(0).result()
-                yield from _grouped(rows, size.batch_tokens, Random(f"{seed}/{n}"))
-        while pending:
-            yield from _grouped(pending.pop(0).result(), size.batch_tokens, Random(f"{seed}/end/{len(pending)}"))
+        pending = [pool.submit(rendered, str(out), s, phase.routes, phase.quizzes) for s in starts[:AHEAD]]
+        for n in range(len(starts)):
+            rows = pending.pop(0).result()
+            if n + AHEAD < len(starts):
+                pending.append(pool.submit(rendered, str(out), starts[n + AHEAD], phase.routes, phase.quizzes))
+            yield from _grouped(rows, budget, Random(f"{seed}/{starts[n]}"))
 
 
 def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, Any], int]]:
@@ -166,10 +209,10 @@ def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, 
     return made
 
 
-def rendered(folder: str, start: int) -> list[Row]:
-    """Token ids and loss weights of `CHUNK` conversations: mostly demonstrations, the rest lessons."""
+def rendered(folder: str, start: int, routes: int, quizzes: int) -> list[Row]:
+    """Token ids and loss weights of `CHUNK` conversations, `routes` and `quizzes` of a hundred being lessons."""
     tok = _tokenizer(folder)
-    routes, quizzes = CHUNK * 12 // 100, CHUNK * 33 // 100
+    routes, quizzes = CHUNK * routes // 100, CHUNK * quizzes // 100
     shown = demos.demonstrations(start, CHUNK - routes - quizzes)
     texts = [(tokenizer.render(tok, e.messages, e.tools), 1.0) for e in shown]
     texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.routing_exercises(start, routes)]
@@ -230,15 +273,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "base")
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--episodes", type=int, help="override the size's number of conversations")
+    parser.add_argument("--skip", type=int, default=0, help="phases that the folder already has behind it")
     arguments = parser.parse_args()
     import torch
 
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    size = SIZES[arguments.size]
-    if arguments.episodes:
-        size = Size(**{**asdict(size), "episodes": arguments.episodes})
-    print(json.dumps(train(size, arguments.out, seed=arguments.seed)))
+    print(json.dumps(train(SIZES[arguments.size], arguments.out, seed=arguments.seed, skip=arguments.skip)))
 
 
 if __name__ == "__main__":

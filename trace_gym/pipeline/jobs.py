@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,13 +57,16 @@ class PlayJob:
     samples: int = 1
 
     def __call__(self) -> dict[str, Any]:
-        from trace_gym.policies.hf import HFPolicy
+        from trace_gym.policies.hf import HFPolicy, merged
         from trace_gym.rollout import collect
 
         policy = HFPolicy.load(self.model, self.adapter, name=self.name)
-        for addresses, path in self.plays:
-            scenarios = [Scenario.parse(a) for a in addresses]
-            collect(policy, scenarios, path=path, samples=self.samples, temperature=self.temperature, progress=False)
+        with merged(policy.model) if self.adapter else nullcontext():
+            for addresses, path in self.plays:
+                scenarios = [Scenario.parse(a) for a in addresses]
+                collect(
+                    policy, scenarios, path=path, samples=self.samples, temperature=self.temperature, progress=False
+                )
         return {"name": self.name}
 
 

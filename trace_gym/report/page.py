@@ -71,7 +71,7 @@ def render_page(data: ReportData) -> str:
         .render(
             **parts,
             run=data.run,
-            headline=list(_headline(data)),
+            headline=_headline(data),
             contents=[(name, heading) for name, (heading, _) in SECTIONS.items() if there[name]],
             missing=[f"Not in this report: {'; '.join(left_out)}."] if left_out else [],
             version=trace_gym.__version__,
@@ -112,19 +112,24 @@ class Headline(NamedTuple):
     main: bool = False
 
 
-def _headline(data: ReportData) -> Iterator[Headline]:
-    """The figures at the top: the base, the routed adapters and their difference in each evaluation."""
+def _headline(data: ReportData) -> list[list[Headline]]:
+    """The figures at the top, a line an evaluation: the base, the routed adapters, their difference; last the cost."""
+    lines: list[list[Headline]] = []
     for evaluation in data.evaluations:
         where = f", level {', '.join(map(str, evaluation.levels))}" if len(data.evaluations) > 1 else ""
         routed = [row for row in evaluation.rows if row.name == "routed"]
-        for row in (evaluation.base, *routed):
-            yield Headline(_percent(row.rate), label(row.name) + where, _around(row), main=row in routed)
-        for row in routed:
-            if c := evaluation.compare(row.name):
-                detail = f"95 %: {100 * c.low:+.1f} to {100 * c.high:+.1f}"
-                yield Headline(f"{100 * c.gain:+.1f}", "points over the base model" + where, detail)
+        line = [
+            Headline(_percent(row.rate), label(row.name) + where, _around(row), main=row in routed)
+            for row in (evaluation.base, *routed)
+        ]
+        for c in filter(None, (evaluation.compare(row.name) for row in routed)):
+            detail = f"95 %: {100 * c.low:+.1f} to {100 * c.high:+.1f}"
+            line.append(Headline(f"{100 * c.gain:+.1f}", "points over the base model" + where, detail))
+        lines.append(line)
     if spent := sum(s.rollouts for s in data.run.budget):
-        yield Headline(f"{spent:,}", "rollouts", "all stages together")
+        cost = Headline(f"{spent:,}", "rollouts", "all stages together")
+        lines = [*lines[:-1], [*(lines[-1] if lines else []), cost]]
+    return lines
 
 
 def _capability(c: Capability) -> tuple[str, ...]:
@@ -203,7 +208,7 @@ def _percent(share: float | None) -> str:
 
 
 def _around(row: Row) -> str:
-    return f"95 %: {_percent(row.interval.low)} to {_percent(row.interval.high)}" if row.interval else ""
+    return f"95 %: {100 * row.interval.low:.1f} to {100 * row.interval.high:.1f}" if row.interval else ""
 
 
 def _svg(text: str) -> Any:

@@ -136,7 +136,8 @@ def results_plot(evaluation: Evaluation) -> str:
             ax.plot([rate], [y + 0.1], "o", color=ink, ms=8)
         ax.set_xlim(0, 1)
 
-    return _figure("results", "Success of each policy with its interval", 420, 40 + 40 * len(rows), draw, zoom=1.3)
+    name = f"results {evaluation.env} {evaluation.levels}"
+    return _figure(name, "Success of each policy with its interval", 420, 40 + 40 * len(rows), draw, zoom=1.3)
 
 
 def _rows(ax: Axes, names: Sequence[str]) -> None:
