@@ -41,8 +41,8 @@ class Careless:
         return ""
 
 
-def written(folder: Path, spec: Spec = SPEC, author: Author | None = None, **options: bool) -> Manifest:
-    return synthesize(spec, author=author, folder=folder, profile="quick", tell=lambda line: None, **options)
+def written(folder: Path, spec: Spec = SPEC, author: Author | None = None, force: bool = False) -> Manifest:
+    return synthesize(spec, author=author, folder=folder, force=force, profile="quick", tell=lambda line: None)
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -89,6 +89,31 @@ def test_the_committed_manifests_are_of_these_modules_specs_and_templates(name: 
     assert card.fingerprint == registry.fingerprint(registry.load(name))
     assert card.report.passed and card.report.profile == "gate"
     assert {f.code for f in card.report.findings} == PROPERTIES.keys()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_states_what_the_manifests_measured(name: str) -> None:
+    page = (ROOT / "docs" / "environments.md").read_text()
+    assert measured(name) in page, "docs/environments.md: put in the row above"
+    assert levels(name) in page
+
+
+def measured(name: str) -> str:
+    """The row of an environment in the documentation."""
+    card = registry.manifest(name)
+    figures = {f.code: f.figures for f in card.report.findings}
+    needs = ", ".join(f"{figures['TG205'][f'needs_{level}']:.0%}" for level in range(card.levels))
+    rewards = [float(k.removeprefix("paid_")) for k in figures["TG303"]]
+    seen = ", ".join(f"{r:.3g}" for r in rewards) if len(rewards) < 8 else f"{len(rewards)} from 0 to 1"
+    turns = f"{figures['TG201']['turns']:.0f}"
+    cells = [f"`{name}`", card.capability or "(the target)", needs, f"{figures['TG205']['ablated_succeeds']:.0%}"]
+    return f"| {' | '.join([*cells, turns, seen])} |"
+
+
+def levels(name: str) -> str:
+    said = template.spec(name).levels
+    cells = [f"`{name}`", *said, *[""] * (4 - len(said))]
+    return f"| {' | '.join(cells)} |"
 
 
 def test_every_committed_environment_has_a_spec() -> None:
@@ -148,9 +173,9 @@ def test_a_change_of_any_part_is_written_and_checked_again(home: Path, waved_thr
     spec = SPEC.model_copy(update={"title": "Call the right tool."})
     assert written(home, spec).title == "Call the right tool."
 
-    def told(**options: bool) -> str:
+    def told(force: bool = False) -> str:
         said: list[str] = []
-        synthesize(spec, folder=home, profile="quick", tell=said.append, **options)
+        synthesize(spec, folder=home, profile="quick", force=force, tell=said.append)
         return said[0]
 
     assert "unchanged" in told()

@@ -75,7 +75,7 @@ def booking(code: str = CODE, travellers: int = 1, **changes: Any) -> Data:
 
 def desk(*requests: Request, membership: str = "regular", **changes: Any) -> AirlineDesk:
     """Ada Berg with three payment methods, two reservations, and four flights."""
-    owner = {
+    owner: Data = {
         "user_id": "ada_berg_1234", "name": {"first_name": "Ada", "last_name": "Berg"},
         "address": {
             "address1": "7 Mill Lane", "address2": None, "city": "Salem", "country": "USA", "state": "OR",
@@ -739,7 +739,7 @@ def test_a_certificate_on_top_costs_the_success() -> None:
 
 def allowed_share(name: str, level: int, count: int) -> float:
     world = registry.load(name)
-    verdicts = [
+    verdicts: list[bool] = [
         request.verdict(made).allowed
         for seed in range(count)
         for made in [world.generate(Random(f"{name}/{level}/{seed}"), level)]

@@ -20,6 +20,7 @@ from rich.console import Console
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, ReadError
+from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.types import Call, Finding, Report, Say, Scenario
 from trace_gym.validate import PROPERTIES, Broken, Context, Held, begin, listing, load, markdown, prop, render, validate
 from trace_gym.validate.context import PROFILES
@@ -162,6 +163,8 @@ def test_targets_are_classes_names_files_and_references(tmp_path: Path) -> None:
     assert begin("mutants.hotel:Hotel", "hotel/1/4").scenario.seed == 4
     with pytest.raises(EnvNotFound):
         load("no_such_environment")
+    with pytest.raises(EnvNotFound, match="validate its parts: tau2_multi_step"):
+        load("tau2_mixture")
     with pytest.raises(EnvNotFound, match="no World"):
         load("mutants.hotel:GUESTS")
     with pytest.raises(EnvBug, match="nowhere"):
@@ -269,6 +272,7 @@ def test_a_changed_call_differs_in_one_argument() -> None:
 def test_values_know_the_fields_and_the_tables() -> None:
     world = begin("tau2_precondition", "tau2_precondition/0/0").world
     values = Values.of(world)
+    assert isinstance(world, AirlineDesk)
     assert values.named("reservation_id") == [*world.reservations]
     assert all(v.startswith(("credit_card_", "gift_card_")) for v in values.named("payment_id"))
     assert plain({1: {3, 2}, "a": (None, Random)})["1"] == [2, 3]

@@ -195,7 +195,7 @@ class UnknownTarget(Hotel):
     id, rejected_by, target = "unknown_target", "TG401", "hotel_bench"
 
 
-class ForeignTool(Tau2Precondition):  # type: ignore[misc]  # type checkers do not see the mapped folders
+class ForeignTool(Tau2Precondition):
     id, rejected_by = "foreign_tool", "TG401"
 
     @tool(kind="write")
@@ -203,7 +203,7 @@ class ForeignTool(Tau2Precondition):  # type: ignore[misc]  # type checkers do n
         raise ToolError("there is nothing to pay out")
 
 
-class RenamedCabin(Tau2Precondition):  # type: ignore[misc]
+class RenamedCabin(Tau2Precondition):
     id, rejected_by = "renamed_cabin", "TG401"
 
     @classmethod
@@ -217,6 +217,29 @@ class FragileReply(Hotel):
 
     def reply(self, text: str) -> str | None:
         return super().reply(text.format())
+
+
+class SpeaksInNumbers(Hotel):
+    id, rejected_by = "speaks_in_numbers", "TG402"
+
+    def reply(self, text: str) -> str | None:
+        return len(text) if super().reply(text) else None  # type: ignore[return-value]
+
+
+class NeedsTooMuch(Hotel):
+    id, rejected_by = "needs_too_much", "TG205"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        made = super().generate(rng, level)
+        made.mine.due = 0 if level else made.mine.due
+        return made
+
+    def oracle(self) -> Iterator[Call | Say]:
+        return super().oracle() if self.mine.due else self.ablated()
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({self.capability})
 
 
 class LeakyLookup(Hotel):

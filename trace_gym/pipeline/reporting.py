@@ -83,7 +83,7 @@ def collect(run: Run) -> ReportData:
         environments=tuple(registry.manifest(n) for n in chosen),
         variance=tuple(VariancePoint.model_validate_json(line) for line in _lines(run.path("variance.jsonl"))),
         training=tuple(_training(run)),
-        routing=Routing.model_validate(next(iter(routing.values()))) if routing else None,
+        routing={f"level {level}": Routing.model_validate(r) for level, r in routing.items()} or None,
         evaluations=tuple(evaluations),
         examples=tuple(_examples(run, evaluations)),
     )

@@ -62,14 +62,14 @@ class Values:
     def named(self, name: str) -> list[Any]:
         """The values of a field, and the keys of a table named after it: ``rooms`` for ``room`` or ``room_id``."""
         stem = name.removesuffix("_id").removesuffix("_number")
-        return list(dict.fromkeys(v for key in (name, f"{stem}s") for v in self.by_field.get(key, ())))
+        fields = (name, f"{stem}s", f"{stem}es")
+        return list(dict.fromkeys(v for field in fields for v in self.by_field.get(field, ())))
 
 
 def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, part in value.items():
-            if isinstance(part, dict):  # a table of records by their ids
-                yield name, key
+            yield name, key
             yield from _scalars(part, key)
     elif isinstance(value, list):
         for part in value:

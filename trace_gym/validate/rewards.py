@@ -144,6 +144,7 @@ def damage_costs_success(world: type[World], scenarios: Sequence[Scenario], cont
             if score.success:
                 raise context.broken(scenario, f"a further {call} changes the state and costs nothing", steps, tail)
     says = f"{tried.total()} further writes with {len(tried)} of {len(writes)} tools each cost the success"
+    says = says if tried else "no further write was accepted, so none could do harm"
     return Held(says, {"writes": tried.total(), "tools": len(tried)})
 
 

@@ -33,6 +33,9 @@ def load(target: Target) -> tuple[type[World], str]:
     module, colon, name = text.partition(":")
     if colon and not text.startswith("trace_gym:"):
         return _imported(module, name), text
+    if text in registry.mixtures():
+        parts = ", ".join(registry.mixture(text).mixture)
+        raise EnvNotFound(f"{text} is a mixture and has no code of its own; validate its parts: {parts}")
     path = registry.module_path(text if text.isidentifier() else registry.name_of(text))
     return registry.world_at(path), _short(path)
 

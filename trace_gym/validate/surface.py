@@ -109,7 +109,9 @@ def malformed_turns_survive(world: type[World], scenarios: Sequence[Scenario], c
             _refused(context, scenario, action)
         for text in STRANGE_WORDS:
             tried += 1
-            context.play(scenario, [{"role": "assistant", "content": text}, {"role": "assistant", "content": text}])
+            turns = [{"role": "assistant", "content": text}] * 2
+            if odd := [m for m in context.play(scenario, turns).messages if not isinstance(m["content"], str)]:
+                raise context.broken(scenario, f"the user answers {odd[0]['content']!r}, which is no text", turns)
     return Held(f"{tried} malformed turns and strange messages were answered", {"turns": tried})
 
 
