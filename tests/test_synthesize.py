@@ -213,7 +213,8 @@ def test_a_module_that_fails_is_kept_aside_and_changes_nothing(home: Path, old: 
     with pytest.raises(RejectedEnv, match=why) as caught:
         written(home, author=Careless(old, new))
     assert snapshot(home) == before
-    [kept] = (home / CANDIDATES).iterdir()
+    [kept] = (p for p in (home / CANDIDATES).iterdir() if p.is_dir())
+    assert (home / CANDIDATES / ".gitignore").read_text() == "*\n"
     assert str(kept) in str(caught.value) and "careless" in str(caught.value)
     assert new in (kept / f"{SPEC.id}.py").read_text()
     assert not (kept / f"{SPEC.id}.json").exists()

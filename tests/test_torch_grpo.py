@@ -65,10 +65,10 @@ class Impossible(Vowels):
 
 
 class Given(Vowels):
-    """Whatever is said is enough."""
+    """Whatever is done is enough."""
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        yield Check.goal("something was said", bool(said))
+        yield Check.goal("the episode took place", self is not start)
 
 
 @dataclass

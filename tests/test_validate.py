@@ -226,7 +226,7 @@ def test_reports_render_with_what_to_do_and_the_snippet() -> None:
     text = shown(render(report))
     assert "failed on 6 scenarios" in text
     assert PROPERTIES["TG103"].mend.split(",")[0] in text
-    assert "episode = begin('mutants.faults:OneProblem', 'one_problem/0/0')" in text
+    assert "\nepisode = begin('mutants.faults:OneProblem', 'one_problem/0/0')\n" in text  # to be pasted as it is
     assert "passed on 6 scenarios" in shown(render(quick(Hotel, "TG103")))
 
 

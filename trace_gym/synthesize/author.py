@@ -8,7 +8,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -119,6 +118,7 @@ def synthesize(
         tell(f"{plan.id} is unchanged: {home / plan.id}.py passed already; use force to write and check it again")
         return known
     (home / CANDIDATES).mkdir(parents=True, exist_ok=True)
+    (home / CANDIDATES / ".gitignore").write_text("*\n")  # what is being checked is not to be committed
     place = Path(tempfile.mkdtemp(prefix=f"{plan.id}-", dir=home / CANDIDATES))
     try:
         made = _checked(plan, writer, place / f"{plan.id}.py", home, profile)
@@ -207,9 +207,10 @@ def _declared(node: ast.ClassDef) -> dict[str, object]:
 
 
 def _clear(place: Path) -> None:
+    """Remove a candidate, and the folder of candidates with the last one."""
     shutil.rmtree(place)
-    with suppress(OSError):  # other candidates may lie beside it
-        place.parent.rmdir()
+    if [p.name for p in place.parent.iterdir()] == [".gitignore"]:
+        shutil.rmtree(place.parent, ignore_errors=True)
 
 
 def _move(place: Path, home: Path, name: str) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from trace_gym.types import Report
+from trace_gym.types import Finding, Report
 from trace_gym.validate.properties import PROPERTIES
 
 
-def render(report: Report) -> Table:
-    """A report as a table: one row a property, failures with their counterexample and what to do."""
-    word = "passed" if report.passed else "failed"
+def render(report: Report) -> Group:
+    """A report for the terminal: a table with one row a property, then what shows each failure, to be pasted."""
+    word, colour = ("passed", "green") if report.passed else ("failed", "red")
     table = Table(
         title=f"{word} on {report.scenarios} scenarios, profile {report.profile}",
-        title_style="bold green" if report.passed else "bold red",
+        title_style=f"bold {colour}",
         title_justify="left",
         box=None,
         header_style="bold",
@@ -24,15 +25,24 @@ def render(report: Report) -> Table:
     table.add_column("")
     table.add_column("what was found", overflow="fold")
     for finding in report.findings:
-        says = Text(finding.says)
-        if not finding.passed:
-            mend = PROPERTIES[finding.code].mend if finding.code in PROPERTIES else ""
-            says = Text("\n").join([Text(finding.says, "red"), *([Text(mend)] if mend else [])])
-            if finding.counterexample:
-                says = Text("\n").join([says, Text(finding.counterexample, "dim")])
         mark = Text("ok", "green") if finding.passed else Text("fails", "red")
-        table.add_row(finding.code, finding.property, mark, says)
-    return table
+        table.add_row(finding.code, finding.property, mark, _found(finding))
+    shown = [f for f in report.findings if f.counterexample]
+    return Group(table, *(part for finding in shown for part in _snippet(finding)))
+
+
+def _found(finding: Finding) -> Text:
+    """What was found and, of a failure, what to do."""
+    if finding.passed:
+        return Text(finding.says)
+    mend = PROPERTIES[finding.code].mend if finding.code in PROPERTIES else ""
+    return Text("\n").join([Text(finding.says, "red"), *([Text(mend)] if mend else [])])
+
+
+def _snippet(finding: Finding) -> tuple[Text, Text]:
+    """The counterexample without indent and unbroken, as a table would not leave it."""
+    heading = Text(f"\n# {finding.code} {finding.property}", "bold")
+    return heading, Text(finding.counterexample.rstrip(), no_wrap=True, overflow="ignore")
 
 
 def listing() -> Table:
