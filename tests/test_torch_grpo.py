@@ -398,11 +398,24 @@ def test_a_stopped_run_goes_on_bit_for_bit(after: int, whole: Path, model_dir: P
     assert same_tensors(adapter(tmp_path), adapter(whole))
 
 
-def test_dropout_of_the_base_goes_on_bit_for_bit_too(model_dir: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def noisy(model_dir: Path, tmp_path: Path) -> Path:
+    """The model with dropout."""
+    folder = shutil.copytree(model_dir, tmp_path / "noisy")
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"attention_dropout": 0.3}))
+    return folder
+
+
+def test_dropout_of_the_base_is_off(noisy: Path, tmp_path: Path) -> None:
+    config = SMALL.model_copy(update={"iterations": 2, "minibatches": 1})
+    ratios = [m["ratio_max"] for m in run(config, noisy, tmp_path / "out").metrics if m["steps"]]
+    assert ratios == pytest.approx([1.0] * len(ratios), abs=1e-4)
+    assert ratios
+
+
+def test_dropout_that_checkpointing_turns_on_goes_on_bit_for_bit(noisy: Path, tmp_path: Path) -> None:
     # Gradient checkpointing needs train mode, where a base with dropout draws from torch's global generator.
-    noisy = shutil.copytree(model_dir, tmp_path / "noisy")
-    settings = json.loads((noisy / "config.json").read_text())
-    (noisy / "config.json").write_text(json.dumps(settings | {"attention_dropout": 0.3}))
     config = SMALL.model_copy(update={"gradient_checkpointing": True, "iterations": 2, "minibatches": 1})
     run(config, noisy, tmp_path / "one")
     run(config, noisy, tmp_path / "two", on_iteration=lambda m: m["iteration"] == 0)
