@@ -14,8 +14,8 @@ import pytest
 from toy_world import ToyBoxes, open_toy, toys
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, EnvBug
-from trace_gym.policies import Ablated, Idle, Mixture, Oracle, PolicyError, Random
+from trace_gym.errors import ConfigError, EnvBug, PolicyError
+from trace_gym.policies import Ablated, Idle, Mixture, Oracle, Random
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.policies.scripted import _Draw
 from trace_gym.rollout import collect, play

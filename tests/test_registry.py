@@ -147,7 +147,7 @@ def test_a_new_version_of_a_module_is_what_loads(user_folder: Path) -> None:
 
 
 def test_what_did_not_pass_is_refused(user_folder: Path) -> None:
-    finding = Finding(code="V05", property="oracle succeeds", passed=False, says="it does not")
+    finding = Finding(code="V05", property="oracle succeeds", verdict="failed", says="it does not")
     registry.admit(TOY, Report(passed=False, findings=(finding,), scenarios=3), author="hand")
     with pytest.raises(TamperedEnv, match="V05 oracle succeeds.*trace-gym validate"):
         registry.load(TOY)

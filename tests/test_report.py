@@ -89,7 +89,10 @@ def example(title: str) -> Example:
 
 
 def manifest(name: str) -> Manifest:
-    findings = tuple(Finding(code=c, property=c, passed=c != "P3", says="") for c in ("P1", "P2", "P3"))
+    verdicts = {"P1": "passed", "P2": "passed", "P3": "failed"}
+    findings = tuple(
+        Finding.model_validate({"code": c, "property": c, "verdict": v, "says": ""}) for c, v in verdicts.items()
+    )
     report = Report(passed=False, findings=findings, scenarios=8)
     return Manifest(
         id=name, capability="look", target="", levels=3, module_sha256="", author="hand", fingerprint="", report=report

@@ -242,3 +242,13 @@ def test_a_truncated_copy_of_the_recorded_file_is_refused(tmp_path: Path) -> Non
     (tmp_path / REAL.name).write_bytes(raw[: len(raw) // 2])
     with pytest.raises(ReadError, match="truncated gzip"):
         read_results(tmp_path / REAL.name)
+
+
+def test_an_answer_belongs_to_the_last_call_of_its_id() -> None:
+    def call(name: str) -> dict[str, object]:
+        return {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": name, "arguments": "{}"}}]}
+
+    answers = [{"role": "tool", "tool_call_id": "c", "content": text} for text in ("Error: no", "fine")]
+    messages = (call("first"), answers[0], call("second"), answers[1])
+    made = Trajectory(id="t", task="t", messages=messages).calls
+    assert [(c.tool, refused) for c, refused in made] == [("first", True), ("second", False)]

@@ -18,8 +18,8 @@ from toy_world import ToyBoxes, open_toy, toys
 
 from trace_gym.actions import read_turn
 from trace_gym.episode import Action, Episode
-from trace_gym.errors import ConfigError, EnvBug, ReadError
-from trace_gym.policies import Ablated, Idle, Mixture, Oracle, PolicyError, batch
+from trace_gym.errors import ConfigError, EnvBug, PolicyError, ReadError
+from trace_gym.policies import Ablated, Idle, Mixture, Oracle, batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hf import HFPolicy, merged
 from trace_gym.rollout import TokenRollout, collect, play, trajectory

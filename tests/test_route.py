@@ -17,8 +17,7 @@ from tiny_model import tiny_model, tiny_tokenizer
 
 from trace_gym import registry
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.policies.base import PolicyError
+from trace_gym.errors import ConfigError, EnvNotFound, PolicyError
 from trace_gym.route import BASE, NO_SKILL, Choice, LogitRouter, Option, accuracy, options_for
 from trace_gym.route.prompt import LETTERS, routing_messages
 from trace_gym.route.router import label_tokens

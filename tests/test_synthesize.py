@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.synthesize import Author, RejectedEnv, TemplateAuthor, serving, synthesize, template, unserved
+from trace_gym.errors import ConfigError, EnvNotFound, RejectedEnv
+from trace_gym.synthesize import Author, TemplateAuthor, serving, synthesize, template, unserved
 from trace_gym.synthesize.author import CANDIDATES, source_faults
 from trace_gym.types import Capability, Finding, Manifest, Report, Spec, sha256
 from trace_gym.validate import PROPERTIES
@@ -66,7 +66,7 @@ def home(made: Path, tmp_path: Path, clean_registry: None) -> Path:
 @pytest.fixture
 def waved_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """Validation passes without looking, for tests of what comes after it."""
-    findings = tuple(Finding(code=c, property=p.name, passed=True, says="") for c, p in PROPERTIES.items())
+    findings = tuple(Finding(code=c, property=p.name, verdict="passed", says="") for c, p in PROPERTIES.items())
     report = Report(passed=True, findings=findings, scenarios=0, profile="quick")
     monkeypatch.setattr("trace_gym.synthesize.author.validate", lambda path, profile: report)
 

@@ -868,3 +868,21 @@ def alike(call: Call, said: str, ours: Any) -> bool:
             here = {a["iata"]: a["city"] for a in ours}
             return bool({**json.loads(said), "LGA": "New York"} == here)
     return bool(known_differences(call, json.loads(said)) == known_differences(call, ours))
+
+
+@pytest.mark.parametrize("env", registry.names())
+def test_a_skill_is_needed_where_an_expert_without_it_alone_fails(env: str) -> None:
+    for scenario in registry.scenarios(env, "validate", 40):
+        start = registry.episode(scenario).start
+        assert isinstance(start, AirlineDesk)
+        assert start.needs() == {s for s in SKILLS if not _succeeds(scenario, SKILLS - {s})}, scenario
+
+
+def _succeeds(scenario: Scenario, skills: frozenset[str]) -> bool:
+    episode = registry.episode(scenario)
+    assert isinstance(episode.start, AirlineDesk)
+    for step in episode.start.serve(skills):
+        if episode.done:
+            break
+        episode.step(step)
+    return episode.finish().success

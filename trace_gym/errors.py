@@ -10,7 +10,8 @@ TraceGymError
  +-- ConfigError        (ValueError)      a configuration that does not validate
  +-- SplitError         (ValueError)      tasks that an earlier stage has already seen
  +-- MissingExtra       (ImportError)     an optional dependency; the message holds the pip line
- +-- PolicyError        (RuntimeError)    a policy could not act; lives in `trace_gym.policies.base`
+ +-- RejectedEnv        (RuntimeError)    a module that an author wrote and that did not pass
+ +-- PolicyError        (RuntimeError)    a policy could not act: an endpoint failed, or a model went wrong
  +-- NoSignal           (RuntimeError)    training has nothing to learn from
 
 Each class also inherits the builtin that it refines, so ``except ValueError`` works, and each is
@@ -60,6 +61,17 @@ class SplitError(TraceGymError, ValueError):
 
 class MissingExtra(TraceGymError, ImportError):
     """An optional dependency is not installed."""
+
+
+class RejectedEnv(TraceGymError, RuntimeError):
+    """A module that an author wrote did not pass; it was not moved in."""
+
+
+class PolicyError(TraceGymError, RuntimeError):
+    """A policy could not act: the endpoint failed, or the model has no finite distribution.
+
+    The fault is the infrastructure's, so the episode is not scored; it never counts as a zero.
+    """
 
 
 class NoSignal(TraceGymError, RuntimeError):

@@ -14,6 +14,9 @@ from trace_gym.registration import package
 from trace_gym.types import Scenario, sha256
 from trace_gym.world import World
 
+FIRST = 32
+"""Seeds of each level in a fingerprint: enough that a change of the mix of tasks shows as well."""
+
 
 def world_at(path: str | os.PathLike[str]) -> type[World]:
     """The world class in a module file, unchecked: for what checks it, and for hand-written worlds.
@@ -27,10 +30,10 @@ def world_at(path: str | os.PathLike[str]) -> type[World]:
 
 
 def fingerprint(world: type[World]) -> str:
-    """Hash of the first three openings and start states of every level: a generator that drifts shows here."""
+    """Hash of the first openings and start states of every level: a generator that drifts shows here."""
     first = []
     for level in world.levels:
-        for seed in range(3):
+        for seed in range(FIRST):
             begun = Episode(world, Scenario(env=world.id, level=level, seed=seed))
             first.append(f"{begun.scenario}\n{begun.messages[-1]['content']}\n{begun.state_hash}\n")
     return sha256("".join(first))

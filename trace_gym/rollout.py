@@ -16,8 +16,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ReadError
-from trace_gym.policies.base import BatchPolicy, Policy, PolicyError, Sampled
+from trace_gym.errors import PolicyError, ReadError
+from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.policies.scripted import plan
 from trace_gym.score import reward
 from trace_gym.types import Call, Scenario, Trajectory, sha256

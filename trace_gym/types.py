@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -160,21 +160,19 @@ class Trajectory(Record):
     @property
     def calls(self) -> list[tuple[Call, bool]]:
         """Every call made, with whether the tool refused it, in order."""
-        refused = {
-            m.get("tool_call_id"): str(m.get("content") or "").lower().startswith("error")
-            for m in self.messages
-            if m.get("role") == "tool"
-        }
-        made = []
+        made: list[tuple[Call, bool]] = []
+        waiting: dict[Any, int] = {}  # ids repeat in some logs, so an answer belongs to the last call of its id
         for message in self.messages:
             for call in message.get("tool_calls") or ():
-                arguments = call["function"]["arguments"]
+                name, arguments = call["function"]["name"], call["function"]["arguments"]
+                waiting[call.get("id")] = len(made)
                 try:
-                    arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+                    made.append((Call(name, json.loads(arguments) if isinstance(arguments, str) else arguments), False))
                 except json.JSONDecodeError:
-                    made.append((Call(call["function"]["name"]), True))
-                    continue
-                made.append((Call(call["function"]["name"], arguments), refused.get(call.get("id"), False)))
+                    made.append((Call(name), True))
+            if message.get("role") == "tool" and (asked := waiting.pop(message.get("tool_call_id"), None)) is not None:
+                call, unreadable = made[asked]
+                made[asked] = (call, unreadable or str(message.get("content") or "").lower().startswith("error"))
         return made
 
 
@@ -228,22 +226,80 @@ class Spec(Record):
         return sha256(self.model_dump_json())
 
 
+class Curves(Record):
+    """Lines over one axis, to be drawn."""
+
+    kind: Literal["curves"] = "curves"
+    title: str
+    x: str
+    y: str
+    series: dict[str, tuple[tuple[float, float], ...]]
+    """Points by the name of the line."""
+    band: tuple[float, float] | None = None
+    """What `y` is expected to lie in."""
+
+
+class Bars(Record):
+    """Amounts by name, to be drawn side by side."""
+
+    kind: Literal["bars"] = "bars"
+    title: str
+    unit: str
+    bars: dict[str, float]
+    bound: float | None = None
+    """What no bar may exceed."""
+
+
+class Talk(Record):
+    """A conversation, to be read."""
+
+    kind: Literal["talk"] = "talk"
+    title: str
+    messages: tuple[dict[str, Any], ...]
+
+
+Exhibit = Annotated[Curves | Bars | Talk, Field(discriminator="kind")]
+"""What people would rather look at than read."""
+
+Verdict = Literal["passed", "failed", "inapplicable", "unfinished"]
+
+
+class Replay(Record):
+    """An episode to be played again: the address of a scenario, and the actions taken in it."""
+
+    scenario: str
+    actions: tuple[Any, ...] = ()
+    """Turns as text or messages; a scripted step is ``{"tool": ..., "arguments": {...}}`` or ``{"say": ...}``."""
+
+
 class Finding(Record):
     """What one property found."""
 
     code: str
     property: str
-    passed: bool
+    verdict: Verdict
     says: str
-    """One sentence: what was measured, or what went wrong."""
+    """One sentence: what was measured, what went wrong, or why the property does not apply."""
     counterexample: str = ""
     """A runnable snippet that shows the failure."""
+    replay: Replay | None = None
+    """The same as data, for ``trace-gym replay``."""
     figures: dict[str, float] = Field(default_factory=dict)
+    exhibits: tuple[Exhibit, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is held against the environment: the property holds, or does not apply."""
+        return self.verdict in ("passed", "inapplicable")
 
 
 class Report(Record):
     """What an environment passed, and on how many scenarios."""
 
+    version: int = 1
+    """Of this format."""
+    env: str = ""
+    """How the environment was named: a module, ``module:name``, or an address that an adapter understands."""
     passed: bool
     findings: tuple[Finding, ...]
     scenarios: int

@@ -13,16 +13,18 @@ from dataclasses import replace
 from random import Random
 
 from trace_gym import registry
-from trace_gym.episode import Episode
 from trace_gym.lab.demos import LEVELS, TARGET, demonstration
 from trace_gym.route.prompt import LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, Swap
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
+from trace_gym.targets.tau2.records import FARES
 from trace_gym.types import Message, Scenario
 
 ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
 TASKS = 6
 """Tasks that follow one routing prompt."""
+PAIRS = 12
+"""Comparisons of prices in one lesson."""
 QUIZ = {"role": "system", "content": "# Questions about records"}
 
 
@@ -46,6 +48,8 @@ def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
         for turn in range(TASKS):
             opening, needs = _task(rng, seeds[offset + 4 + turn])
             fitting = [o for o in options if o.capability in needs] or [NO_SKILL]
+            # Where several are needed, completing comes first: without it the other parts are not even begun.
+            fitting = [o for o in fitting if o.capability == "multi_step_completion"] or fitting
             asked = (
                 routing_messages(opening, options) if not chat else [{"role": "user", "content": f"Task: {opening}"}]
             )
@@ -79,49 +83,58 @@ def example_option(rng: Random, env: str, seed: int) -> Option:
 
 
 def questions(start: int, count: int) -> Iterator[list[Message]]:
-    """A search result or a profile, and one question about it."""
+    """A search result or a profile with questions about it, or prices to compare."""
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
         rng = Random(f"lab/quiz/{n}")
-        env = rng.choice(("tau2_structured_data",) * 7 + ("tau2_tool_precision",))
-        episode = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seeds[100_000_000 + n]))
-        yield _about_flights(rng, episode) if env == "tau2_structured_data" else _about_profile(rng, episode)
+        kind = rng.choices((_about_flights, _about_prices, _about_profile), (5, 3, 1))[0]
+        yield [QUIZ, *kind(rng, seeds[100_000_000 + n])]
 
 
-def _about_flights(rng: Random, episode: Episode) -> list[Message]:
-    desk = episode.start
-    assert isinstance(desk, AirlineDesk)
-    booking = next(iter(desk.reservations.values()))
-    date = rng.choice([d for f in desk.flights.values() for d in f["dates"]])
-    found = desk.search_direct_flight(booking["origin"], booking["destination"], date)
-    cabin = rng.choice(("economy", "business"))
-    if rng.random() < 0.85:
-        question = f"Which flight is the cheapest in {cabin}?"
-        answer = min(found, key=lambda f: f["prices"][cabin])["flight_number"]
-    else:
-        asked = rng.choice(found)
-        question = f"What does {asked['flight_number']} cost in {cabin}?"
-        answer = str(asked["prices"][cabin])
-    return _answered(question, found, answer)
+def _about_flights(rng: Random, seed: int) -> list[Message]:
+    """Which of two or three flights is the cheapest, in one cabin after the other."""
+    desk = _desk(rng, "tau2_structured_data", seed)
+    booking, swap = next(iter(desk.reservations.values())), desk.requests[0]
+    assert isinstance(swap, Swap)
+    found = desk.search_direct_flight(booking["origin"], booking["destination"], swap.date)
+    asked = []
+    for cabin in rng.sample(("basic_economy", "economy", "business"), k=3):
+        best = min(found, key=lambda f: f["prices"][cabin])
+        asked.append((f"Which flight is the cheapest in {cabin}?", best["flight_number"]))
+    one, cabin = rng.choice(found), rng.choice(("economy", "business"))
+    asked.insert(rng.randrange(4), (f"What does {one['flight_number']} cost in {cabin}?", str(one["prices"][cabin])))
+    # The first question stands before the record, as a customer's wish stands before the look-up.
+    (question, answer), *others = asked
+    chat = [_user(question), {"role": "tool", "content": json.dumps(found)}, _assistant(answer)]
+    return chat + [turn for q, a in others for turn in (_user(q), _assistant(a))]
 
 
-def _about_profile(rng: Random, episode: Episode) -> list[Message]:
-    desk = episode.start
-    assert isinstance(desk, AirlineDesk)
+def _about_prices(rng: Random, seed: int) -> list[Message]:
+    """Which of two prices is the lower one: the order that the question about flights needs."""
+    pairs = (rng.sample(FARES, k=2) for _ in range(PAIRS))
+    return [turn for a, b in pairs for turn in (_user(f"Which is lower, {a} or {b}?"), _assistant(str(min(a, b))))]
+
+
+def _about_profile(rng: Random, seed: int) -> list[Message]:
+    desk = _desk(rng, "tau2_tool_precision", seed)
     owner = desk.users[desk.customer]
     method = rng.choice(list(owner["payment_methods"].values()))
     question = f"What is the id of the {method['source'].replace('_', ' ')}?"
-    return _answered(question, owner, method["id"])
+    return [_user(question), {"role": "tool", "content": json.dumps(owner)}, _assistant(method["id"])]
 
 
-def _answered(question: str, record: object, answer: str) -> list[Message]:
-    # The question stands before the record, as a customer's wish stands before the look-up.
-    return [
-        QUIZ,
-        {"role": "user", "content": question},
-        {"role": "tool", "content": json.dumps(record)},
-        {"role": "assistant", "content": answer},
-    ]
+def _desk(rng: Random, env: str, seed: int) -> AirlineDesk:
+    desk = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
+    assert isinstance(desk, AirlineDesk)
+    return desk
+
+
+def _user(content: str) -> Message:
+    return {"role": "user", "content": content}
+
+
+def _assistant(content: str) -> Message:
+    return {"role": "assistant", "content": content}
 
 
 __all__ = ["example_option", "questions", "routing_exercises"]

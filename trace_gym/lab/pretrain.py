@@ -35,9 +35,9 @@ class Phase:
     """A stretch of pre-training with a mix of data and a learning rate of its own."""
 
     episodes: int
-    routes: int = 12
+    routes: int
     """Routing exercises in a hundred conversations."""
-    quizzes: int = 33
+    quizzes: int
     """Questions about records in a hundred; the rest are demonstrations."""
     lr: float = 5e-3
 
@@ -50,7 +50,11 @@ class Size:
     layers: int = 4
     heads: int = 4
     ffn: int = 192
-    phases: tuple[Phase, ...] = (Phase(66_000), Phase(42_000, routes=6, quizzes=8, lr=4e-3))
+    phases: tuple[Phase, ...] = (
+        Phase(36_000, routes=10, quizzes=70),
+        Phase(44_000, routes=12, quizzes=30),
+        Phase(42_000, routes=6, quizzes=10, lr=4e-3),
+    )
     """Lessons first, since skills of reading come slowly; then mostly demonstrations."""
     batch_tokens: int = 6_000
 
@@ -67,13 +71,22 @@ class Size:
 
 SIZES = {
     "small": Size(),
-    "smoke": Size(hidden=32, layers=2, ffn=64, phases=(Phase(300), Phase(200))),
+    "smoke": Size(
+        hidden=32,
+        layers=2,
+        ffn=64,
+        phases=(Phase(300, routes=12, quizzes=30), Phase(200, routes=6, quizzes=10)),
+    ),
     "large": Size(
         hidden=256,
         layers=8,
         heads=8,
         ffn=768,
-        phases=(Phase(300_000, lr=2e-3), Phase(200_000, routes=6, quizzes=8, lr=2e-3)),
+        phases=(
+            Phase(150_000, routes=10, quizzes=70, lr=2e-3),
+            Phase(200_000, routes=12, quizzes=30, lr=2e-3),
+            Phase(200_000, routes=6, quizzes=10, lr=2e-3),
+        ),
         batch_tokens=32_000,
     ),
 }

@@ -6,19 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from trace_gym.episode import Action, Episode
-from trace_gym.errors import TraceGymError
 
 if TYPE_CHECKING:
     import torch
 
     from trace_gym.rollout import TokenRollout
-
-
-class PolicyError(TraceGymError, RuntimeError):
-    """A policy could not act: the endpoint failed, or the model has no finite distribution.
-
-    The fault is the infrastructure's, so the episode is not scored; it never counts as a zero.
-    """
 
 
 class Policy(Protocol):

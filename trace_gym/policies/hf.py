@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, MissingExtra, ReadError
-from trace_gym.policies.base import PolicyError
+from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model

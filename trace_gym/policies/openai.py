@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from trace_gym.episode import Action, Episode
-from trace_gym.errors import ConfigError, MissingExtra
-from trace_gym.policies.base import PolicyError
+from trace_gym.errors import ConfigError, MissingExtra, PolicyError
 
 
 class OpenAIPolicy:

@@ -9,8 +9,7 @@ from math import isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
-from trace_gym.errors import ConfigError
-from trace_gym.policies.base import PolicyError
+from trace_gym.errors import ConfigError, PolicyError
 from trace_gym.route.prompt import BASE, LETTERS, Option, routing_messages
 from trace_gym.types import Message, Record, sha256
 

@@ -1,6 +1,6 @@
 """From capabilities to environments: spec, write, validate, admit."""
 
 from trace_gym.synthesize import template
-from trace_gym.synthesize.author import Author, RejectedEnv, TemplateAuthor, serving, synthesize, unserved
+from trace_gym.synthesize.author import Author, TemplateAuthor, serving, synthesize, unserved
 
-__all__ = ["Author", "RejectedEnv", "TemplateAuthor", "serving", "synthesize", "template", "unserved"]
+__all__ = ["Author", "TemplateAuthor", "serving", "synthesize", "template", "unserved"]

@@ -15,7 +15,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from trace_gym import registry
-from trace_gym.errors import TraceGymError
+from trace_gym.errors import RejectedEnv
 from trace_gym.synthesize import template
 from trace_gym.types import Capability, Manifest, Spec, sha256
 from trace_gym.validate import PROPERTIES, validate
@@ -26,10 +26,6 @@ MODULES = {"collections", "dataclasses", "datetime", "itertools", "re", "typing"
 """What a generated environment may import besides `trace_gym.world` and its target."""
 FORBIDDEN = {"open", "exec", "eval", "compile", "input", "print", "globals", "setattr", "delattr", "__import__"}
 """Builtins that no environment needs."""
-
-
-class RejectedEnv(TraceGymError, RuntimeError):
-    """A module that an author wrote did not pass; it was not moved in."""
 
 
 class Author(Protocol):

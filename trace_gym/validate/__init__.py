@@ -2,7 +2,7 @@
 
 from trace_gym.validate.context import PROFILES, Context
 from trace_gym.validate.gate import validate
-from trace_gym.validate.properties import PROPERTIES, Broken, Held, Property, prop
+from trace_gym.validate.properties import PROPERTIES, Broken, Held, Inapplicable, Property, prop
 from trace_gym.validate.report import listing, markdown, render
 from trace_gym.validate.source import begin, load
 
@@ -12,6 +12,7 @@ __all__ = [
     "Broken",
     "Context",
     "Held",
+    "Inapplicable",
     "Property",
     "begin",
     "listing",

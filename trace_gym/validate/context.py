@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import EnvBug
 from trace_gym.score import reward
-from trace_gym.types import Call, Interface, Say, Scenario
+from trace_gym.types import Call, Interface, Replay, Say, Scenario
 from trace_gym.validate.properties import Broken
 from trace_gym.world import Step, World
 
@@ -98,11 +99,12 @@ class Context:
             raise
         except (Exception, SystemExit) as error:
             cause = str(error) if isinstance(error, EnvBug) else f"{scenario}: {type(error).__name__}: {error}"
-            raise Broken(cause, self.snippet(scenario, actions, tail)) from error
+            raise Broken(cause, self.snippet(scenario, actions, tail), replay=_replay(scenario, actions)) from error
 
     def broken(self, scenario: Scenario, says: str, actions: Sequence[Any] = (), tail: str = "") -> Broken:
         """A failure at a scenario, after some actions; `tail` is the snippet's last line."""
-        return Broken(f"{scenario}: {says}", self.snippet(scenario, actions, tail))
+        told = f"{scenario}: {says}"
+        return Broken(told, self.snippet(scenario, actions, tail), replay=_replay(scenario, actions))
 
     def snippet(self, scenario: Scenario, actions: Sequence[Any] = (), tail: str = "") -> str:
         """Code that takes `actions` in a scenario of this environment and prints what comes of it."""
@@ -117,6 +119,20 @@ class Context:
 def worth(episode: Episode) -> float:
     """The reward of a finished episode under the default weights."""
     return reward(episode.finish())
+
+
+def _replay(scenario: Scenario, actions: Sequence[Any]) -> Replay:
+    return Replay(scenario=str(scenario), actions=tuple(map(_plain, actions)))
+
+
+def _plain(action: Any) -> Any:
+    """An action as JSON; what JSON does not know stands there as text."""
+    match action:
+        case Call(tool, arguments):
+            action = {"tool": tool, "arguments": arguments}
+        case Say(text):
+            action = {"say": text}
+    return json.loads(json.dumps(action, default=repr))
 
 
 def _source(action: Any) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trace_gym.types import Finding, Scenario
+from trace_gym.types import Exhibit, Finding, Replay, Scenario, Verdict
 from trace_gym.world import World
 
 if TYPE_CHECKING:
@@ -24,16 +24,30 @@ class Held:
 
     says: str
     figures: dict[str, float] = field(default_factory=dict)
+    exhibits: tuple[Exhibit, ...] = ()
 
 
 class Broken(Exception):
-    """A property does not hold: what went wrong, and a snippet that shows it when pasted."""
+    """A property does not hold: what went wrong, a snippet that shows it when pasted, and the same as data."""
 
-    def __init__(self, says: str, counterexample: str = "", figures: dict[str, float] | None = None) -> None:
-        super().__init__(says, counterexample, figures)
+    def __init__(
+        self,
+        says: str,
+        counterexample: str = "",
+        figures: dict[str, float] | None = None,
+        exhibits: tuple[Exhibit, ...] = (),
+        replay: Replay | None = None,
+    ) -> None:
+        super().__init__(says, counterexample, figures, exhibits, replay)
         self.says = says
         self.counterexample = counterexample
         self.figures = figures or {}
+        self.exhibits = exhibits
+        self.replay = replay
+
+
+class Inapplicable(Exception):
+    """A property cannot be asked of this environment; the message says why."""
 
 
 Check = Callable[[type[World], Sequence[Scenario], "Context"], Held]
@@ -54,21 +68,36 @@ class Property:
         """Check the property; whatever a bad environment raises becomes a finding that failed."""
         try:
             held = self.check(world, scenarios, context)
+        except Inapplicable as why:
+            return self.finding("inapplicable", str(why))
         except Broken as broken:
             return self.failed(broken)
         except (Exception, SystemExit) as error:
             return self.failed(Broken(f"the check met {type(error).__name__}: {error}"))
-        return Finding(code=self.code, property=self.name, passed=True, says=held.says, figures=held.figures)
+        return Finding(
+            code=self.code,
+            property=self.name,
+            verdict="passed",
+            says=held.says,
+            figures=held.figures,
+            exhibits=held.exhibits,
+        )
+
+    def finding(self, verdict: Verdict, says: str) -> Finding:
+        """A finding that says no more than a verdict."""
+        return Finding(code=self.code, property=self.name, verdict=verdict, says=says)
 
     def failed(self, broken: Broken) -> Finding:
         """The finding of a failure."""
         return Finding(
             code=self.code,
             property=self.name,
-            passed=False,
+            verdict="failed",
             says=broken.says,
             counterexample=broken.counterexample,
+            replay=broken.replay,
             figures=broken.figures,
+            exhibits=broken.exhibits,
         )
 
 

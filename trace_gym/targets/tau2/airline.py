@@ -166,9 +166,14 @@ class AirlineDesk(AirlineTools):
         yield Say("All done.")
 
     def needs(self) -> frozenset[str]:
-        """Derived by leaving each skill out."""
-        gold = self.writes(SKILLS)
-        return frozenset(s for s in SKILLS if self.writes(SKILLS - {s}) != gold)
+        """The skills without which an otherwise perfect expert fails: derived by leaving each one out."""
+        gold = self.outcome(SKILLS)
+        return frozenset(s for s in SKILLS if self.outcome(SKILLS - {s}) != gold)
+
+    def outcome(self, skills: frozenset[str]) -> tuple[list[Call], list[str]]:
+        """What an expert with `skills` writes, and the reservations whose change she refuses."""
+        said = [s.text for s in self.serve(skills) if isinstance(s, Say)]
+        return self.writes(skills), [r.reservation for r in self.requests if self.refused(r.reservation, said)]
 
     def writes(self, skills: frozenset[str]) -> list[Call]:
         """The writes and hand-overs of an expert with `skills`."""
