@@ -21,6 +21,7 @@ VERBS = (
     "play",
     "synthesize",
     "validate",
+    "replay",
     "rollout",
     "diagnose",
     "train",
@@ -119,7 +120,7 @@ def test_bad_input_ends_in_one_sentence(
     with pytest.raises(SystemExit) as ended:
         main()
     error = capsys.readouterr().err
-    assert ended.value.code == 1
+    assert ended.value.code == (2 if arguments[0] == "validate" else 1)
     assert error.startswith("trace-gym: ") and says in error
     assert not list(tmp_path.iterdir()), "nothing may be left behind"
 

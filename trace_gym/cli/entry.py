@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import trace_gym
-from trace_gym.cli import agents, environments, loop
+from trace_gym.cli import agents, environments, loop, validation
 from trace_gym.errors import TraceGymError
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for module in (environments, agents, loop):
+for module in (environments, validation, agents, loop):
     module.register(app)
 
 
@@ -40,12 +40,15 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; exit codes: 0 done, 1 a clear error, 2 a usage error, 130 interrupted."""
+    """Run the command line; exit codes: 0 done, 1 a clear error, 2 a usage error, 130 interrupted.
+
+    Of ``validate``, 1 says that the environment failed, so what kept it from being checked is 2.
+    """
     try:
         app()
     except TraceGymError as error:
         print(f"trace-gym: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2 if sys.argv[1:2] == ["validate"] else 1)
     except FileNotFoundError as error:
         print(f"trace-gym: {error.filename}: no such file or folder", file=sys.stderr)
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""Verbs about environments: list, show, play, synthesize, validate."""
+"""Verbs about environments: list, show, play, synthesize."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def register(app: typer.Typer) -> None:
     app.command()(show)
     app.command()(play)
     app.command()(synthesize)
-    app.command()(validate)
 
 
 def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
@@ -63,7 +62,7 @@ def show(
     episode = play_episode(Oracle(), registry.episode(Scenario(env=name, level=level, seed=seed)))
     console.print(f"\n[bold]{episode.scenario}[/bold], played by its oracle:")
     for message in episode.messages[1:]:
-        _print_message(console, message)
+        print_message(console, message)
     assert episode.score is not None
     for check in episode.score.checks:
         console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
@@ -83,7 +82,7 @@ def play(
     console = Console()
     episode = registry.episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
     console.print(f"[bold]{episode.scenario}[/bold]  /help shows what you can type, /policy the rules, /quit stops.")
-    _print_message(console, episode.messages[1])
+    print_message(console, episode.messages[1])
     while not episode.done:
         try:
             line = console.input("[bold]you>[/bold] ").strip()
@@ -108,7 +107,7 @@ def play(
                 for message in episode.step(
                     _typed(line, {t["function"]["name"]: t["function"] for t in episode.tools})
                 ):
-                    _print_message(console, message)
+                    print_message(console, message)
     assert episode.score is not None
     for check in episode.score.checks:
         console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
@@ -157,36 +156,6 @@ def synthesize(
         typer.echo(f"{manifest.id}: {folder / (manifest.id + '.py')}")
 
 
-def validate(
-    env: Annotated[str | None, typer.Argument(help="Name, gymnasium id, or a module file.", show_default=False)] = None,
-    profile: Annotated[str, typer.Option(help="How thorough: quick, gate.")] = "gate",
-    listing: Annotated[bool, typer.Option("--list", help="List the properties and stop.")] = False,
-    admit: Annotated[bool, typer.Option(help="Write the manifest if it passes.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-) -> None:
-    """Check an environment before it costs GPU hours; exit code 1 when it fails.
-
-    Example: trace-gym validate tau2_precondition
-    """
-    from trace_gym import validate as validation
-
-    if listing or env is None:
-        Console().print(validation.listing())
-        return
-    # A module that was never admitted has no gymnasium id yet, so its bare name is taken as it is.
-    target: str | Path = Path(env) if env.endswith(".py") else registry.name_of(env) if "/" in env else env
-    report = validation.validate(target, profile=profile)
-    if as_json:
-        typer.echo(report.model_dump_json(indent=1))
-    else:
-        Console().print(validation.render(report))
-    if not report.passed:
-        raise typer.Exit(1)
-    if admit:
-        manifest = registry.admit(target, report, author="hand")
-        typer.echo(f"admitted {manifest.id}")
-
-
 def _card(name: str) -> tuple[str, int, str]:
     """Capability, number of levels and title of an environment or a mixture."""
     if name in registry.mixtures():
@@ -196,7 +165,7 @@ def _card(name: str) -> tuple[str, int, str]:
     return card.capability, card.levels, card.title
 
 
-def _print_message(console: Console, message: Message) -> None:
+def print_message(console: Console, message: Message) -> None:
     colour = {"user": "cyan", "assistant": "green", "tool": "dim"}.get(message["role"], "white")
     for call in message.get("tool_calls") or ():
         console.print(f"[{colour}]call>[/] ", end="")

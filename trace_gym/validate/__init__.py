@@ -1,6 +1,6 @@
 """Validate: properties that every environment must hold before anything is trained on it."""
 
-from trace_gym.validate.context import PROFILES, Context
+from trace_gym.validate.context import PROFILES, Context, Given
 from trace_gym.validate.gate import validate
 from trace_gym.validate.properties import PROPERTIES, Broken, Held, Inapplicable, Property, prop
 from trace_gym.validate.report import listing, markdown, render
@@ -11,6 +11,7 @@ __all__ = [
     "PROPERTIES",
     "Broken",
     "Context",
+    "Given",
     "Held",
     "Inapplicable",
     "Property",

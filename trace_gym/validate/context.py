@@ -39,6 +39,21 @@ PROFILES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user names besides the environment; properties that need what is not given do not apply."""
+
+    policy: str = ""
+    """Whose rewards are to spread: ``openai:MODEL``, ``hf:FOLDER``, or ``rollouts:FILE``."""
+    recordings: tuple[str, ...] = ()
+    """Files with recorded episodes of the target, whose calls are replayed."""
+    against: tuple[str, ...] = ()
+    """Files with tasks that the agent will be tested on, which must not occur here."""
+
+
+NOTHING = Given()
+
+
 @dataclass
 class Context:
     """One validation of one world. Plans and plays are kept, as several properties look at the same ones."""
@@ -47,6 +62,7 @@ class Context:
     reference: str
     """How a fresh process finds the class: the path of its module, or ``module:name``."""
     profile: Profile
+    given: Given = NOTHING
     _plans: dict[tuple[str, Expert], list[Step]] = field(default_factory=dict)
     _plays: dict[tuple[str, Expert, int], Episode] = field(default_factory=dict)
 

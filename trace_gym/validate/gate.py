@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rich.console import Console
-from rich.progress import Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from trace_gym.errors import ConfigError, EnvBug
-from trace_gym.types import Report, Scenario
+from trace_gym.types import Finding, Report, Scenario
 
 # Importing a family registers its properties.
 from trace_gym.validate import determinism, experts, fuzz, loading, rewards, surface
-from trace_gym.validate.context import PROFILES, Context
+from trace_gym.validate.context import NOTHING, PROFILES, Context, Given
+from trace_gym.validate.engine import ENGINES, Job
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import Target, load
 from trace_gym.world import World
@@ -26,8 +29,15 @@ def validate(
     *,
     profile: str = "gate",
     seeds_per_level: int | None = None,
+    levels: Collection[int] | None = None,
     only: Collection[str] | None = None,
+    skip: Collection[str] = (),
+    given: Given = NOTHING,
+    engine: str = "here",
+    workers: int = 2,
+    budget: float | None = None,
     progress: bool = True,
+    tell: Callable[[Finding], None] = lambda finding: None,
 ) -> Report:
     """Check an environment, admitted or not; whatever a bad one does becomes a finding.
 
@@ -35,49 +45,106 @@ def validate(
         target: A world class, a name, the path of a module, or ``module:class``.
         profile: ``gate`` before an environment is admitted, ``quick`` while one is written.
         seeds_per_level: Scenarios for each level; the profile's number by default.
-        only: Codes of the properties to check, besides loading; all by default.
+        levels: Levels to look at; all of them by default.
+        only: Codes of the properties to check, or what they begin with, besides loading; all by default.
+        skip: Codes to leave out, or what they begin with.
+        given: What else to look at: a policy, recorded episodes, tasks of the target.
+        engine: ``here``, ``processes`` or ``ray``; the verdict is the same.
+        workers: Properties that are checked at once; ``here`` has one.
+        budget: Seconds after which the rest is reported as unfinished; no limit by default. What hangs is
+            stopped in processes and on Ray only.
         progress: Show which property is being checked, where the error output is a terminal.
+        tell: Called with every finding as it comes.
 
     Raises:
         EnvNotFound, ReadError: There is no such environment.
-        ConfigError: There is no such profile or property.
+        ConfigError: There is no such profile, property, level or engine.
     """
     if profile not in PROFILES:
         raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
-    if unknown := set(only or ()) - PROPERTIES.keys():
-        raise ConfigError(f"{min(unknown)} is no property; trace-gym validate --list shows them")
+    if engine != "here" and engine not in ENGINES:
+        raise ConfigError(f"{engine!r} is no engine; expected one of here, {', '.join(ENGINES)}")
+    codes = chosen(only, skip)
     try:
         world, reference = load(target)
     except EnvBug as error:
         failed = PROPERTIES[loading.LOADS].failed(Broken(str(error)))
-        return Report(passed=False, findings=(failed,), scenarios=0, profile=profile)
-    scenarios = sample(world, PROFILES[profile].seeds_per_level if seeds_per_level is None else seeds_per_level)
-    context = Context(world, reference, PROFILES[profile])
-    codes = [c for c in sorted(PROPERTIES) if c == loading.LOADS or only is None or c in only]
-    findings = []
+        return _report(str(target), [failed], (), profile)
+    scenarios = sample(world, PROFILES[profile].seeds_per_level if seeds_per_level is None else seeds_per_level, levels)
+    job = Job(reference, tuple(scenarios), PROFILES[profile], given)
     before = random.getstate()  # an environment that draws from it must not disturb the caller
-    console = Console(stderr=True)
-    shown = progress and console.is_terminal
-    with Progress(TextColumn("{task.description}"), console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("")
-        for code in codes:
-            bar.update(task, description=f"{world.__name__}: {code} {PROPERTIES[code].name}")
-            findings.append(PROPERTIES[code](world, scenarios, context))
-            if code == loading.LOADS and not findings[0].passed:
-                break  # every other property would fail with the same words
+    context = Context(world, reference, job.profile, given)
+    findings = [PROPERTIES[loading.LOADS](world, scenarios, context)]
+    tell(findings[0])
+    if findings[0].passed:  # every other property would fail with the same words
+        rest = [c for c in codes if c != loading.LOADS]
+        found = here(context, job, rest, budget) if engine == "here" else ENGINES[engine](job, rest, workers, budget)
+        findings += _followed(found, rest, world.__name__, progress, tell)
+        done = {f.code for f in findings}
+        late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
+        findings += [PROPERTIES[c].finding("unfinished", late) for c in rest if c not in done]
     random.setstate(before)
-    passed = all(f.passed for f in findings)
-    return Report(passed=passed, findings=tuple(findings), scenarios=len(scenarios), profile=profile)
+    return _report(reference, findings, scenarios, profile)
 
 
-def sample(world: type[World], seeds_per_level: int) -> list[Scenario]:
-    """The first seeds of every level; none where the class does not say what it is.
+def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str]:
+    """The codes that begin with one of `only` and with none of `skip`; loading is always among them.
 
     Raises:
-        ConfigError: Less than one seed is asked for.
+        ConfigError: No code begins so.
+    """
+    for start in (*(only or ()), *skip):
+        if not any(code.startswith(start) for code in PROPERTIES):
+            raise ConfigError(f"{start} is no property; trace-gym validate --list shows them")
+    wanted = [c for c in PROPERTIES if only is None or c.startswith(tuple(only))]
+    return sorted({loading.LOADS, *(c for c in wanted if not c.startswith(tuple(skip) or ("?",)))})
+
+
+def here(context: Context, job: Job, codes: Sequence[str], budget: float | None) -> Iterator[Finding]:
+    """One property after the other in this process."""
+    end = time.monotonic() + (budget if budget is not None else math.inf)
+    for code in codes:
+        if time.monotonic() > end:
+            return
+        yield PROPERTIES[code](context.world, job.scenarios, context)
+
+
+def _followed(
+    found: Iterator[Finding], codes: Sequence[str], name: str, progress: bool, tell: Callable[[Finding], None]
+) -> list[Finding]:
+    """The findings as they come; Ctrl-C keeps those that are there."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    findings: list[Finding] = []
+    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
+        task = bar.add_task(name, total=len(codes))
+        try:
+            for finding in found:
+                findings.append(finding)
+                bar.update(task, advance=1, description=f"{name}: {finding.code} {finding.property} {finding.verdict}")
+                tell(finding)
+        except KeyboardInterrupt:
+            console.print("interrupted; this is what was found so far")
+    return findings
+
+
+def _report(env: str, findings: Sequence[Finding], scenarios: Sequence[Scenario], profile: str) -> Report:
+    ordered = tuple(sorted(findings, key=lambda f: f.code))
+    passed = all(f.passed for f in ordered)
+    return Report(env=env, passed=passed, findings=ordered, scenarios=len(scenarios), profile=profile)
+
+
+def sample(world: type[World], seeds_per_level: int, levels: Collection[int] | None = None) -> list[Scenario]:
+    """The first seeds of every level, or of these levels; none where the class does not say what it is.
+
+    Raises:
+        ConfigError: Less than one seed is asked for, or a level that does not exist.
     """
     if seeds_per_level < 1:
         raise ConfigError(f"seeds_per_level is {seeds_per_level}; expected at least 1")
     if loading.declaration_faults(world):
         return []
-    return [Scenario(env=world.id, level=level, seed=seed) for level in world.levels for seed in range(seeds_per_level)]
+    if wrong := sorted(set(levels or ()) - set(world.levels)):
+        raise ConfigError(f"{world.id} has levels 0 to {len(world.levels) - 1}; asked for {wrong}")
+    wanted = [n for n in world.levels if levels is None or n in levels]
+    return [Scenario(env=world.id, level=level, seed=seed) for level in wanted for seed in range(seeds_per_level)]

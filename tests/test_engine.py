@@ -1,0 +1,143 @@
+"""Every engine reaches the same verdict; what hangs is stopped, and what was found until then is kept."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from mutants.hotel import Hotel
+from typer.testing import CliRunner
+
+from trace_gym.cli.entry import app
+from trace_gym.errors import ConfigError
+from trace_gym.types import Report
+from trace_gym.validate import validate
+from trace_gym.validate.gate import chosen
+
+SOME = ("TG101", "TG201", "TG301", "TG304")
+
+HANGS = """
+from collections.abc import Iterator
+from mutants.hotel import Hotel
+
+class Hangs(Hotel):
+    id = "hangs"
+    def oracle(self) -> Iterator[object]:
+        while True:
+            pass
+        yield
+
+class Dies(Hotel):
+    id = "dies"
+    def verify(self, start, said):
+        import os
+        os._exit(7)
+"""
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_worlds.py").write_text(HANGS)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def engine_of(name: str) -> str:
+    if name == "ray" and not importlib.util.find_spec("ray"):
+        pytest.skip("Ray is not installed: pip install 'trace-gym[ray]'")
+    return name
+
+
+@pytest.mark.parametrize("name", ["processes", "ray"])
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")  # Ray's own
+def test_every_engine_reaches_the_same_verdict(name: str) -> None:
+    engine = engine_of(name)
+    for target in ("tau2_precondition", "mutants.faults:ForgottenGuard"):
+        here = validate(target, profile="quick", only=SOME, progress=False)
+        there = validate(target, profile="quick", only=SOME, progress=False, engine=engine, workers=2)
+        assert there == here
+        assert [f.code for f in there.findings] == ["TG001", *SOME]
+
+
+def test_what_hangs_is_stopped_and_the_rest_is_kept(broken: None) -> None:
+    report = validate(
+        "broken_worlds:Hangs", only=("TG103", "TG201"), profile="quick", engine="processes", budget=8, progress=False
+    )
+    verdicts = {f.code: f.verdict for f in report.findings}
+    assert verdicts == {"TG001": "passed", "TG103": "passed", "TG201": "unfinished"} and not report.passed
+    assert "8 seconds" in report.findings[-1].says
+
+
+def test_a_process_that_dies_costs_its_finding_only(broken: None) -> None:
+    report = validate(
+        "broken_worlds:Dies",
+        only=("TG101", "TG103", "TG302"),
+        profile="quick",
+        engine="processes",
+        workers=1,
+        progress=False,
+    )
+    found = {f.code: f for f in report.findings}
+    assert found["TG103"].verdict == "passed"
+    assert found["TG302"].verdict == "failed" and "exit code 7" in found["TG302"].says
+
+
+def test_interrupting_prints_what_is_known_so_far() -> None:
+    def stop(finding: object) -> None:
+        if len(told := [*seen, finding]) == 3:
+            raise KeyboardInterrupt
+        seen[:] = told
+
+    seen: list[object] = []
+    report = validate(Hotel, profile="quick", progress=False, tell=stop)
+    verdicts = [f.verdict for f in report.findings]
+    assert verdicts[:3] == ["passed"] * 3 and set(verdicts[3:]) == {"unfinished"} and not report.passed
+
+
+def test_properties_are_chosen_by_what_their_codes_begin_with() -> None:
+    assert chosen(("TG3", "TG201")) == ["TG001", "TG201", *[c for c in chosen(None) if c.startswith("TG3")]]
+    assert not set(chosen(None, skip=("TG4",))) & {"TG401", "TG404"}
+    with pytest.raises(ConfigError, match="XY1 is no property"):
+        chosen(("XY1",))
+
+
+def test_levels_and_seeds_are_those_asked_for() -> None:
+    report = validate(Hotel, profile="quick", levels=(1,), seeds_per_level=5, only=("TG201",), progress=False)
+    assert report.scenarios == 5
+    with pytest.raises(ConfigError, match="levels 0 to 1"):
+        validate(Hotel, levels=(2,))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("mutants.hotel:Hotel", "--only", "TG201"), 0),
+        (("mutants.faults:ForgottenGuard", "--only", "TG304"), 1),
+        (("mutants.faults:EndlessOracle", "--only", "TG201", "--budget", "0.01"), 2),
+    ],
+)
+def test_the_exit_code_says_passed_failed_or_unfinished(arguments: tuple[str, ...], code: int) -> None:
+    result = CliRunner().invoke(app, ["validate", *arguments, "--profile", "quick", "--workers", "1"])
+    assert result.exit_code == code, result.output
+
+
+def test_a_counterexample_is_replayed_from_its_report(tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    run = CliRunner().invoke
+    validated = ["validate", "mutants.faults:ForgottenGuard", "--profile", "quick", "--engine", "here"]
+    assert run(app, [*validated, "--only", "TG304", "--out", str(out)]).exit_code == 1
+    assert not Report.model_validate_json(out.read_text()).passed
+    shown = run(app, ["replay", str(out)])
+    assert shown.exit_code == 0, shown.output
+    assert "look_up" in shown.output and "holds" in shown.output
+    for bad, says in ((("TG201",), "no counterexample"), ((), "is no report")):
+        if not bad:
+            out.write_text(json.dumps({"passed": 3}))
+        refused = run(app, ["replay", str(out), *bad])
+        assert refused.exit_code == 1 and says in str(refused.exception)
+
+
+def test_a_part_of_a_validation_admits_nothing() -> None:
+    refused = CliRunner().invoke(app, ["validate", "tau2_precondition", "--admit", "--only", "TG201"])
+    assert isinstance(refused.exception, ConfigError) and "whole validation" in str(refused.exception)
