@@ -141,3 +141,19 @@ def test_presets_are_valid_and_name_existing_levels() -> None:
         config = RunConfig.preset(name)
         for env, levels in {**config.levels, config.target.env: config.target.levels}.items():
             assert max(levels) < registry.level_count(env)
+
+
+def test_a_run_starts_from_a_results_file_and_goes_on_with_what_serves_it(tmp_path: Path) -> None:
+    from trace_gym.pipeline import agents
+    from trace_gym.policies import Mixture
+    from trace_gym.rollout import collect
+
+    results = tmp_path / "results.jsonl"
+    target = registry.scenarios("tau2_airline_desk", "select", 120, levels=(0,))
+    collect(Mixture(0.4), target, path=results, progress=False)
+    made = Run(RunConfig(source=results), tmp_path / "run")
+    for stage in (agents.rollouts, agents.diagnose, agents.synthesize):
+        stage(made)
+    chosen = json.loads((tmp_path / "run" / "environments.json").read_text())
+    assert {"tau2_precondition", "tau2_multi_step"} <= set(chosen["environments"])
+    assert json.loads((tmp_path / "run" / "diagnosis.json").read_text())["n"] == 120

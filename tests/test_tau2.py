@@ -552,6 +552,8 @@ def test_the_customer_tells_what_is_asked() -> None:
     assert world.reply("What is your customer id?") == "My customer id is ada_berg_1234."
     assert world.reply("Which reservation is it?") == f"It is {CODE}, {OTHER}."
     assert world.reply("What is the reason for the cancellation?") == "I am ill."
+    other = desk(Upgrade(CODE, GIFT, "my gift card"))
+    assert other.reply("What is the reason?") == "Please see to my request.", "who has none to give stays on the line"
     assert world.reply("Which payment method shall be used?") == "Please use my gift card."
     assert desk(Upgrade(CODE, CARD)).reply("How do you want to pay?") == "Use what I paid with."
 
@@ -864,9 +866,8 @@ def alike(call: Call, said: str, ours: Any) -> bool:
             return float(said) == float(ours)
         case "send_certificate" | "transfer_to_human_agents":
             return all(str(value) in said and str(value) in ours for value in call.arguments.values()) or said == ours
-        case "list_all_airports":  # LaGuardia is the name of an airport there, and in New York here
-            here = {a["iata"]: a["city"] for a in ours}
-            return bool({**json.loads(said), "LGA": "New York"} == here)
+        case "list_all_airports":  # tau-bench has a table where tau2 has records
+            return bool(json.loads(said) == {a["iata"]: a["city"] for a in ours})
     return bool(known_differences(call, json.loads(said)) == known_differences(call, ours))
 
 

@@ -86,7 +86,8 @@ class AirlineDesk(AirlineTools):
                 return f"It is {', '.join(r.reservation for r in self.requests)}."
             case "reason":
                 reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
-                return " ".join(reasons) or None
+                if reasons:
+                    return " ".join(reasons)
             case "payment":
                 named = [r.named for r in self.requests if isinstance(r, Paid) and r.named]
                 return f"Please use {named[0]}." if named else "Use what I paid with."

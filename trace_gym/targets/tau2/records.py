@@ -21,7 +21,7 @@ AIRPORTS = {
     "SFO": "San Francisco", "JFK": "New York", "LAX": "Los Angeles", "ORD": "Chicago", "DFW": "Dallas", "DEN": "Denver",
     "SEA": "Seattle", "ATL": "Atlanta", "MIA": "Miami", "BOS": "Boston", "PHX": "Phoenix", "IAH": "Houston",
     "LAS": "Las Vegas", "MCO": "Orlando", "EWR": "Newark", "CLT": "Charlotte", "MSP": "Minneapolis", "DTW": "Detroit",
-    "PHL": "Philadelphia", "LGA": "New York",
+    "PHL": "Philadelphia", "LGA": "LaGuardia",
 }
 FIRST_NAMES = (
     "Aino", "Bela", "Cara", "Dara", "Edda", "Finn", "Gita", "Hugo", "Iris", "Joel", "Kaya", "Lars", "Mona", "Nils",
