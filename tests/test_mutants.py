@@ -1,0 +1,23 @@
+"""Every fault that an operator puts into a registered environment is found by the property that is there for it."""
+
+from __future__ import annotations
+
+import pytest
+from mutants import machine
+
+from trace_gym import registry
+from trace_gym.validate import PROPERTIES, validate
+
+
+@pytest.mark.parametrize("variant", [v for env in registry.names() for v in machine.variants(env)])
+def test_a_fault_put_into_an_environment_is_found(variant: str) -> None:
+    operator = machine.OPERATORS[variant.partition("__")[2]]
+    report = validate(f"mutants.machine:{variant}", profile="quick", only=(operator.caught_by,), progress=False)
+    failed = [f for f in report.findings if f.verdict == "failed"]
+    assert [f.code for f in failed] == [operator.caught_by], report
+    assert failed[0].says and (failed[0].counterexample or operator.caught_by in ("TG103", "TG401"))
+
+
+def test_operators_name_properties_that_exist() -> None:
+    assert {o.caught_by for o in machine.OPERATORS.values()} <= PROPERTIES.keys()
+    assert len({o.fault for o in machine.OPERATORS.values()}) == len(machine.OPERATORS)
