@@ -11,6 +11,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -139,7 +140,10 @@ def on_ray(job: Job, codes: Sequence[str], workers: int, seconds: float | None) 
     started = not ray.is_initialized()
     if started:
         address = os.environ.get("RAY_ADDRESS")
-        here: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
+        paths = {"env_vars": {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}}
+        here: dict[str, Any] = (
+            {} if address else {"num_cpus": workers, "include_dashboard": False, "runtime_env": paths}
+        )
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", **here)
     end = time.monotonic() + (math.inf if seconds is None else seconds)
     try:
