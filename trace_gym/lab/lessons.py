@@ -8,7 +8,7 @@ behaviour: no tool is called in them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -17,14 +17,16 @@ from trace_gym.lab.demos import LEVELS, TARGET, demonstration
 from trace_gym.route.prompt import LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, Swap
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
-from trace_gym.targets.tau2.records import FARES
+from trace_gym.targets.tau2.records import FARES, FLIGHT_NUMBERS
 from trace_gym.types import Message, Scenario
 
 ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
 TASKS = 6
 """Tasks that follow one routing prompt."""
-PAIRS = 12
-"""Comparisons of prices in one lesson."""
+PAIRS, OFFERS, FLIGHTS = 12, 8, 3
+"""Questions in one lesson about prices, about offers, and about search results."""
+KINDS = ("prices", "offers", "flights", "profiles")
+"""What questions can be about, from the simplest to those that build on it."""
 QUIZ = {"role": "system", "content": "# Questions about records"}
 
 
@@ -82,37 +84,46 @@ def example_option(rng: Random, env: str, seed: int) -> Option:
     return Option(capability, DESCRIPTIONS[capability])
 
 
-def questions(start: int, count: int) -> Iterator[list[Message]]:
-    """A search result or a profile with questions about it, or prices to compare."""
-    seeds = registry.SPLITS["pretrain"]
+def questions(start: int, count: int, kinds: Sequence[str] = KINDS) -> Iterator[list[Message]]:
+    """Lessons of these kinds in turns of chance: prices to compare, offers to choose from, records to read."""
+    about = {"prices": _about_prices, "offers": _about_offers, "flights": _about_flights, "profiles": _about_profile}
     for n in range(start, start + count):
         rng = Random(f"lab/quiz/{n}")
-        kind = rng.choices((_about_flights, _about_prices, _about_profile), (5, 3, 1))[0]
-        yield [QUIZ, *kind(rng, seeds[100_000_000 + n])]
-
-
-def _about_flights(rng: Random, seed: int) -> list[Message]:
-    """Which of two or three flights is the cheapest, in one cabin after the other."""
-    desk = _desk(rng, "tau2_structured_data", seed)
-    booking, swap = next(iter(desk.reservations.values())), desk.requests[0]
-    assert isinstance(swap, Swap)
-    found = desk.search_direct_flight(booking["origin"], booking["destination"], swap.date)
-    asked = []
-    for cabin in rng.sample(("basic_economy", "economy", "business"), k=3):
-        best = min(found, key=lambda f: f["prices"][cabin])
-        asked.append((f"Which flight is the cheapest in {cabin}?", best["flight_number"]))
-    one, cabin = rng.choice(found), rng.choice(("economy", "business"))
-    asked.insert(rng.randrange(4), (f"What does {one['flight_number']} cost in {cabin}?", str(one["prices"][cabin])))
-    # The first question stands before the record, as a customer's wish stands before the look-up.
-    (question, answer), *others = asked
-    chat = [_user(question), {"role": "tool", "content": json.dumps(found)}, _assistant(answer)]
-    return chat + [turn for q, a in others for turn in (_user(q), _assistant(a))]
+        yield [QUIZ, *about[rng.choice(kinds)](rng, registry.SPLITS["pretrain"][100_000_000 + FLIGHTS * n])]
 
 
 def _about_prices(rng: Random, seed: int) -> list[Message]:
-    """Which of two prices is the lower one: the order that the question about flights needs."""
+    """Which of two prices is the lower one."""
     pairs = (rng.sample(FARES, k=2) for _ in range(PAIRS))
     return [turn for a, b in pairs for turn in (_user(f"Which is lower, {a} or {b}?"), _assistant(str(min(a, b))))]
+
+
+def _about_offers(rng: Random, seed: int) -> list[Message]:
+    """Which of two or three flights is the cheapest, with nothing else in the way."""
+    chat = []
+    for _ in range(OFFERS):
+        count = rng.choice((2, 3))
+        fares = rng.sample(FARES, k=count)
+        offers = dict(zip(fares, rng.sample(FLIGHT_NUMBERS, k=count), strict=True))
+        told = ", ".join(f"{flight} at {fare}" for fare, flight in offers.items())
+        chat += [_user(f"{told}. Which is the cheapest?"), _assistant(offers[min(fares)])]
+    return chat
+
+
+def _about_flights(rng: Random, seed: int) -> list[Message]:
+    """Which flight of a search result is the cheapest in a cabin, for one result after the other."""
+    chat = []
+    for n in range(FLIGHTS):  # each with records of its own, or the answer before would be a good guess
+        desk = _desk(rng, "tau2_structured_data", seed + n)
+        booking, swap = next(iter(desk.reservations.values())), desk.requests[0]
+        assert isinstance(swap, Swap)
+        found = desk.search_direct_flight(booking["origin"], booking["destination"], swap.date)
+        cabin = rng.choice(("economy", "business"))
+        best = min(found, key=lambda f: f["prices"][cabin])["flight_number"]
+        # The question stands before the record, as a customer's wish stands before the look-up.
+        asked = _user(f"Which flight is the cheapest in {cabin}?")
+        chat += [asked, {"role": "tool", "content": json.dumps(found)}, _assistant(best)]
+    return chat
 
 
 def _about_profile(rng: Random, seed: int) -> list[Message]:

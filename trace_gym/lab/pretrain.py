@@ -35,10 +35,12 @@ class Phase:
     """A stretch of pre-training with a mix of data and a learning rate of its own."""
 
     episodes: int
-    routes: int
+    routes: int = 0
     """Routing exercises in a hundred conversations."""
-    quizzes: int
-    """Questions about records in a hundred; the rest are demonstrations."""
+    quizzes: int = 100
+    """Lessons with questions in a hundred; the rest are demonstrations."""
+    kinds: tuple[str, ...] = lessons.KINDS
+    """What the questions are about; one that stands twice comes twice as often."""
     lr: float = 5e-3
 
 
@@ -51,11 +53,14 @@ class Size:
     heads: int = 4
     ffn: int = 192
     phases: tuple[Phase, ...] = (
-        Phase(36_000, routes=10, quizzes=70),
-        Phase(44_000, routes=12, quizzes=30),
-        Phase(42_000, routes=6, quizzes=10, lr=4e-3),
+        Phase(6_000, kinds=("prices",)),
+        Phase(9_000, kinds=("prices", "offers")),
+        Phase(13_000, kinds=("offers", "flights", "flights", "profiles")),
+        Phase(44_000, routes=12, quizzes=18, kinds=("offers", "flights", "flights", "profiles")),
+        Phase(42_000, routes=6, quizzes=8, kinds=("flights", "flights", "profiles"), lr=4e-3),
     )
-    """Lessons first, since skills of reading come slowly; then mostly demonstrations."""
+    """Lessons first, each building on the one before: a model of this size learns to choose among records only
+    once it can compare prices. Then mostly demonstrations."""
     batch_tokens: int = 6_000
 
     def config(self, vocab: int, eos: int, pad: int) -> Any:
@@ -83,9 +88,10 @@ SIZES = {
         heads=8,
         ffn=768,
         phases=(
-            Phase(150_000, routes=10, quizzes=70, lr=2e-3),
-            Phase(200_000, routes=12, quizzes=30, lr=2e-3),
-            Phase(200_000, routes=6, quizzes=10, lr=2e-3),
+            Phase(20_000, kinds=("prices", "offers"), lr=2e-3),
+            Phase(60_000, kinds=("offers", "flights", "flights", "profiles"), lr=2e-3),
+            Phase(250_000, routes=12, quizzes=18, lr=2e-3),
+            Phase(200_000, routes=6, quizzes=8, lr=2e-3),
         ),
         batch_tokens=32_000,
     ),
@@ -192,11 +198,11 @@ def _batches(
     """Batches of about `budget` tokens, of conversations of like length; rendered ahead by worker processes."""
     starts = list(range(done, done + phase.episodes, CHUNK))
     with ProcessPoolExecutor(max_workers=workers) as pool:
-        pending = [pool.submit(rendered, str(out), s, phase.routes, phase.quizzes) for s in starts[:AHEAD]]
+        pending = [pool.submit(rendered, str(out), s, phase) for s in starts[:AHEAD]]
         for n in range(len(starts)):
             rows = pending.pop(0).result()
             if n + AHEAD < len(starts):
-                pending.append(pool.submit(rendered, str(out), starts[n + AHEAD], phase.routes, phase.quizzes))
+                pending.append(pool.submit(rendered, str(out), starts[n + AHEAD], phase))
             yield from _grouped(rows, budget, Random(f"{seed}/{starts[n]}"))
 
 
@@ -222,14 +228,14 @@ def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, 
     return made
 
 
-def rendered(folder: str, start: int, routes: int, quizzes: int) -> list[Row]:
-    """Token ids and loss weights of `CHUNK` conversations, `routes` and `quizzes` of a hundred being lessons."""
+def rendered(folder: str, start: int, phase: Phase) -> list[Row]:
+    """Token ids and loss weights of `CHUNK` conversations of a phase."""
     tok = _tokenizer(folder)
-    routes, quizzes = CHUNK * routes // 100, CHUNK * quizzes // 100
+    routes, quizzes = CHUNK * phase.routes // 100, CHUNK * phase.quizzes // 100
     shown = demos.demonstrations(start, CHUNK - routes - quizzes)
     texts = [(tokenizer.render(tok, e.messages, e.tools), 1.0) for e in shown]
     texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.routing_exercises(start, routes)]
-    texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.questions(start, quizzes)]
+    texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.questions(start, quizzes, phase.kinds)]
     rows: list[Row] = []
     for text, weight in texts:
         ids = tok(text)["input_ids"]
