@@ -144,10 +144,10 @@ def _evaluation(run: Run, level: int, seed: int, adapters: dict[str, Any]) -> Ev
     rows["oracle_routed"] = routed(best, options)
     spent = {capability[n]: adapters[f"{n}-s{seed}"]["rollouts"] for n in names}
     spent |= dict.fromkeys(("routed", "oracle_routed"), sum(spent.values()))
-    for row, name in ((common.MIXTURE, common.MIXTURE), (common.GRPO_TARGET, f"{common.GRPO_TARGET}-{level}")):
-        if f"{name}-s{seed}" in adapters:
-            rows[row] = _stored(run, f"{name}-s{seed}", f"test-{level}")
-            spent[row] = adapters[f"{name}-s{seed}"]["rollouts"]
+    for row in (common.MIXTURE, common.GRPO_TARGET):
+        if f"{row}-s{seed}" in adapters:
+            rows[row] = _stored(run, f"{row}-s{seed}", f"test-{level}")
+            spent[row] = adapters[f"{row}-s{seed}"]["rollouts"]
     note = f"model {run.config.model}"
     temperature = run.config.evaluate.temperature
     return evaluate_policies(rows, tests, temperature=temperature, seed=seed, rollouts_trained=spent, note=note)

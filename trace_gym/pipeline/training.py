@@ -104,8 +104,7 @@ def _jobs(run: Run, names: list[str]) -> list[TrainJob]:
         if c.evaluate.mixture and len(names) > 1:
             jobs.append(_job(run, common.MIXTURE, seed, {n: common.levels(run, n) for n in names}, len(names)))
         if c.evaluate.grpo_target:
-            for level in c.target.levels:
-                jobs.append(_job(run, f"{common.GRPO_TARGET}-{level}", seed, {c.target.env: [level]}, len(names)))
+            jobs.append(_job(run, common.GRPO_TARGET, seed, {c.target.env: list(c.target.levels)}, len(names)))
     return sorted(
         jobs, key=lambda j: -int(j.config["iterations"])
     )  # the longest first, so that no worker idles at the end

@@ -1,0 +1,72 @@
+"""The embedded agent's base: the code that is here makes it, twice the same, and its lessons tell the truth."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("transformers", reason="the embedded agent needs the lab extra")
+
+from trace_gym import registry
+from trace_gym.lab import BASE, demos, lessons, pretrain, tokenizer
+
+TINY = pretrain.Size(hidden=16, layers=1, heads=2, ffn=16, phases=(pretrain.Phase(500, routes=10, quizzes=60),))
+
+
+def test_the_same_command_makes_the_same_base(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        pretrain.train(TINY, tmp_path / name)
+    for file in ("model.safetensors", "tokenizer.json", "lab.json", "config.json"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+
+
+def test_the_shipped_base_is_of_this_code() -> None:
+    written = json.loads((BASE / "lab.json").read_text())
+    assert written["size"] == json.loads(json.dumps(asdict(pretrain.SIZES["small"])))
+    assert written["competence"] == demos.COMPETENCE
+    shipped = pretrain._tokenizer(str(BASE))
+    assert tokenizer.digest(shipped) == tokenizer.digest(pretrain.make_tokenizer())
+    assert sum(f.stat().st_size for f in BASE.iterdir()) < 8_000_000
+
+
+@pytest.mark.parametrize("kind", lessons.KINDS)
+def test_the_answers_of_lessons_are_right(kind: str) -> None:
+    asked = 0
+    for chat in lessons.questions(0, 20, (kind,)):
+        for n, turn in enumerate(chat):
+            if turn["role"] == "assistant":
+                record = chat[n - 1]["content"] if chat[n - 1]["role"] == "tool" else ""
+                question = chat[n - 2 if record else n - 1]["content"]
+                assert turn["content"] == answer(question, json.loads(record) if record else None)
+                asked += 1
+    assert asked >= 20
+
+
+def answer(question: str, record: object) -> str:
+    """The answer to a lesson's question, worked out anew."""
+    if prices := re.fullmatch(r"Which is lower, (\d+) or (\d+)\?", question):
+        return str(min(map(int, prices.groups())))
+    if question.endswith("Which is the cheapest?"):
+        offers = [(int(price), flight) for flight, price in re.findall(r"(\w+) at (\d+)", question)]
+        return min(offers)[1]
+    if cabin := re.fullmatch(r"Which flight is the cheapest in (\w+)\?", question):
+        assert isinstance(record, list)
+        return min((f["prices"][cabin[1]], f["flight_number"]) for f in record)[1]
+    assert isinstance(record, dict)
+    kind = question.removeprefix("What is the id of the ").removesuffix("?").replace(" ", "_")
+    return next(m["id"] for m in record["payment_methods"].values() if m["source"] == kind)
+
+
+def test_lessons_and_demonstrations_use_seeds_of_their_own() -> None:
+    used = {e.scenario.seed for e in demos.demonstrations(0, 40)}
+    assert used <= set(registry.SPLITS["pretrain"]) and len(used) == 40
+
+
+def test_routing_exercises_name_an_option_that_is_offered() -> None:
+    for chat in lessons.routing_exercises(0, 6):
+        letters = re.findall(r"^([A-H])\. ", chat[1]["content"], flags=re.M) or re.findall(r"\b[A-H]\b", str(chat[:2]))
+        assert {t["content"] for t in chat if t["role"] == "assistant"} <= set(letters)
