@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ pytest.importorskip("transformers", reason="the embedded agent needs the lab ext
 from trace_gym import registry
 from trace_gym.lab import BASE, demos, lessons, pretrain, tokenizer
 
-TINY = pretrain.Size(hidden=16, layers=1, heads=2, ffn=16, phases=(pretrain.Phase(500, routes=10, quizzes=60),))
+TINY = pretrain.Size(
+    hidden=16, layers=1, heads=2, ffn=16, phases=(pretrain.Phase(80), pretrain.Phase(80, routes=10, quizzes=40))
+)
 
 
-def test_the_same_command_makes_the_same_base(tmp_path: Path) -> None:
+def test_the_same_command_makes_the_same_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pretrain, "make_tokenizer", partial(pretrain.make_tokenizer, 60))
+    monkeypatch.setattr(pretrain, "CHUNK", 40)
     for name in ("one", "two"):
         pretrain.train(TINY, tmp_path / name)
     for file in ("model.safetensors", "tokenizer.json", "lab.json", "config.json"):
@@ -41,29 +46,32 @@ def test_the_answers_of_lessons_are_right(kind: str) -> None:
             if turn["role"] == "assistant":
                 record = chat[n - 1]["content"] if chat[n - 1]["role"] == "tool" else ""
                 question = chat[n - 2 if record else n - 1]["content"]
-                assert turn["content"] == answer(question, json.loads(record) if record else None)
+                assert turn["content"] in answers(question, json.loads(record) if record else None)
                 asked += 1
     assert asked >= 20
 
 
-def answer(question: str, record: object) -> str:
-    """The answer to a lesson's question, worked out anew."""
+def answers(question: str, record: object) -> set[str]:
+    """The right answers to a lesson's question, worked out anew."""
     if prices := re.fullmatch(r"Which is lower, (\d+) or (\d+)\?", question):
-        return str(min(map(int, prices.groups())))
+        return {str(min(map(int, prices.groups())))}
     if question.endswith("Which is the cheapest?"):
-        offers = [(int(price), flight) for flight, price in re.findall(r"(\w+) at (\d+)", question)]
-        return min(offers)[1]
+        return _cheapest({flight: int(price) for flight, price in re.findall(r"(\w+) at (\d+)", question)})
     if cabin := re.fullmatch(r"Which flight is the cheapest in (\w+)\?", question):
         assert isinstance(record, list)
-        return min((f["prices"][cabin[1]], f["flight_number"]) for f in record)[1]
+        return _cheapest({f["flight_number"]: f["prices"][cabin[1]] for f in record})
     assert isinstance(record, dict)
     kind = question.removeprefix("What is the id of the ").removesuffix("?").replace(" ", "_")
-    return next(m["id"] for m in record["payment_methods"].values() if m["source"] == kind)
+    return {m["id"] for m in record["payment_methods"].values() if m["source"] == kind}
+
+
+def _cheapest(prices: dict[str, int]) -> set[str]:
+    return {flight for flight, price in prices.items() if price == min(prices.values())}
 
 
 def test_lessons_and_demonstrations_use_seeds_of_their_own() -> None:
     used = {e.scenario.seed for e in demos.demonstrations(0, 40)}
-    assert used <= set(registry.SPLITS["pretrain"]) and len(used) == 40
+    assert all(seed in registry.SPLITS["pretrain"] for seed in used) and len(used) == 40
 
 
 def test_routing_exercises_name_an_option_that_is_offered() -> None:
