@@ -1,4 +1,4 @@
-# Written by trace-gym from spec tau2_airline_desk (sha256 1d2f5834): change the spec, not this file.
+# Written by trace-gym from spec tau2_airline_desk (sha256 bd4b7d80): change the spec, not this file.
 """The airline desk itself, a stand-in for tau2-bench airline.
 
 The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
@@ -25,7 +25,7 @@ OPENINGS = (
     "Can you help me? I have to {parts}. You find me as {user}.",
 )
 FAMILIES: tuple[dict[str, int], ...] = (  # per level: kinds of task and their weights
-    {"plain": 10, "allow": 10, "check": 20, "list": 20, "choose": 15, "pay": 20, "check_list": 5},
+    {"plain": 10, "allow": 15, "check": 15, "list": 15, "choose": 15, "pay": 20, "check_list": 10},
     {"check_list": 50, "list_pay": 25, "check_pay": 25},
 )
 OPEN, SHUT = True, False
@@ -108,10 +108,10 @@ class Tau2AirlineDesk(AirlineDesk):
         leg = booking["flights"][0]
         date = next(d for n in range(3, 17) if (d := records.day(n)) > leg["date"])
         free = [n for n in records.FLIGHT_NUMBERS if n not in self.flights]
-        fares = rng.sample(records.FARES[12:40], k=2)
+        fares = zip(rng.sample(records.FARES[12:40], k=2), rng.sample(records.FARES[42:], k=2), strict=True)
         for number, hour, fare in zip(rng.sample(free, k=2), rng.sample(range(6, 20), k=2), fares, strict=True):
             plan = self.flights[number] = records.flight(rng, number, leg["origin"], leg["destination"], hour)
-            plan["dates"][date] = records.available(rng, fare)
+            plan["dates"][date] = records.available(rng, *fare)
         method = booking["payment_history"][0]["payment_id"]
         self.requests.append(Swap(code, method=method, date=date))
         return f"find me the cheapest flight on {date} for {code}, same cabin and payment"

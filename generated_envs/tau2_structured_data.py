@@ -46,14 +46,14 @@ class Tau2StructuredData(AirlineDesk):
         offset = rng.randrange(2, 12)
         on, date = records.day(offset), records.day(offset + rng.randrange(1, 4))
         hours = rng.sample(range(6, 20), k=count)
-        prices = rng.sample(records.FARES[12:40], k=count)
+        prices = zip(rng.sample(records.FARES[12:40], k=count), rng.sample(records.FARES[42:], k=count), strict=True)
         after = sorted(hours)[1] if level > 1 else 0
         flights = {booked: records.flight(rng, booked, origin, destination, rng.randrange(6, 19))}
         flights[booked]["dates"][on] = records.available(rng)
         cabin = rng.choice(("economy", "business"))
         for number, hour, price in zip(others, hours, prices, strict=True):
             flights[number] = records.flight(rng, number, origin, destination, hour)
-            flights[number]["dates"][date] = records.available(rng, price)
+            flights[number]["dates"][date] = records.available(rng, *price)
         if level > 2:  # the cheapest flight of all has no seat left in the customer's cabin
             full = min((flights[n]["dates"][date] for n in others), key=lambda d: d["prices"][cabin])
             full["available_seats"] = {**full["available_seats"], cabin: 0}

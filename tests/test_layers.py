@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room imports from its own line and from the lines above it.
+# A room imports from its own line and from the lines above it. Adapters stand above `validate`, which looks at every
+# environment through gymnasium's.
 LAYERS = """
 errors
 types statistics
@@ -19,8 +20,8 @@ world score actions mixture schemas
 episode targets registration
 modules
 registry
-llm policies rollout diagnose synthesize validate
 adapters
+llm policies rollout diagnose synthesize validate
 trainers route evaluate lab
 settings
 pipeline report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mutants import machine
+from mutants import machine, table
 
 from trace_gym import registry
 from trace_gym.validate import PROPERTIES, validate
@@ -16,6 +16,12 @@ def test_a_fault_put_into_an_environment_is_found(variant: str) -> None:
     failed = [f for f in report.findings if f.verdict == "failed"]
     assert [f.code for f in failed] == [operator.caught_by], report
     assert failed[0].says and (failed[0].counterexample or operator.caught_by in ("TG103", "TG401"))
+
+
+def test_every_property_has_a_mutant_that_it_is_there_for() -> None:
+    listed = list(table.mutants())
+    assert {code for _, _, code in listed} == PROPERTIES.keys()
+    assert len(listed) >= 60
 
 
 def test_operators_name_properties_that_exist() -> None:

@@ -280,7 +280,7 @@ def admit(
         template_sha256=template_sha256,
         author=author,
         fingerprint=fingerprint(world),
-        report=report,
+        report=report.summary(),
     )
     _write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()

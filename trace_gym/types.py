@@ -6,6 +6,7 @@ three things that an episode handles by the million (`Call`, `Say`, `Check`) are
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import json
 import re
@@ -287,7 +288,7 @@ class Finding(Record):
     figures: dict[str, float] = Field(default_factory=dict)
     exhibits: tuple[Exhibit, ...] = ()
 
-    @property
+    @builtins.property  # the field `property` hides its name
     def passed(self) -> bool:
         """Whether nothing is held against the environment: the property holds, or does not apply."""
         return self.verdict in ("passed", "inapplicable")
@@ -304,6 +305,11 @@ class Report(Record):
     findings: tuple[Finding, ...]
     scenarios: int
     profile: str = "gate"
+
+    def summary(self) -> Self:
+        """The report without what is drawn, for a manifest."""
+        short = tuple(f.model_copy(update={"exhibits": ()}) for f in self.findings)
+        return self.model_copy(update={"findings": short})
 
 
 class Manifest(Record):

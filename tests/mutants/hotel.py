@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from trace_gym.world import Call, Check, Say, ToolError, World, asserted, tool
 
@@ -31,6 +31,7 @@ class Hotel(World):
     capability = "settle_before_handing_over"
     levels = range(2)
     max_turns = 8
+    alike: ClassVar[frozenset[int]] = frozenset({0, 1})
     rooms: dict[str, Room]
     room: str
 

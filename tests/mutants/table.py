@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mutants import machine
 
-from trace_gym.validate import PROPERTIES, validate
+from trace_gym.validate import PROPERTIES, Given, validate
 
 SHOWN = "tau2_precondition"
 HEAD = """# Faults, and the properties that find them
@@ -44,8 +44,10 @@ def mutants() -> Iterator[tuple[str, str, str]]:
 
 
 def rejected(reference: str) -> list[str]:
-    """The codes of all properties that reject a mutant."""
-    report = validate(reference, profile="quick", progress=False)
+    """The codes of all properties that reject a mutant; some need a policy or recordings, which it names."""
+    module, _, name = reference.partition(":")
+    given = getattr(getattr(import_module(module), name), "given", Given())
+    report = validate(reference, profile="quick", given=given, progress=False)
     return [f.code for f in report.findings if f.verdict == "failed"]
 
 

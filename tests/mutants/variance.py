@@ -10,6 +10,7 @@ from mutants.hotel import Hotel
 
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
+from trace_gym.validate import Given
 from trace_gym.world import Call, Check, Say
 
 
@@ -63,15 +64,15 @@ class OneFlightOnTheHardestLevel(Tau2StructuredData):
 
 
 class PaysNobodyThatPlays(PaysNobody):
-    id, rejected_by, played_by = "pays_nobody_that_plays", "TG502", "mixture:0.4"
+    id, rejected_by, given = "pays_nobody_that_plays", "TG502", Given(policy="mixture:0.4")
 
 
 class PaysEverybodyThatPlays(PaysEverybody):
-    id, rejected_by, played_by = "pays_everybody_that_plays", "TG502", "mixture:0.4"
+    id, rejected_by, given = "pays_everybody_that_plays", "TG502", Given(policy="mixture:0.4")
 
 
 class PaysForTryingOnAllLevels(PaysForTrying):
-    id, rejected_by, played_by = "pays_for_trying_on_all_levels", "TG502", "mixture:0.4"
+    id, rejected_by, given = "pays_for_trying_on_all_levels", "TG502", Given(policy="mixture:0.4")
 
 
 MUTANTS: tuple[Any, ...] = tuple(

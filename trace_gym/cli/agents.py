@@ -167,6 +167,7 @@ def _policy(
     policy: str, model: str, adapter: Path | None, base_url: str | None, temperature: float
 ) -> Policy | BatchPolicy:
     from trace_gym.policies import scripted
+    from trace_gym.validate.policies import SCRIPTED
 
     if policy.startswith("openai:"):
         from trace_gym.policies.openai import OpenAIPolicy
@@ -178,12 +179,7 @@ def _policy(
         from trace_gym.policies.hf import HFPolicy
 
         return HFPolicy.load(model_folder(model), adapter)
-    known: dict[str, Callable[[], Policy]] = {
-        "oracle": scripted.Oracle,
-        "ablated": scripted.Ablated,
-        "idle": scripted.Idle,
-        "random": scripted.Random,
-    }
+    known: dict[str, Callable[[], Policy]] = {**SCRIPTED, "idle": scripted.Idle}
     if policy not in known:
         raise ConfigError(f"there is no policy {policy!r}; expected {', '.join(known)}, model, or openai:MODEL")
     return known[policy]()

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.types import Call, Finding, Report, Say
+from trace_gym.types import Finding, Report
 
 FAILED, UNFINISHED = 1, 2
 """Exit codes."""
@@ -26,7 +26,10 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
-    env: Annotated[str | None, typer.Argument(help="Name, gymnasium id, or a module file.", show_default=False)] = None,
+    env: Annotated[
+        str | None, typer.Argument(help="Name, gymnasium id, module file, or an address.", show_default=False)
+    ] = None,
+    make: Annotated[str | None, typer.Option(help="A Gymnasium id with text actions, as module:id.")] = None,
     profile: Annotated[str, typer.Option(help="How thorough: quick, gate.")] = "gate",
     seeds: Annotated[int | None, typer.Option(help="Scenarios for each level; the profile's by default.")] = None,
     level: Annotated[list[int] | None, typer.Option(help="A level to look at; may be repeated.")] = None,
@@ -47,6 +50,7 @@ def validate(
         "processes"
     ),
     out: Annotated[Path | None, typer.Option(help="Write the report as JSON, too.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report as a page to be read, too.")] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the properties and stop.")] = False,
     admit: Annotated[bool, typer.Option(help="Write the manifest if it passes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -56,15 +60,27 @@ def validate(
     Exit code 0: it passed; 1: it failed; 2: it could not be checked, or not to the end.
 
     Example: trace-gym validate tau2_precondition --budget 120
+
+    Anybody's environment has an address: reasoning-gym:chain_sum, skyrl:gsm8k@tasks.jsonl,
+    openenv:http://localhost:8000, gym:module:id (the same as --make module:id), rollouts:log.jsonl.
     """
     from trace_gym import validate as validation
+    from trace_gym.validate.foreign import is_foreign
 
+    if make is not None:
+        if env is not None:
+            raise ConfigError(f"--make names an environment, and so does {env}; leave one of them out")
+        env = f"gym:{make}"
     if listing or env is None:
         Console().print(validation.listing())
         return
     # A module that was never admitted has no gymnasium id yet, so its bare name is taken as it is.
-    target: str | Path = Path(env) if env.endswith(".py") else registry.name_of(env) if "/" in env else env
+    target: str | Path = Path(env) if env.endswith(".py") else env
+    if "/" in env and isinstance(target, str) and not is_foreign(env):
+        target = registry.name_of(env)
     given = validation.Given(policy, tuple(map(str, recordings or ())), tuple(map(str, against or ())))
+    if admit and is_foreign(env):
+        raise ConfigError(f"{env} is none of ours, and is not admitted; leave out --admit")
     if admit and (only or skip or level or seeds or profile != "gate"):
         raise ConfigError("--admit goes with a whole validation; leave out --only, --skip, --level, --seeds, --profile")
     report = validation.validate(
@@ -81,10 +97,14 @@ def validate(
     )
     if out is not None:
         _write(out, report.model_dump_json(indent=1) + "\n")
+    if html is not None:
+        from trace_gym.report.validation import render_report
+
+        _write(html, render_report(report))
     if as_json:
         typer.echo(report.model_dump_json(indent=1))
     else:
-        Console().print(validation.render(report))
+        Console().print(validation.render(report), crop=False)
     if not report.passed:
         failed = any(f.verdict == "failed" for f in report.findings)
         raise typer.Exit(FAILED if failed else UNFINISHED)
@@ -104,17 +124,22 @@ def replay(
     Example: trace-gym replay report.json TG304
     """
     from trace_gym.validate import begin
+    from trace_gym.validate.foreign import is_foreign
 
     found = _read(report)
     shown = [f for f in found.findings if f.replay is not None and code in (None, f.code)]
     if not shown:
         having = ", ".join(f.code for f in found.findings if f.replay is not None) or "none"
         raise ConfigError(f"{report} has no counterexample{f' of {code}' if code else ''}; it has {having}")
-    _play(found.env, shown[0], begin)
+    if is_foreign(found.env):
+        _play_foreign(found.env, shown[0])
+    else:
+        _play(found.env, shown[0], begin)
 
 
 def _play(env: str, finding: Finding, begin: Any) -> None:
     from trace_gym.cli.environments import print_message
+    from trace_gym.report.replays import action as read_action
 
     assert finding.replay is not None
     console = Console()
@@ -126,21 +151,22 @@ def _play(env: str, finding: Finding, begin: Any) -> None:
             console.print("[dim]the conversation is over; what follows is not heard[/]")
             break
         seen = len(episode.messages)
-        episode.step(_action(action))
+        episode.step(read_action(action))
         for message in episode.messages[seen:]:
             print_message(console, message)
     for check in episode.finish().checks:
         console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
 
 
-def _action(data: Any) -> Any:
-    """The action that a report holds as JSON."""
-    match data:
-        case {"tool": str(name), "arguments": dict(arguments)}:
-            return Call(name, arguments)
-        case {"say": str(text)}:
-            return Say(text)
-    return data
+def _play_foreign(env: str, finding: Finding) -> None:
+    from trace_gym.cli.environments import print_message
+    from trace_gym.validate.foreign.transcript import transcript
+
+    assert finding.replay is not None
+    console = Console()
+    console.print(f"[bold]{finding.code} {finding.property}[/bold]: {finding.says}", highlight=False)
+    for message in transcript(env, finding.replay).messages:
+        print_message(console, message)
 
 
 def _read(path: Path) -> Report:

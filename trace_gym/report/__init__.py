@@ -2,7 +2,7 @@
 
 from trace_gym.report.data import Example, ReportData, RunInfo, Spent, Stage, Training
 from trace_gym.report.page import render_page, write_report
-from trace_gym.report.variance import VariancePoint, variance_curve
+from trace_gym.validate.variance import VariancePoint, variance_curve
 
 __all__ = [
     "Example",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from trace_gym.evaluate import Evaluation
-from trace_gym.report.variance import VariancePoint
 from trace_gym.route import Routing
 from trace_gym.types import Capability, Manifest, Record, Trajectory
+from trace_gym.validate.variance import VariancePoint
 
 Metrics = dict[str, float | int | None]
 """One iteration of training; see `trace_gym.trainers.torch_grpo`."""

@@ -14,9 +14,9 @@ from trace_gym.evaluate.show import HEADINGS, cells, label, notes, p_value, titl
 from trace_gym.report import plots
 from trace_gym.report.data import ReportData
 from trace_gym.report.talk import talk
-from trace_gym.report.variance import VariancePoint
 from trace_gym.route import BASE, Routing
 from trace_gym.types import Capability, Manifest
+from trace_gym.validate.variance import VariancePoint
 
 if TYPE_CHECKING:
     import jinja2

@@ -17,8 +17,8 @@ from trace_gym.errors import MissingExtra
 from trace_gym.evaluate import Evaluation
 from trace_gym.evaluate.show import label
 from trace_gym.report.data import Metrics, Training
-from trace_gym.report.variance import VariancePoint
 from trace_gym.types import Capability
+from trace_gym.validate.variance import VariancePoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,6 +7,7 @@ one that dies costs the finding that it was working on.
 
 from __future__ import annotations
 
+import logging
 import math
 import multiprocessing
 import os
@@ -19,11 +20,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from trace_gym.errors import MissingExtra
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import NOTHING, Context, Given, Profile
+from trace_gym.validate.foreign.address import is_foreign
+from trace_gym.validate.foreign.asked import Asked
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import load
 
@@ -37,6 +40,8 @@ class Job:
     scenarios: tuple[Scenario, ...]
     profile: Profile
     given: Given = NOTHING
+    alone: bool = False
+    """One process is to ask at a time."""
 
     @property
     def place(self) -> str:
@@ -48,15 +53,38 @@ Engine = Callable[[Job, Sequence[str], int, float | None], Iterator[Finding]]
 """Job, codes, workers and seconds -> findings as they come; what the time did not suffice for is left out."""
 
 
+class Asking(Protocol):
+    """What answers for one environment in one process, and keeps what several properties look at."""
+
+    def __call__(self, code: str) -> Finding: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OfWorld:
+    """Answers for a world."""
+
+    context: Context
+    scenarios: Sequence[Scenario]
+
+    def __call__(self, code: str) -> Finding:
+        return PROPERTIES[code](self.context.world, self.scenarios, self.context)
+
+    def close(self) -> None:
+        """A world is never opened."""
+
+
 def check(job: Job, place: str, code: str) -> Finding:
     """One finding. Plans and plays are kept for the next property of the same job."""
-    context = _context(job, place)
-    return PROPERTIES[code](context.world, job.scenarios, context)
+    return _asking(job, place)(code)
 
 
 @lru_cache(maxsize=1)
-def _context(job: Job, place: str) -> Context:
-    return Context(load(place)[0], job.reference, job.profile, job.given)
+def _asking(job: Job, place: str) -> Asking:
+    if is_foreign(place):
+        return Asked(place, [s.seed for s in job.scenarios], job.profile, job.given)
+    return OfWorld(Context(load(place)[0], job.reference, job.profile, job.given), job.scenarios)
 
 
 def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
@@ -144,7 +172,7 @@ def on_ray(job: Job, codes: Sequence[str], workers: int, seconds: float | None) 
         here: dict[str, Any] = (
             {} if address else {"num_cpus": workers, "include_dashboard": False, "runtime_env": paths}
         )
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **here)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
     end = time.monotonic() + (math.inf if seconds is None else seconds)
     try:
         task = ray.remote(max_retries=0)(check)

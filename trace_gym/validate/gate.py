@@ -14,14 +14,66 @@ from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.types import Finding, Report, Scenario
 
 # Importing a family registers its properties.
-from trace_gym.validate import determinism, experts, fuzz, loading, rewards, surface
-from trace_gym.validate.context import NOTHING, PROFILES, Context, Given
-from trace_gym.validate.engine import ENGINES, Job
+from trace_gym.validate import (
+    capability,
+    determinism,
+    diversity,
+    experts,
+    exploits,
+    fidelity,
+    fuzz,
+    gradient,
+    gymnasium_checks,
+    instances,
+    leakage,
+    learning,
+    loading,
+    overlap,
+    recipes,
+    replays,
+    rewards,
+    robustness,
+    search,
+    surface,
+    user,
+)
+from trace_gym.validate.context import NOTHING, PROFILES, Context, Given, Profile
+from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld
+from trace_gym.validate.files import readable
+from trace_gym.validate.foreign.address import is_foreign
+from trace_gym.validate.foreign.job import foreign_job
+from trace_gym.validate.policies import resolve
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import Target, load
 from trace_gym.world import World
 
-FAMILIES = (loading, determinism, experts, rewards, surface, fuzz)
+FAMILIES = (
+    loading,
+    determinism,
+    experts,
+    rewards,
+    surface,
+    fuzz,
+    learning,
+    exploits,
+    search,
+    instances,
+    capability,
+    gradient,
+    robustness,
+    user,
+    gymnasium_checks,
+    diversity,
+    fidelity,
+    leakage,
+    overlap,
+    recipes,
+    replays,
+)
+
+
+LEVELS_WORTH = 4
+"""How much larger the sample of an environment without levels is; ours have three levels or four."""
 
 
 def validate(
@@ -42,9 +94,11 @@ def validate(
     """Check an environment, admitted or not; whatever a bad one does becomes a finding.
 
     Args:
-        target: A world class, a name, the path of a module, or ``module:class``.
+        target: A world class, a name, the path of a module, ``module:class``, or the address of an environment that is
+            none of ours, such as ``reasoning-gym:chain_sum`` (`trace_gym.validate.foreign.address`).
         profile: ``gate`` before an environment is admitted, ``quick`` while one is written.
-        seeds_per_level: Scenarios for each level; the profile's number by default.
+        seeds_per_level: Scenarios for each level; the profile's number by default, and four times that of an
+            environment without levels.
         levels: Levels to look at; all of them by default.
         only: Codes of the properties to check, or what they begin with, besides loading; all by default.
         skip: Codes to leave out, or what they begin with.
@@ -58,33 +112,62 @@ def validate(
 
     Raises:
         EnvNotFound, ReadError: There is no such environment.
-        ConfigError: There is no such profile, property, level or engine.
+        ReadError: A file in `given` cannot be read.
+        ConfigError: There is no such profile, property, level, engine or policy.
     """
     if profile not in PROFILES:
         raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
     if engine != "here" and engine not in ENGINES:
         raise ConfigError(f"{engine!r} is no engine; expected one of here, {', '.join(ENGINES)}")
     codes = chosen(only, skip)
+    readable(given)
+    if given.policy:
+        resolve(given.policy)
     try:
-        world, reference = load(target)
+        job, ask = prepare(target, PROFILES[profile], seeds_per_level, levels, given)
     except EnvBug as error:
         failed = PROPERTIES[loading.LOADS].failed(Broken(str(error)))
         return _report(str(target), [failed], (), profile)
-    scenarios = sample(world, PROFILES[profile].seeds_per_level if seeds_per_level is None else seeds_per_level, levels)
-    job = Job(reference, tuple(scenarios), PROFILES[profile], given)
+    if job.alone and engine == "ray":
+        raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")
     before = random.getstate()  # an environment that draws from it must not disturb the caller
-    context = Context(world, reference, job.profile, given)
-    findings = [PROPERTIES[loading.LOADS](world, scenarios, context)]
+    findings = [ask(loading.LOADS)]
     tell(findings[0])
     if findings[0].passed:  # every other property would fail with the same words
         rest = [c for c in codes if c != loading.LOADS]
-        found = here(context, job, rest, budget) if engine == "here" else ENGINES[engine](job, rest, workers, budget)
-        findings += _followed(found, rest, world.__name__, progress, tell)
+        if engine == "here":
+            found = here(ask, rest, budget)
+        else:
+            ask.close()  # a server may have one session only
+            found = ENGINES[engine](job, rest, 1 if job.alone else workers, budget)
+        findings += _followed(found, rest, job.reference, progress, tell)
         done = {f.code for f in findings}
         late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
         findings += [PROPERTIES[c].finding("unfinished", late) for c in rest if c not in done]
+    ask.close()
     random.setstate(before)
-    return _report(reference, findings, scenarios, profile)
+    return _report(job.reference, findings, job.scenarios, profile)
+
+
+def prepare(
+    target: Target, profile: Profile, seeds_per_level: int | None, levels: Collection[int] | None, given: Given
+) -> tuple[Job, Asking]:
+    """What is to be asked of a target, and who answers in this process.
+
+    Raises:
+        EnvNotFound, ReadError: There is no such environment.
+        EnvBug: It cannot be loaded or made.
+        ConfigError: A level does not exist.
+    """
+    if isinstance(target, str) and is_foreign(target):
+        if levels:
+            raise ConfigError(f"{target} has no levels; leave out --level")
+        count = LEVELS_WORTH * profile.seeds_per_level if seeds_per_level is None else seeds_per_level
+        return foreign_job(target, count, profile, given)
+    world, reference = load(target)
+    scenarios = sample(world, profile.seeds_per_level if seeds_per_level is None else seeds_per_level, levels)
+    job = Job(reference, tuple(scenarios), profile, given)
+    return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
 
 
 def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str]:
@@ -100,13 +183,13 @@ def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str
     return sorted({loading.LOADS, *(c for c in wanted if not c.startswith(tuple(skip) or ("?",)))})
 
 
-def here(context: Context, job: Job, codes: Sequence[str], budget: float | None) -> Iterator[Finding]:
+def here(ask: Asking, codes: Sequence[str], budget: float | None) -> Iterator[Finding]:
     """One property after the other in this process."""
     end = time.monotonic() + (budget if budget is not None else math.inf)
     for code in codes:
         if time.monotonic() > end:
             return
-        yield PROPERTIES[code](context.world, job.scenarios, context)
+        yield ask(code)
 
 
 def _followed(

@@ -66,8 +66,12 @@ class Property:
 
     def __call__(self, world: type[World], scenarios: Sequence[Scenario], context: Context) -> Finding:
         """Check the property; whatever a bad environment raises becomes a finding that failed."""
+        return self.judged(lambda: self.check(world, scenarios, context))
+
+    def judged(self, check: Callable[[], Held]) -> Finding:
+        """The finding that a check comes to, whatever it is made on."""
         try:
-            held = self.check(world, scenarios, context)
+            held = check()
         except Inapplicable as why:
             return self.finding("inapplicable", str(why))
         except Broken as broken:

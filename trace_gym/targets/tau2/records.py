@@ -106,8 +106,11 @@ def flight(rng: Random, number: str, origin: str, destination: str, hour: int) -
     }
 
 
-def available(rng: Random, economy: int | None = None, seats: int = 9) -> Data:
-    """A date on which a flight can be booked; business costs more than economy, basic economy less."""
+def available(rng: Random, economy: int | None = None, business: int | None = None, seats: int = 9) -> Data:
+    """A date on which a flight can be booked; business costs more than economy, basic economy less.
+
+    Flights between which a customer chooses are given prices that differ in both cabins, so that one is the cheapest.
+    """
     at = FARES.index(economy) if economy is not None else rng.randrange(12, 40)
     return {
         "status": "available",
@@ -115,7 +118,7 @@ def available(rng: Random, economy: int | None = None, seats: int = 9) -> Data:
         "prices": {
             "basic_economy": FARES[at - rng.randrange(1, 10)],
             "economy": FARES[at],
-            "business": FARES[at + rng.randrange(20, 38)],
+            "business": business or FARES[at + rng.randrange(20, 38)],
         },
     }
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from trace_gym.targets.tau2.policy import BAG_PRICE, INSURANCE_PRICE
+from trace_gym.targets.tau2.recorded import Recorded
 from trace_gym.targets.tau2.records import AIRPORTS, NOW, Data
 from trace_gym.types import Interface
-from trace_gym.world import ToolError, World, tool
+from trace_gym.world import ToolError, tool
 
 HERE = Path(__file__).parent
 CONVENTIONS = "You are an agent who serves one customer at a time. Follow the rules below."
@@ -36,7 +37,7 @@ def airline_interface() -> Interface:
 
 
 @dataclass(kw_only=True)
-class AirlineTools(World):
+class AirlineTools(Recorded):
     """State (customers, reservations, flights) and the tools that read and change it."""
 
     target: ClassVar[str] = "tau2_airline"

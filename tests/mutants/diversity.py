@@ -1,0 +1,102 @@
+"""Mutants whose problems are one problem: one fault each."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Self
+
+from mutants.hotel import Hotel
+
+from trace_gym.generated_envs.tau2_multi_step import Tau2MultiStep
+from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
+from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
+from trace_gym.targets.tau2.airline import SKILLS, Swap, records
+
+
+class OneStructure(Tau2Precondition):
+    """The same booking every time, under another id."""
+
+    id, rejected_by = "one_structure", "TG801"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        made: Self = super().generate(Random(level), level)
+        [(old, booking)] = made.reservations.items()
+        new = rng.choice(records.CODES)
+        made.reservations = {new: {**booking, "reservation_id": new}}
+        made.users[made.customer]["reservations"] = [new]
+        made.requests[0].reservation = new
+        made.wording = made.wording.replace(old, new)
+        return made
+
+
+class OtherNamesOnly(Hotel):
+    id, rejected_by, alike = "other_names_only", "TG801", frozenset()
+
+
+class OneSequence(Tau2Precondition):
+    """Whatever is drawn, the look-up is followed by the cancellation."""
+
+    id, rejected_by, levels = "one_sequence", "TG802", range(2)
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        while True:
+            made: Self = super().generate(rng, level)
+            if made.requests[0].verdict(made).allowed:
+                return made
+
+
+class OneSequenceAtTheDesk(Hotel):
+    id, rejected_by, alike = "one_sequence_at_the_desk", "TG802", frozenset({1})
+
+
+class OneWording(Tau2MultiStep):
+    id, rejected_by = "one_wording", "TG803"
+
+    def opening(self) -> str:
+        codes = " and ".join(r.reservation for r in self.requests[:2])
+        return f"My id is {self.customer}. You know from my letter what is to be done with {codes}."
+
+
+class FewWordings(Tau2Precondition):
+    """A second wording, which one opening in twenty has."""
+
+    id, rejected_by = "few_wordings", "TG803"
+
+    def opening(self) -> str:
+        rare = self.customer.endswith(str(records.USER_NUMBERS[0]))
+        words = "Please cancel my trip, it is" if rare else "I am done with planning, so let us cancel"
+        return f"{self.customer}: {words} {self.requests[0].reservation}."
+
+
+class FirstFlightIsRight(Tau2StructuredData):
+    id, rejected_by = "first_flight_is_right", "TG804"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        made: Self = super().generate(rng, level)
+        [request] = made.requests
+        assert isinstance(request, Swap)
+        best = request.choice(made, SKILLS)
+        made.flights = {best: made.flights[best], **made.flights}
+        return made
+
+
+class MostlyRefused(Tau2Precondition):
+    """Three draws must be allowed before one is granted."""
+
+    id, rejected_by = "mostly_refused", "TG804"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        for _ in range(4):
+            made: Self = super().generate(rng, min(level, 2))
+            if not made.requests[0].verdict(made).allowed:
+                break
+        return made
+
+
+MUTANTS: tuple[Any, ...] = tuple(
+    made for made in vars().copy().values() if isinstance(made, type) and hasattr(made, "rejected_by")
+)

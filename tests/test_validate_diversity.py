@@ -1,0 +1,98 @@
+"""TG8: seeds differ in structure, and no constant answer solves them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from mutants.diversity import MUTANTS, FirstFlightIsRight, MostlyRefused
+from mutants.hotel import Hotel
+from toy_world import ToyBoxes
+
+from trace_gym import registry
+from trace_gym.types import Bars, Finding
+from trace_gym.validate import Context, diversity
+from trace_gym.validate.context import PROFILES
+from trace_gym.validate.gate import sample
+from trace_gym.validate.properties import PROPERTIES
+from trace_gym.validate.source import load
+from trace_gym.world import World
+
+CODES = ("TG801", "TG802", "TG803", "TG804")
+ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
+
+
+def check(target: type[World] | Path, code: str, profile: str = "quick") -> Finding:
+    world, reference = load(target)
+    context = Context(world, reference, PROFILES[profile])
+    return PROPERTIES[code](world, sample(world, PROFILES[profile].seeds_per_level), context)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rejected_by}-{m.__name__}")
+def test_each_mutant_is_rejected_for_its_fault(mutant: type[World]) -> None:
+    found = check(mutant, mutant.rejected_by)  # type: ignore[attr-defined]
+    assert found.verdict == "failed" and found.counterexample and found.exhibits, found.says
+    exec(compile(found.counterexample, "counterexample", "exec"), {})
+
+
+def test_every_property_kills_two_mutants() -> None:
+    codes = [m.rejected_by for m in MUTANTS]
+    assert {c: codes.count(c) >= 2 for c in CODES} == dict.fromkeys(CODES, True)
+
+
+@pytest.mark.parametrize("name", ENVS)
+def test_the_environments_are_diverse(name: str) -> None:
+    world, reference = load(registry.module_path(name))
+    context = Context(world, reference, PROFILES["gate"])
+    for code in CODES:
+        found = PROPERTIES[code](world, sample(world, 25), context)
+        assert found.verdict == "passed", found.says
+        assert all(isinstance(e, Bars) and e.bars for e in found.exhibits) and found.exhibits
+
+
+def test_problems_that_are_meant_to_be_alike_are_not_judged() -> None:
+    for code in CODES:
+        found = check(Hotel, code)
+        assert found.verdict == "inapplicable" and "alike" in found.says
+
+
+def test_a_toy_is_what_it_is() -> None:
+    verdicts = {code: check(ToyBoxes, code, "gate").verdict for code in CODES}  # one wording, and boxes alone
+    assert verdicts == {"TG801": "failed", "TG802": "passed", "TG803": "failed", "TG804": "passed"}
+
+
+def test_the_best_recipe_is_told_in_words() -> None:
+    first = check(FirstFlightIsRight, "TG804")
+    assert "search_direct_flight #0.flight_number" in first.says and first.figures["best"] == 1.0
+    assert check(MostlyRefused, "TG804").says.startswith("the recipe 'write nothing' solves")
+
+
+def test_entropy_is_of_the_observed_shares() -> None:
+    assert diversity._bits(Counter("aabb")) == 1.0
+    assert diversity._bits(Counter("aaaa")) == 0.0
+    assert diversity._bits(Counter("abcd")) == 2.0
+
+
+def test_near_duplicates_are_counted_in_pairs() -> None:
+    one = diversity._wording("I am Ada and I want the key of room 12 please", {"Ada"})
+    same = diversity._wording("I am Bo and I want the key of room 999 please", {"Bo"})
+    other = diversity._wording("Could you let me into my room", set())
+    assert one == same and not one & other
+    assert diversity._near([one, same]) == 1.0
+    assert diversity._near([one, same, other]) == pytest.approx(1 / 3)
+    assert diversity._near([one]) == 0.0
+
+
+def test_shapes_leave_out_names_ids_and_order() -> None:
+    def state(code: str, name: str, cabin: str, price: int) -> dict[str, object]:
+        return {"bookings": {code: {"name": name, "cabin": cabin, "price": price}}, "flags": [True, None]}
+
+    names = ("Ada", "Bo", "Cy", "Dee", "Eve", "Fay")
+    many = [state(f"A{n}", name, ("low", "high")[n % 2], n) for n, name in enumerate(names, 1)]
+    kinds = diversity._categories(many)
+    assert kinds == {"cabin": {"low", "high"}}
+    shapes = [diversity._shape(s, kinds) for s in many]
+    assert shapes[0] == shapes[2] != shapes[1]
+    assert diversity._shape(state("A9", "X", "low", 0), kinds) != shapes[0]  # nothing is not an amount
+    assert diversity._shape([1, "a"], {}) == diversity._shape(["b", 2], {})

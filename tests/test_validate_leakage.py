@@ -1,0 +1,211 @@
+"""TG7: nothing is given away, borrowed or shared between splits."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from mutants.hotel import Hotel
+from mutants.leakage import MUTANTS, TASKS, BorrowedWords, OpeningTellsTheDecision, PoliteWhenAllowed
+from toy_world import ToyBoxes
+
+from trace_gym import registry
+from trace_gym.errors import EnvBug, ReadError
+from trace_gym.types import Call, Finding, Say, Scenario
+from trace_gym.validate import Context, files, guess, leakage
+from trace_gym.validate.context import PROFILES, Given
+from trace_gym.validate.gate import sample
+from trace_gym.validate.gold import Gold, at, scalars, telling, told, words_of
+from trace_gym.validate.overlap import _possible
+from trace_gym.validate.properties import PROPERTIES
+from trace_gym.validate.source import load
+from trace_gym.world import World
+
+CODES = ("TG701", "TG702", "TG703", "TG704")
+TRAINED = ("tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def check(target: type[World] | Path, code: str, profile: str = "quick", given: Given = Given()) -> Finding:  # noqa: B008
+    world, reference = load(target)
+    context = Context(world, reference, PROFILES[profile], given)
+    return PROPERTIES[code](world, sample(world, PROFILES[profile].seeds_per_level), context)
+
+
+def run(snippet: str) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(EnvBug):
+        exec(compile(snippet, "counterexample", "exec"), {})
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rejected_by}-{m.__name__}")
+def test_each_mutant_is_rejected_for_its_fault(mutant: type[World]) -> None:
+    found = check(mutant, mutant.rejected_by, given=getattr(mutant, "given", Given()))  # type: ignore[attr-defined]
+    assert found.verdict == "failed" and found.counterexample, found.says
+    run(found.counterexample)
+
+
+def test_every_property_kills_two_mutants() -> None:
+    codes = [m.rejected_by for m in MUTANTS]
+    assert {c: codes.count(c) >= 2 for c in CODES} == dict.fromkeys(CODES, True)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_environments_give_nothing_away(name: str) -> None:
+    for code in CODES:
+        found = check(registry.module_path(name), code, "gate", Given(against=(str(TASKS),)))
+        assert found.passed, found.says
+    assert found.figures["shared"] == 0
+
+
+def test_small_worlds_give_nothing_away() -> None:
+    for world in (Hotel, ToyBoxes):
+        assert check(world, "TG701", "gate").verdict == "passed"
+        assert check(world, "TG702", "gate").verdict == "inapplicable"
+        assert check(world, "TG703", "gate", Given(against=(str(TASKS),))).verdict == "passed"
+    assert check(Hotel, "TG704", "gate").verdict == "passed"
+
+
+def test_a_world_of_sixty_problems_shares_them_between_splits() -> None:
+    found = check(ToyBoxes, "TG704", "gate")  # two of six owners in either order, and one of them asks
+    assert found.verdict == "failed" and found.figures["shared"] > 50
+
+
+def test_the_word_that_tells_is_named() -> None:
+    polite = check(PoliteWhenAllowed, "TG701", "gate")
+    assert "kindly" in polite.says or "please" in polite.says
+    assert polite.figures["gain_0"] > 0.2  # two of three wordings have a please
+    assert "refunded" in check(OpeningTellsTheDecision, "TG701", "gate").says
+
+
+class Hinted(Hotel):
+    """With advice that holds for everybody."""
+
+    id = "hinted"
+    hint = "Look at the invoice first, then settle it, and only then hand over the key."
+
+
+def test_advice_for_everybody_is_no_leak() -> None:
+    assert check(Hinted, "TG702", "gate").verdict == "passed"
+
+
+def gold(name: str, level: int, seed: int) -> tuple[Context, Gold]:
+    context = Context(*load(name), PROFILES["quick"])
+    scenario = Scenario(env=name, level=level, seed=seed)
+    return context, Gold(context.expert(scenario, "oracle"), context.plan(scenario, "oracle"))
+
+
+def test_a_pattern_means_the_gold_calls_in_its_own_scenario() -> None:
+    for name in (*TRAINED, "tau2_airline_desk"):
+        for level in range(2):
+            for seed in range(6):
+                _, found = gold(name, level, seed)
+                resolved = found.resolved(found.pattern)
+                assert resolved is not None and [c.tool for c in resolved] == [c.tool for c in found.deeds]
+                if not any(c.tool == "transfer_to_human_agents" for c in resolved):
+                    assert resolved == found.deeds
+
+
+def test_a_pattern_says_where_values_come_from() -> None:
+    _, found = gold("tau2_structured_data", 2, 0)
+    [(tool, arguments)] = found.pattern
+    sources = dict(arguments)
+    assert tool == "update_reservation_flights"
+    assert sources["reservation_id"] == ("opening", "reservation_id", "0")
+    assert sources["cabin"] == ("shown", "get_reservation_details/0", "cabin")
+    assert dict(sources["flights"][1])["flight_number"][:2] == ("shown", "search_direct_flight/0")
+    _, other = gold("tau2_structured_data", 2, 1)
+    resolved = other.resolved(found.pattern)
+    assert resolved and resolved[0].arguments["reservation_id"] in other.opening
+
+
+def test_an_answer_is_where_the_experts_differ() -> None:
+    context, found = gold("tau2_tool_precision", 1, 0)
+    [request] = found.episode.start.requests  # type: ignore[attr-defined]
+    answers = leakage._answers(found, context.plan(found.scenario, "ablated"))
+    assert list(answers) == [request.method] and answers[request.method] != request.method
+
+
+def test_a_fact_is_what_success_depends_on_telling() -> None:
+    context, found = gold("tau2_precondition", 0, 0)
+    facts = [v for v in told(found.steps) if leakage._is_fact(context, found, v)]
+    [booking] = found.episode.start.reservations.values()  # type: ignore[attr-defined]
+    amount, booked = str(booking["payment_history"][0]["amount"]), booking["created_at"][:10]
+    assert facts == ([amount] if found.deeds else [booked])
+
+
+def test_words_values_and_paths() -> None:
+    assert words_of("I am mia_li_3668, it's 2024-05-10.") == ["I", "am", "mia_li_3668", "it's", "2024-05-10"]
+    assert [v for v in (True, 3, 12, 12.5, "HAT045", "economy", "a 1", None) if telling(v)] == [12, 12.5, "HAT045"]
+    data = {"a": [{"b": 1}], "credit_card_12": {"id": "x"}}
+    paths = list(scalars(data))
+    assert paths == [(("a", "#0", "b"), 1), (("#1", "id"), "x")]
+    assert [at(data, path) for path, _ in paths] == [1, "x"]
+    with pytest.raises(LookupError):
+        at(data, ("a", "b"))
+    assert told([Call("x"), Say("Refund 180 for AAA111, in 5 days.")]) == ["180", "AAA111"]
+
+
+def cases(count: int, words: Sequence[str]) -> list[guess.Case]:
+    """Half of them dropped; those carry the first of the words, and all carry the second."""
+    scenario = Scenario(env="x", level=0, seed=0)
+    return [guess.Case(scenario, frozenset(words[n % 2 :]), n % 2 == 0) for n in range(count)]
+
+
+def test_the_guess_learns_on_one_half_and_is_tried_on_the_other() -> None:
+    assert guess.tried(cases(40, ("red", "the")), cases(40, ("red", "the"))) == (40, "red")
+    right, _ = guess.tried(cases(40, ("the",) * 2), cases(40, ("the",) * 2))
+    assert right == 20
+
+
+def test_ids_from_a_small_space_may_be_the_same() -> None:
+    assert _possible(["HAT001", "HAT299"]) == 1000
+    assert _possible(["QX7T2P", "AA1111"]) >= 10**6
+    assert _possible(["HAT001"]) == 1000 and _possible(["noor_haddad_5521"]) > 10**6
+
+
+def test_files_are_read_whatever_their_form(tmp_path: Path) -> None:
+    task = {"id": 7, "text": "Cancel it", "more": ["now"]}
+    forms = {
+        "a.json": json.dumps([task]),
+        "b.jsonl": json.dumps(task) + "\n\n" + json.dumps(task),
+        "c.txt": "Cancel it",
+    }
+    for name, text in forms.items():
+        (tmp_path / name).write_text(text)
+    assert files.texts(str(tmp_path / "a.json")) == ("id", "text", "more", "7", "Cancel it", "now")
+    assert len(files.texts(str(tmp_path / "b.jsonl"))) == 12
+    assert files.texts(str(tmp_path / "c.txt")) == ("Cancel it",)
+    assert len(files.texts(str(tmp_path))) == 19
+    (tmp_path / "c.txt").write_text("Cancel another")
+    assert files.texts(str(tmp_path / "c.txt")) == ("Cancel another",)
+
+
+def test_files_that_cannot_be_read_are_told_of(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "x.json").write_text("[]")
+    for name, why in (("missing", "cannot be read"), ("x.txt", "is no text"), ("x.json", "holds no text")):
+        with pytest.raises(ReadError, match=why):
+            files.readable(Given(against=(str(tmp_path / name),)))
+    with pytest.raises(ReadError):
+        files.readable(Given(recordings=(str(tmp_path / "x.json"),)))
+    files.readable(Given(against=(str(TASKS),)))
+
+
+def test_a_copied_sentence_is_measured() -> None:
+    found = check(BorrowedWords, "TG703", given=BorrowedWords.given)
+    assert "foreign_tasks.json" in found.says and "%" in found.says
+    assert check(BorrowedWords, "TG703").verdict == "inapplicable"
+
+
+def test_nothing_of_the_real_tasks_occurs() -> None:
+    named = [SHARED / "tau_bench_airline_gpt4o.json.gz", SHARED / "tau2_airline_db.json.gz"]
+    if missing := [p.name for p in named if not p.is_file()]:
+        pytest.skip(f"{missing[0]} lies beside the checkout of developers only")
+    given = Given(against=tuple(map(str, named)))
+    found = check(registry.module_path("tau2_tool_precision"), "TG703", "quick", given)
+    assert found.verdict == "passed" and found.figures["ids"] > 100
+    assert found.figures["copied"] < 0.1

@@ -1,0 +1,101 @@
+"""Files that the user names besides the environment: tasks of the target, and recorded episodes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from trace_gym.errors import ReadError
+from trace_gym.targets.results import read_results
+from trace_gym.types import Trajectory
+from trace_gym.validate.context import Given
+
+SUFFIXES = (".json", ".jsonl", ".txt", ".md", ".yaml", ".yml", ".csv", ".gz")
+"""Files of a folder that are read."""
+
+
+def readable(given: Given) -> None:
+    """Read what the user names, so that a wrong path is told before anything is checked.
+
+    Raises:
+        ReadError: A file is missing, is not text, or holds no recorded episode.
+    """
+    for path in given.against:
+        texts(path)
+    for path in given.recordings:
+        recorded(path)
+
+
+def texts(path: str) -> tuple[str, ...]:
+    """Every string in a file or in the files of a folder: JSON's strings, one JSON a line, or the text as it is.
+
+    Raises:
+        ReadError: There is no such file, or it is not text.
+    """
+    place = Path(path)
+    files = sorted(p for p in place.rglob("*") if p.suffix in SUFFIXES) if place.is_dir() else [place]
+    found = tuple(text for file in files for text in _texts(str(file), _stamp(file)))
+    if not found:
+        raise ReadError(f"{path} holds no text; expected tasks of the target, as JSON, JSON lines or text")
+    return found
+
+
+def recorded(path: str) -> tuple[Trajectory, ...]:
+    """The recorded episodes of a file.
+
+    Raises:
+        ReadError: The file is missing or of another format.
+    """
+    return _recorded(path, _stamp(Path(path)))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What changes when a file does."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise ReadError(
+            f"{path} cannot be read ({error.strerror}); name a file of tasks or recorded episodes"
+        ) from None
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=8)
+def _recorded(path: str, stamp: tuple[int, int]) -> tuple[Trajectory, ...]:
+    return tuple(read_results(path))
+
+
+@lru_cache(maxsize=32)
+def _texts(path: str, stamp: tuple[int, int]) -> tuple[str, ...]:
+    try:
+        raw = Path(path).read_bytes()
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise ReadError(f"{path} is no text ({error}); expected JSON, JSON lines or text in UTF-8") from None
+    parts = _parsed([text]) or _parsed(text.splitlines())
+    return tuple(parts if parts is not None else [text])
+
+
+def _parsed(pieces: list[str]) -> list[str] | None:
+    """The strings in pieces of JSON; None where one of them is none."""
+    try:
+        return [s for piece in pieces if piece.strip() for s in _strings(json.loads(piece))]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from (s for part in value.values() for s in _strings(part))
+    elif isinstance(value, list):
+        yield from (s for part in value for s in _strings(part))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield str(value)

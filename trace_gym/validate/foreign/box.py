@@ -1,0 +1,119 @@
+"""What every environment of text has in common: a seed gives a prompt, a turn gives an observation and a reward."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar, NamedTuple
+
+from trace_gym.errors import EnvNotFound
+from trace_gym.validate.properties import Inapplicable
+
+
+class Turn(NamedTuple):
+    """What an environment answers to one turn."""
+
+    observation: str
+    reward: float
+    done: bool
+    raised: bool = False
+    """Nothing was answered: the environment failed, with what stands for the observation."""
+
+
+class Busy(EnvNotFound):
+    """The environment serves no further session."""
+
+
+class BlackBox(ABC):
+    """An environment of which nothing is known but what an agent sees, and what it is paid."""
+
+    kind: ClassVar[str] = "an environment"
+    """Stands in sentences."""
+    served: ClassVar[bool] = False
+    """It runs in a process that others have started, and perhaps takes one session at a time."""
+
+    name: str
+    """Its address."""
+    low: float = 0.0
+    high: float = 1.0
+    """The least and the most that an attempt can be paid, all turns together. 0 is nothing."""
+    limit: int = 8
+    """Turns after which an attempt that does not end is given up."""
+    problems: int | None = None
+    """How many there are, seeds counting from 0; None where every seed has one."""
+    lent: bool = False
+    """The problems are made up by the adapter, so that nothing can be said of them."""
+
+    @abstractmethod
+    def begin(self, seed: int) -> str:
+        """Begin the problem of a seed, whatever came before, and return what the agent sees of it."""
+
+    @abstractmethod
+    def act(self, text: str) -> Turn:
+        """Take one turn of the problem that was begun last."""
+
+    def solution(self, seed: int) -> list[str] | None:
+        """The turns of a reference solution; None where there is none."""
+        return None
+
+    def sample(self, rng: Random, prompt: str) -> str:
+        """A turn that an agent might try without knowing better."""
+        words = prompt.split() or ["?"]
+        return " ".join(rng.choice(words) for _ in range(rng.randint(1, 6)))
+
+    def close(self) -> None:  # noqa: B027  # most have nothing to close
+        """Give back what was opened; closing twice is harmless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at one problem."""
+
+    seed: int
+    prompt: str
+    actions: tuple[str, ...]
+    """The turns that were taken."""
+    turns: tuple[Turn, ...]
+    """What they were answered with."""
+
+    @property
+    def paid(self) -> float:
+        """The sum of the rewards."""
+        return sum(turn.reward for turn in self.turns)
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.turns) and self.turns[-1].done and not self.raised
+
+    @property
+    def raised(self) -> bool:
+        """Whether the environment failed on its last turn."""
+        return bool(self.turns) and self.turns[-1].raised
+
+    @property
+    def trace(self) -> str:
+        """All that can be seen of it, as text."""
+        return repr((self.prompt, [tuple(turn) for turn in self.turns]))
+
+
+def take(box: BlackBox, text: str) -> Turn:
+    """Take a turn. What the environment raises ends the attempt, unpaid; to raise nothing is a property of its own."""
+    try:
+        return box.act(text)
+    except Inapplicable:
+        raise
+    except (Exception, SystemExit) as error:
+        return Turn(f"raises {type(error).__name__}", 0.0, True, raised=True)
+
+
+def attempt(box: BlackBox, seed: int, actions: Sequence[str]) -> Attempt:
+    """Begin a problem and take turns until it ends, the limit is reached, or none is left."""
+    prompt = box.begin(seed)
+    turns: list[Turn] = []
+    for text in actions[: box.limit]:
+        turns.append(take(box, text))
+        if turns[-1].done:
+            break
+    return Attempt(seed, prompt, tuple(actions[: len(turns)]), tuple(turns))

@@ -1,0 +1,112 @@
+"""Gymnasium environments whose actions and observations are text."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any, ClassVar
+
+import gymnasium
+
+from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.validate.foreign.address import Address, trouble
+from trace_gym.validate.foreign.box import BlackBox, Turn
+
+STEPS = 30
+"""Turns of an environment that does not say how many it has."""
+
+
+class GymBox(BlackBox):
+    """``gym:module:id``; options go to `gymnasium.make`.
+
+    An observation is text or a list of chat messages. Where the environment (without its wrappers) has a method
+    ``solution(seed)`` that returns a list of turns, it is the reference. Ours are played by their oracle.
+    """
+
+    kind: ClassVar[str] = "a Gymnasium environment"
+
+    def __init__(self, address: Address) -> None:
+        import trace_gym  # noqa: F401  # registers ours
+
+        self.options = dict(address.options)
+        try:
+            with quiet():
+                self.env: gymnasium.Env[Any, Any] = gymnasium.make(address.name, **self.options)
+        except (gymnasium.error.UnregisteredEnv, ModuleNotFoundError) as error:
+            raise EnvNotFound(
+                f"{address.name}: {error}; expected module:id, the module being what registers it"
+            ) from None
+        except Exception as error:
+            raise trouble(address.name, error) from error
+        spec = self.env.spec
+        self.limit = (spec and spec.max_episode_steps) or STEPS
+        low, high = getattr(self.env.unwrapped, "reward_range", (0.0, 1.0))
+        if abs(low) != float("inf") and abs(high) != float("inf"):
+            self.low, self.high = float(low), float(high)
+
+    def begin(self, seed: int) -> str:
+        with quiet():
+            observation, self.info = self.env.reset(seed=seed)
+        return as_text(observation)
+
+    def act(self, text: str) -> Turn:
+        with quiet():
+            observation, reward, terminated, truncated, _ = self.env.step(text)
+        return Turn(as_text(observation), float(reward), bool(terminated or truncated))
+
+    def solution(self, seed: int) -> list[str] | None:
+        if callable(made := getattr(self.env.unwrapped, "solution", None)):
+            turns = made(seed)
+            return None if turns is None else [str(turn) for turn in turns]
+        self.begin(seed)
+        return _oracle(self.env.unwrapped, self.info)
+
+    def sample(self, rng: Random, prompt: str) -> str:
+        space = self.env.action_space
+        space.seed(rng.randrange(2**31))
+        drawn = space.sample()
+        return drawn if isinstance(drawn, str) else super().sample(rng, prompt)
+
+    def close(self) -> None:
+        self.env.close()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What gymnasium warns of is a property of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def as_text(observation: Any) -> str:
+    """An observation as the agent reads it.
+
+    Raises:
+        ConfigError: It is neither text nor messages.
+    """
+    match observation:
+        case str():
+            return observation
+        case list() | tuple() if all(isinstance(m, dict) and "content" in m for m in observation):
+            return "\n\n".join(f"{m.get('role', '')}: {m['content']}" for m in observation)
+    raise ConfigError(f"the observation is {type(observation).__name__}; expected text, or a list of chat messages")
+
+
+def _oracle(env: Any, info: dict[str, Any]) -> list[str] | None:
+    """The plan of the oracle, where the environment is one of ours."""
+    from trace_gym import registry
+    from trace_gym.actions import FORMATS
+    from trace_gym.errors import TraceGymError
+    from trace_gym.types import Call, Scenario
+
+    style = getattr(env, "style", None)
+    if style not in FORMATS or not {"scenario", "tools"} <= info.keys():
+        return None
+    try:
+        start = registry.episode(Scenario.parse(info["scenario"]), style=style).start
+    except TraceGymError:
+        return None
+    return [FORMATS[style].render(step) if isinstance(step, Call) else step.text for step in start.oracle()]
