@@ -237,7 +237,8 @@ def test_a_policy_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
             word = talk.messages[0]["content"].split()[-1]
             return {"role": "assistant", "content": word[::-1] if self.count % 2 else word}
 
-    monkeypatch.setattr("trace_gym.validate.foreign.played.resolve", lambda name: Half())
+    for module in ("trace_gym.validate.foreign.played", "trace_gym.validate.gate"):
+        monkeypatch.setattr(f"{module}.resolve", lambda name: Half())
     found = ask(of(foreign_envs.Backwards), "TG502", given=Given(policy="half"))["TG502"]
     assert found.verdict == "passed" and found.figures["mean"] == 0.5
 
