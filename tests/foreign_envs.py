@@ -116,6 +116,11 @@ class OneProblem(Backwards):
         super().problem(0)
 
 
+class EchoesOneProblem(OneProblem):
+    def step(self, action: str) -> Step:
+        return action, *super().step(action)[1:]
+
+
 class SharedWord(Backwards):
     rejected_by = "TG105"
     shared = ""
@@ -155,6 +160,16 @@ class PaysIdlers(Backwards):
 
     def paid(self, action: str) -> float:
         return max(super().paid(action), 0.05 if len(action) < 4 else 0.0)
+
+
+class PaysForStaying(Locker):
+    rejected_by = "TG301"
+
+    def step(self, action: str) -> Step:
+        if action.strip() in ("look", self.word):
+            return super().step(action)
+        self.left -= 1
+        return "Yes?", 0.1 if self.left <= 0 else 0.0, self.left <= 0, False, {}
 
 
 class PaysThrice(Backwards):
@@ -268,7 +283,9 @@ class OutsideItsSpace(Backwards):
 
 HEALTHY = (Backwards, Locker)
 FAULTS = (
-    Mute, CountsResets, OrderOfSet, OneProblem, SharedWord, WrongReference, PaidForLooking, CountsSpaces, PaysIdlers,
+    Mute, CountsResets, OrderOfSet, OneProblem, EchoesOneProblem,
+    SharedWord, WrongReference, PaidForLooking, CountsSpaces, PaysIdlers,
+    PaysForStaying,
     PaysThrice, PaysNotANumber, Raises, Runs, Hangs, NoFurther, PaysHalfForAnything, PaysEchoes, TellsTheAnswer,
     FewProblems, MostlyYes, TellsTheTime, SharedInVectors, OutsideItsSpace,
 )  # fmt: skip
