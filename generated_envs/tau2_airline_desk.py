@@ -1,4 +1,4 @@
-# Written by trace-gym from spec tau2_airline_desk (sha256 bd4b7d80): change the spec, not this file.
+# Written by trace-gym from spec tau2_airline_desk (sha256 16f99f80): change the spec, not this file.
 """The airline desk itself, a stand-in for tau2-bench airline.
 
 The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
@@ -25,7 +25,7 @@ OPENINGS = (
     "Can you help me? I have to {parts}. You find me as {user}.",
 )
 FAMILIES: tuple[dict[str, int], ...] = (  # per level: kinds of task and their weights
-    {"plain": 10, "allow": 15, "check": 15, "list": 15, "choose": 15, "pay": 20, "check_list": 10},
+    {"plain": 5, "allow": 12, "check": 15, "list": 13, "choose": 20, "pay": 25, "check_list": 10},
     {"check_list": 50, "list_pay": 25, "check_pay": 25},
 )
 OPEN, SHUT = True, False
@@ -88,7 +88,7 @@ class Tau2AirlineDesk(AirlineDesk):
         return f"drop my trip {code}" + (f" ({REASONS[reason]})" if reason != "change of plans" else "")
 
     def lift(self, rng: Random, named: bool = True) -> str:
-        """Ask for business class, paid with the method that did not pay for the trip, or with the one that did."""
+        """Ask for business class, paid with a method that is named, or with whatever paid for the trip."""
         created = f"{records.day(-3)}T{rng.choice(records.CLOCK)}"
         code = self.book(rng, rng.choice(("basic_economy", "economy")), created)
         methods = self.users[self.customer]["payment_methods"]
@@ -96,7 +96,7 @@ class Tau2AirlineDesk(AirlineDesk):
         if not named:
             self.requests.append(Upgrade(code, paid))
             return f"put {code} into business class on what I paid with"
-        meant = next(m for m in methods if m != paid)
+        meant = paid if rng.random() < 1 / 3 else next(m for m in methods if m != paid)
         name = f"my {methods[meant]['source'].replace('_', ' ')}"
         self.requests.append(Upgrade(code, meant, name))
         return f"put {code} into business class on {name}"

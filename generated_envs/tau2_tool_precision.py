@@ -1,11 +1,12 @@
-# Written by trace-gym from spec tau2_tool_precision (sha256 5ba023b8): change the spec, not this file.
+# Written by trace-gym from spec tau2_tool_precision (sha256 4677e6d0): change the spec, not this file.
 """Call the right tool with exactly the right arguments.
 
 An agent that finds the right tool may still pass the payment method that paid for the booking
 instead of the one that the customer names, or charge for bags that are free. The state then differs
 from the wanted one in a single field, which is a failed task at the target. The profile holds
-several methods of which exactly one is meant, and the reservation shows another one, so copying
-what is nearest fails. The look-up and the write are the target's own.
+several methods of which exactly one is meant; the one that the reservation shows is meant no more
+often than the others, so neither copying nor avoiding it helps. The look-up and the write are the
+target's own.
 
 Levels:
     0. The method is named by its kind: one gift card or one credit card is meant.
@@ -25,7 +26,7 @@ OPENINGS = (
     "I am {user}. Please {part} and charge {named}.",
     "Hello, my customer id is {user}. I want you to {part}. Use {named} for it.",
 )
-METHODS = (  # per level: the kinds of stored methods, of which one that did not pay for the booking is meant
+METHODS = (  # per level: the kinds of stored methods, of which one is meant, whichever paid for the booking
     ("credit_card", "gift_card"),
     ("credit_card", "credit_card", "gift_card"),
     ("credit_card", "credit_card", "gift_card"),
@@ -45,7 +46,7 @@ class Tau2ToolPrecision(AirlineDesk):
     def generate(cls, rng: Random, level: int) -> Self:
         owner = records.user(rng, rng.choice(records.MEMBERSHIPS), METHODS[level])
         methods = [m for m in owner["payment_methods"].values() if m["source"] != "certificate"]
-        paid, meant = rng.sample(methods, k=2)
+        paid, meant = rng.choice(methods), rng.choice(methods)
         origin, destination = rng.sample(list(records.AIRPORTS), k=2)
         plan = records.flight(rng, rng.choice(records.FLIGHT_NUMBERS), origin, destination, rng.randrange(6, 19))
         on = records.day(rng.randrange(2, 14))

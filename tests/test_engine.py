@@ -32,6 +32,13 @@ class Hangs(Hotel):
             pass
         yield
 
+class NeverBegins(Hotel):
+    id = "never_begins"
+    @classmethod
+    def generate(cls, rng, level):
+        while True:
+            pass
+
 class Dies(Hotel):
     id = "dies"
     def verify(self, start, said):
@@ -79,6 +86,11 @@ def test_what_hangs_is_stopped_and_the_rest_is_kept(broken: None) -> None:
     verdicts = {f.code: f.verdict for f in report.findings}
     assert verdicts == {"TG001": "passed", "TG103": "passed", "TG201": "unfinished"} and not report.passed
     assert "8 seconds" in report.findings[-1].says
+
+
+def test_an_environment_that_never_begins_is_stopped_too(broken: None) -> None:
+    report = validate("broken_worlds:NeverBegins", only=("TG103",), engine="processes", budget=6, progress=False)
+    assert [(f.code, f.verdict) for f in report.findings] == [("TG001", "unfinished"), ("TG103", "unfinished")]
 
 
 def test_a_process_that_dies_costs_its_finding_only(broken: None) -> None:

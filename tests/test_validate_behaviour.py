@@ -42,7 +42,7 @@ ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_struc
 HEALTHY: tuple[type[World] | Path, ...] = (*(registry.module_path(e) for e in ENVS), Hotel, ToyBoxes)
 SEEDS = 3
 """Scenarios of each level in these tests; those of the profile take three times as long."""
-HERE = replace(PROFILES["gate"], processes=1, examples=60)
+HERE = replace(PROFILES["gate"], processes=2, apart=False, examples=60)
 """Without fresh processes, which take longer than all else, and with shorter long episodes."""
 
 

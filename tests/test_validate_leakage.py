@@ -123,7 +123,7 @@ def test_a_pattern_says_where_values_come_from() -> None:
 
 
 def test_an_answer_is_where_the_experts_differ() -> None:
-    context, found = gold("tau2_tool_precision", 1, 0)
+    context, found = gold("tau2_tool_precision", 1, 1)
     [request] = found.episode.start.requests  # type: ignore[attr-defined]
     answers = leakage._answers(found, context.plan(found.scenario, "ablated"))
     assert list(answers) == [request.method] and answers[request.method] != request.method
@@ -176,7 +176,7 @@ def test_files_are_read_whatever_their_form(tmp_path: Path) -> None:
     }
     for name, text in forms.items():
         (tmp_path / name).write_text(text)
-    assert files.texts(str(tmp_path / "a.json")) == ("id", "text", "more", "7", "Cancel it", "now")
+    assert files.texts(str(tmp_path / "a.json")) == ("id", "7", "text", "Cancel it", "more", "now")
     assert len(files.texts(str(tmp_path / "b.jsonl"))) == 12
     assert files.texts(str(tmp_path / "c.txt")) == ("Cancel it",)
     assert len(files.texts(str(tmp_path))) == 19

@@ -92,8 +92,8 @@ def clock_seeded(base: type[World]) -> Members:
 
 @operator("an order taken from a set of strings", "TG102")
 def hash_order(base: type[World]) -> Members:
-    first = "zyxwvutsrq"
-    return {"opening": lambda self: f"{base.opening(self)} {next(iter(set(first)))}"}
+    letters = "zyxwvutsrq"
+    return {"opening": lambda self: f"{base.opening(self)} {''.join(set(letters))}"}
 
 
 @operator("one problem under every seed", "TG103")

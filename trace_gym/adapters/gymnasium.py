@@ -160,7 +160,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         """
         super().reset(seed=seed)
         self._scenario = self._address((options or {}).get("scenario"), seed)
-        self._episode = registry.episode(self._scenario, style=self.style)
+        self._episode = self._begin(self._scenario)
         self._tools = _copy(self._episode.tools)  # one copy an episode, as schemas are large
         self._show(self._episode.messages)
         return _text(self._episode.messages), self._info()
@@ -180,6 +180,9 @@ class TraceEnv(gymnasium.Env[str, Any]):
     def render(self) -> str | None:
         """The conversation so far in mode ``ansi``; in mode ``human`` it has been printed already."""
         return _text(self.episode.messages) if self.render_mode == "ansi" else None
+
+    def _begin(self, scenario: Scenario) -> Episode:
+        return registry.episode(scenario, style=self.style)
 
     def _address(self, asked: Any, seed: int | None) -> Scenario:
         if asked is not None:

@@ -53,7 +53,7 @@ class Values:
     def of(cls, world: World) -> Values:
         by_field: dict[str, dict[Any, None]] = {}
         strings: dict[str, None] = {}
-        for name, value in _scalars(plain(world)):
+        for name, value in scalars(plain(world)):
             if isinstance(value, str):
                 strings[value] = None
             by_field.setdefault(name, {})[value] = None
@@ -66,14 +66,15 @@ class Values:
         return list(dict.fromkeys(v for field in fields for v in self.by_field.get(field, ())))
 
 
-def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key and scalar of nested dicts and lists, with the name of the field that it stands in."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield name, key
-            yield from _scalars(part, key)
+            yield from scalars(part, key)
     elif isinstance(value, list):
         for part in value:
-            yield from _scalars(part, name)
+            yield from scalars(part, name)
     else:
         yield name, value
 

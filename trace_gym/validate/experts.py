@@ -11,6 +11,7 @@ from typing import Any
 from trace_gym.episode import Episode
 from trace_gym.types import Call, Message, Scenario
 from trace_gym.validate.context import Context
+from trace_gym.validate.draws import scalars
 from trace_gym.validate.properties import Broken, Held, prop
 from trace_gym.world import World
 
@@ -80,7 +81,8 @@ class _Seen:
     def __init__(self, messages: Sequence[Message]) -> None:
         told = [str(m.get("content") or "") for m in messages if m["role"] != "assistant"]
         self.text = "\n".join(told)
-        self.strings = {s for t in told if t[:1] in ("{", "[", '"') for s in _strings(_parsed(t))}
+        shown = (v for t in told if t[:1] in ("{", "[", '"') for _, v in scalars(_parsed(t)))
+        self.strings = {v for v in shown if isinstance(v, str)}
 
     def shows(self, value: str) -> bool:
         """Whether a tool returned the string, or it stands in the text as a word of its own."""
@@ -92,16 +94,6 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return None
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        yield from (s for part in value.values() for s in _strings(part))
-    elif isinstance(value, list):
-        yield from (s for part in value for s in _strings(part))
 
 
 def _arguments(value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from trace_gym.errors import ReadError
 from trace_gym.targets.results import read_results
 from trace_gym.types import Trajectory
 from trace_gym.validate.context import Given
+from trace_gym.validate.draws import scalars
 
 SUFFIXES = (".json", ".jsonl", ".txt", ".md", ".yaml", ".yml", ".csv", ".gz")
 """Files of a folder that are read."""
@@ -90,12 +91,6 @@ def _parsed(pieces: list[str]) -> list[str] | None:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        yield from (s for part in value.values() for s in _strings(part))
-    elif isinstance(value, list):
-        yield from (s for part in value for s in _strings(part))
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield str(value)
+    """Strings and numbers of JSON, and the keys."""
+    shown = (v for _, v in scalars(value))
+    return (str(v) for v in shown if isinstance(v, (str, int, float)) and not isinstance(v, bool))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+from hypothesis.strategies import SearchStrategy
 
 from trace_gym.episode import Episode
 from trace_gym.errors import EnvBug
@@ -75,27 +77,14 @@ def reads_and_refusals_change_nothing(world: type[World], scenarios: Sequence[Sc
 def fuzz(scenarios: Sequence[Scenario], context: Context, judge: Judge) -> int:
     """Draw sequences of calls and judge each call; returns how many were made.
 
-    The draws are the same for the same code: no database, no deadline, no clock.
-
     Raises:
         Broken: `judge` found a fault; the counterexample is the shortest sequence that Hypothesis could shrink to.
     """
     if not context.interface.kinds:
         return 0
     made = 0
-    found: list[Broken] = []
     chosen = list(scenarios[:: max(1, len(scenarios) // 16)])  # few enough to cover each several times
 
-    @hypothesis.settings(
-        max_examples=context.profile.examples,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        report_multiple_bugs=False,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @hypothesis.given(st.sampled_from(chosen), st.integers(1, LONGEST), st.randoms(use_true_random=False))
     def attempt(scenario: Scenario, length: int, rng: Random) -> None:
         nonlocal made
         episode, calls = context.begin(scenario), list[Call]()
@@ -105,16 +94,46 @@ def fuzz(scenarios: Sequence[Scenario], context: Context, judge: Judge) -> int:
             calls.append(Draw(rng, context.interface, Values.of(episode.world), rng.choice(JUNK)).call())
             made += 1
             if fault := judge(episode, calls[-1]):
-                found.append(context.broken(scenario, fault, calls))
-                raise found[-1]
+                raise context.broken(scenario, fault, calls)
+
+    lengths, randoms = st.integers(1, LONGEST), st.randoms(use_true_random=False)
+    explore(attempt, st.sampled_from(chosen), lengths, randoms, examples=context.profile.examples)
+    return made
+
+
+def explore(attempt: Callable[..., None], *drawn: SearchStrategy[Any], examples: int) -> None:
+    """Let Hypothesis draw the arguments of `attempt`, and shrink those with which it raises `Broken`.
+
+    The draws are the same for the same code: no database, no deadline, no clock.
+
+    Raises:
+        Broken: What `attempt` raised with the shortest arguments.
+    """
+    found: list[Broken] = []
+
+    @hypothesis.settings(
+        max_examples=examples,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(st.tuples(*drawn))
+    def kept(arguments: tuple[Any, ...]) -> None:
+        try:
+            attempt(*arguments)
+        except Broken as broken:
+            found.append(broken)
+            raise
 
     home = storage_directory(intent_to_write=False).home_directory
     with tempfile.TemporaryDirectory() as folder:  # Hypothesis would keep notes in the working directory
         set_hypothesis_home_dir(folder)
         try:
-            attempt()
+            kept()
         except Broken:
             raise found[-1] from None
         finally:
             set_hypothesis_home_dir(home)
-    return made

@@ -131,19 +131,18 @@ def validate(
     if job.alone and engine == "ray":
         raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")
     before = random.getstate()  # an environment that draws from it must not disturb the caller
-    findings = [ask(loading.LOADS)]
-    tell(findings[0])
-    if findings[0].passed:  # every other property would fail with the same words
-        rest = [c for c in codes if c != loading.LOADS]
-        if engine == "here":
-            found = here(ask, rest, budget)
-        else:
-            ask.close()  # a server may have one session only
-            found = ENGINES[engine](job, rest, 1 if job.alone else workers, budget)
-        findings += _followed(found, rest, job.reference, progress, tell)
+    if engine == "here":
+        found = here(ask, codes, budget)
+    else:
+        ask.close()  # a server may have one session only
+        found = ENGINES[engine](job, codes, 1 if job.alone else workers, budget)
+    findings = _followed(found, codes, job.reference, progress, tell)
+    if findings[-1:] and loading.fails(findings[-1]):
+        findings = findings[-1:]  # every other property would fail with the same words
+    else:
         done = {f.code for f in findings}
         late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
-        findings += [PROPERTIES[c].finding("unfinished", late) for c in rest if c not in done]
+        findings += [PROPERTIES[c].finding("unfinished", late) for c in codes if c not in done]
     ask.close()
     random.setstate(before)
     return _report(job.reference, findings, job.scenarios, profile)
@@ -206,6 +205,8 @@ def _followed(
                 findings.append(finding)
                 bar.update(task, advance=1, description=f"{name}: {finding.code} {finding.property} {finding.verdict}")
                 tell(finding)
+                if loading.fails(finding):
+                    break
         except KeyboardInterrupt:
             console.print("interrupted; this is what was found so far")
     return findings

@@ -87,7 +87,7 @@ def vector_parity(world: type[World], scenarios: Sequence[Scenario], context: Co
     single = [_blamed(context, place, a) for a in attempts]
     if different := _different(place, attempts, single):
         raise _other_in(context, "in_a_vector", *_fewer(place, attempts, different))
-    apart = spread(attempts, APART) if context.profile.processes > 1 else []
+    apart = spread(attempts, APART) if context.profile.apart else []
     if apart:
         for attempt, made in zip(apart, in_processes(place, apart), strict=True):
             if made != single[attempts.index(attempt)]:

@@ -132,7 +132,7 @@ def survives_pickling(world: type[World], scenarios: Sequence[Scenario], context
     for scenario in spread(scenarios, MOST):
         for expert in EXPERTS:
             pickles += _travels(context, scenario, expert)
-    sent = _sent(context, spread(scenarios, SENT)) if context.profile.processes > 1 else 0
+    sent = _sent(context, spread(scenarios, SENT)) if context.profile.apart else 0
     says = f"{pickles} pickles, one after every turn of both experts, played on alike"
     return Held(says + (f", and {sent} in a fresh process" if sent else ""), {"pickles": pickles, "sent": sent})
 

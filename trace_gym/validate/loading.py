@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from trace_gym.types import Scenario
+from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import Context
 from trace_gym.validate.properties import Broken, Held, prop
 from trace_gym.world import World
@@ -31,6 +31,11 @@ def loads_and_generates(world: type[World], scenarios: Sequence[Scenario], conte
     if not context.interface.tools:
         raise Broken(f"{world.__name__} offers no tool; mark at least one method with @tool")
     return Held(f"{len(scenarios)} scenarios on {len(world.levels)} levels begin")
+
+
+def fails(finding: Finding) -> bool:
+    """Whether the environment does not load, so that nothing else can be said of it."""
+    return finding.code == LOADS and not finding.passed
 
 
 def declaration_faults(world: type[World]) -> list[str]:

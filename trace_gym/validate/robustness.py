@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from random import Random
 from typing import Any
 
-import hypothesis
-from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
-from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
 from trace_gym.actions import FORMATS
 from trace_gym.episode import Episode
@@ -22,7 +18,8 @@ from trace_gym.validate import ugly
 from trace_gym.validate.attempts import spread
 from trace_gym.validate.context import Context
 from trace_gym.validate.draws import Draw, Values, plain
-from trace_gym.validate.properties import Broken, Held, prop
+from trace_gym.validate.fuzz import explore
+from trace_gym.validate.properties import Held, prop
 from trace_gym.world import World
 
 LONGEST = 8
@@ -107,22 +104,7 @@ def _encodes(text: str) -> bool:
 def _drawn(scenarios: Sequence[Scenario], context: Context) -> int:
     """Let Hypothesis draw sequences of ugly turns, and shrink one that shows a fault; returns how many were taken."""
     taken = 0
-    found: list[Broken] = []
 
-    @hypothesis.settings(
-        max_examples=context.profile.examples // 2,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        report_multiple_bugs=False,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @hypothesis.given(
-        st.sampled_from(spread(scenarios, 16)),
-        st.lists(st.sampled_from(ugly.KINDS), min_size=1, max_size=LONGEST),
-        st.integers(0, 999),
-    )
     def attempt(scenario: Scenario, kinds: list[Any], seed: int) -> None:
         nonlocal taken
         episode, actions = context.begin(scenario), list[Any]()
@@ -132,18 +114,11 @@ def _drawn(scenarios: Sequence[Scenario], context: Context) -> int:
             actions.append(kind(draw))
             taken += 1
             if fault := faults(episode, actions[-1]):
-                found.append(context.broken(scenario, f"a turn of {kind.__name__.replace('_', ' ')} {fault}", actions))
-                raise found[-1]
+                raise context.broken(scenario, f"a turn of {kind.__name__.replace('_', ' ')} {fault}", actions)
 
-    home = storage_directory(intent_to_write=False).home_directory
-    with tempfile.TemporaryDirectory() as folder:  # Hypothesis would keep notes in the working directory
-        set_hypothesis_home_dir(folder)
-        try:
-            attempt()
-        except Broken:
-            raise found[-1] from None
-        finally:
-            set_hypothesis_home_dir(home)
+    kinds = st.lists(st.sampled_from(ugly.KINDS), min_size=1, max_size=LONGEST)
+    places = st.sampled_from(spread(scenarios, 16))
+    explore(attempt, places, kinds, st.integers(0, 999), examples=context.profile.examples // 2)
     return taken
 
 

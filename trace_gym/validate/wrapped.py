@@ -10,9 +10,9 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 from trace_gym.actions import FORMATS
-from trace_gym.adapters.gymnasium import TraceEnv, Turns, UnicodeText, _copy, _text
+from trace_gym.adapters.gymnasium import TraceEnv, Turns, UnicodeText
 from trace_gym.episode import Episode, interface_of
-from trace_gym.types import Call, Message
+from trace_gym.types import Call, Message, Scenario
 from trace_gym.validate.attempts import UNTOLD
 from trace_gym.validate.source import load
 from trace_gym.world import Step, World
@@ -41,14 +41,8 @@ class WorldEnv(TraceEnv):
         self._episode, self._scenario = None, None
         self._tools: list[Message] = []
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin a task, as `TraceEnv.reset` does."""
-        gymnasium.Env.reset(self, seed=seed)
-        self._scenario = self._address((options or {}).get("scenario"), seed)
-        self._episode = Episode(self.world, self._scenario)
-        self._tools = _copy(self._episode.tools)
-        self._show(self._episode.messages)
-        return _text(self._episode.messages), self._info()
+    def _begin(self, scenario: Scenario) -> Episode:
+        return Episode(self.world, scenario)
 
 
 def spec_of(world: type[World], level: int) -> EnvSpec:
