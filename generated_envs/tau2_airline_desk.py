@@ -1,4 +1,4 @@
-# Written by trace-gym from spec tau2_airline_desk (sha256 16f99f80): change the spec, not this file.
+# Written by trace-gym from spec tau2_airline_desk (sha256 d4a0b6ff): change the spec, not this file.
 """The airline desk itself, a stand-in for tau2-bench airline.
 
 The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
@@ -25,7 +25,7 @@ OPENINGS = (
     "Can you help me? I have to {parts}. You find me as {user}.",
 )
 FAMILIES: tuple[dict[str, int], ...] = (  # per level: kinds of task and their weights
-    {"plain": 5, "allow": 12, "check": 15, "list": 13, "choose": 20, "pay": 25, "check_list": 10},
+    {"plain": 5, "allow": 10, "check": 14, "list": 22, "choose": 17, "pay": 22, "check_list": 10},
     {"check_list": 50, "list_pay": 25, "check_pay": 25},
 )
 OPEN, SHUT = True, False

@@ -14,14 +14,14 @@ ROOT = Path(__file__).resolve().parents[1]
 # A room imports from its own line and from the lines above it. Adapters stand above `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors
+errors files
 types statistics
 world score actions mixture schemas
 episode targets registration
 modules
 registry
 adapters
-llm policies rollout diagnose synthesize validate
+llm policies rollout diagnose sandbox synthesize validate
 trainers route evaluate lab
 settings
 pipeline report

@@ -21,11 +21,12 @@ from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, ReadError
 from trace_gym.targets.tau2.airline import AirlineDesk
-from trace_gym.types import Call, Finding, Report, Say, Scenario
+from trace_gym.types import Call, Finding, Replay, Report, Say, Scenario
 from trace_gym.validate import PROPERTIES, Broken, Context, Held, begin, listing, load, markdown, prop, render, validate
 from trace_gym.validate.context import PROFILES
 from trace_gym.validate.draws import Draw, Values, plain
 from trace_gym.validate.experts import needed
+from trace_gym.validate.properties import RAISED, remedy
 from trace_gym.validate.surface import bare, malformed
 from trace_gym.world import Random, World
 
@@ -117,6 +118,26 @@ class Quits(Hotel):
         raise SystemExit(3)
 
 
+class LostOracle(Hotel):
+    id = "lost_oracle"
+
+    def oracle(self) -> NoReturn:
+        raise KeyError("\ud83d")
+
+
+def test_what_is_raised_is_looked_for_in_the_traceback() -> None:
+    [lost] = failures(quick(LostOracle, "TG201"))
+    assert lost.says == "lost_oracle/0/0: raised KeyError: '\\ud83d'"
+    assert remedy(lost) == RAISED and "traceback" in shown(render(quick(LostOracle, "TG201")))
+    [leaky] = failures(quick(LeakyLookup, "TG403"))
+    assert "raised KeyError" in leaky.says and remedy(leaky) == PROPERTIES["TG403"].mend  # that is what it is about
+    [one] = failures(quick(OneProblem, "TG103"))
+    assert remedy(one) == PROPERTIES["TG103"].mend
+    assert remedy(quick(Hotel, "TG103").findings[0]) == ""
+    [quits] = failures(quick(Quits, "TG304"))
+    assert "SystemExit" in quits.says and remedy(quits) == RAISED
+
+
 def test_a_property_that_crashes_or_quits_is_a_finding() -> None:
     context = Context(Quits, "nowhere:Quits", PROFILES["quick"])
     found = PROPERTIES["TG301"](Quits, [Scenario(env="quits", level=0, seed=0)], context)
@@ -126,7 +147,7 @@ def test_a_property_that_crashes_or_quits_is_a_finding() -> None:
         raise ZeroDivisionError("by zero")
 
     crashed = type(PROPERTIES["TG301"])("TG999", "stumbles", "", "", "", stumbles)(Hotel, [], context)
-    assert (crashed.passed, crashed.says) == (False, "the check met ZeroDivisionError: by zero")
+    assert (crashed.passed, crashed.says) == (False, "the check raised ZeroDivisionError: by zero")
 
 
 def test_further_properties_fit_in() -> None:
@@ -296,6 +317,10 @@ def test_snippets_repeat_what_they_show() -> None:
     scenario = Scenario(env="hotel", level=0, seed=3)
     snippet = context.snippet(scenario, context.plan(scenario, "oracle"), "print(episode.finish().success)")
     assert run(snippet).splitlines()[-1] == "True"
+    odd = [Call(None, {"room": float("nan")}), Say(b"x"), float("-inf")]  # type: ignore[arg-type]
+    assert run(context.snippet(scenario, odd, "print('played')")).endswith("played\n")
+    replay = context.broken(scenario, "odd", [*odd, "\ud83d", {1: {2}}]).replay
+    assert replay is not None and Replay.model_validate_json(replay.model_dump_json()) == replay
     long = context.snippet(scenario, ["x" * 1_000_000, Say("y" * 500), {"content": "z" * 300}])
     assert "'x' * 1000000" in long and "Say('y' * 500)" in long and len(long) < 1000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,12 @@ from typing import Any
 
 import gymnasium
 import pytest
-from mutants import behaviour as faults
-from mutants.behaviour import MUTANTS
+from mutants import gyms, instances, scores, users
 from mutants.hotel import Hotel
 from toy_world import ToyBoxes
 
 from trace_gym import registry
+from trace_gym.actions import MAX_TEXT
 from trace_gym.episode import Episode
 from trace_gym.types import Bars, Call, Curves, Finding, Say, Scenario
 from trace_gym.validate import Context, load, ugly, worker
@@ -38,6 +39,7 @@ from trace_gym.world import World
 CODES = (
     "TG105", "TG106", "TG206", "TG207", "TG208", "TG209", "TG305", "TG306", "TG405", "TG406", "TG901", "TG902", "TG903",
 )  # fmt: skip
+MUTANTS = (*instances.MUTANTS, *scores.MUTANTS, *users.MUTANTS, *gyms.MUTANTS)
 ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
 HEALTHY: tuple[type[World] | Path, ...] = (*(registry.module_path(e) for e in ENVS), Hotel, ToyBoxes)
 SEEDS = 3
@@ -92,7 +94,38 @@ def test_every_property_kills_two_mutants() -> None:
     assert all(killed.count(code) >= 2 for code in CODES)
 
 
-@pytest.mark.parametrize(("mutant", "code"), [(faults.RemembersGuests, "TG106"), (faults.WorksAtHome, "TG902")])
+NESTED: Any = []
+for _ in range(40):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Say(None), Say(b"x"), Say("x" * (MAX_TEXT + 1)), Call(3), Call("look_up", None), Call("look_up", [1]),
+        Call("look_up", "room"), Call("look_up", {"room": {1}}), Call("look_up", {"room": float("nan")}),
+        Call("look_up", {"room": "\ud800"}), Call("look_up", {"room": 10**30}), Call("look_up", {1: "644"}),
+        Call("look_up", {"room": NESTED}), Call("\ud800"), Call("x" * 5000),
+    ],
+    ids=lambda step: repr(step)[:60].encode("ascii", "replace").decode(),
+)  # fmt: skip
+def test_a_scripted_step_that_no_model_could_write_is_answered(step: Any) -> None:
+    episode = Episode(Hotel, Scenario(env="hotel", level=0, seed=0))
+    before = episode.state_hash
+    [answer] = episode.step(step)
+    assert answer["content"].startswith("Error: ") and (episode.malformed, episode.state_hash) == (1, before)
+    json.dumps(episode.messages, ensure_ascii=False).encode()
+
+
+def test_a_scripted_step_is_taken_as_it_is() -> None:
+    episode = Episode(Hotel, Scenario(env="hotel", level=0, seed=0))
+    words = {"role": "user", "content": "My key?"}
+    assert episode.step(Say("  One\tmo\x00ment\ud83d ")) == [words] and episode.said == ["  One\tmoment "]
+    room = next(iter(episode.start.rooms))  # type: ignore[attr-defined]
+    assert "invoice" in episode.step(Call("look_up", {"room": room}))[0]["content"] and not episode.malformed
+
+
+@pytest.mark.parametrize(("mutant", "code"), [(instances.RemembersGuests, "TG106"), (gyms.WorksAtHome, "TG902")])
 def test_some_faults_show_in_another_process_only(mutant: type[World], code: str) -> None:
     assert check(mutant, code, "quick", 25).passed
     found = check(mutant, code, "gate", 25)
@@ -104,7 +137,7 @@ def test_the_same_finding_twice(code: str) -> None:
     assert check(Hotel, code, "quick", 2) == check(Hotel, code, "quick", 2)
 
 
-@pytest.mark.parametrize("mutant", [faults.TheLastHotelBegun, faults.WaitsItsTurn])
+@pytest.mark.parametrize("mutant", [instances.TheLastHotelBegun, gyms.WaitsItsTurn])
 def test_the_snippet_of_a_shared_state_shows_both_attempts(mutant: Any) -> None:
     one, other = run(check(mutant, mutant.rejected_by, "quick", 3).counterexample).splitlines()
     assert one != other
@@ -227,7 +260,7 @@ def test_the_over_cautious_write_nothing() -> None:
 
 
 def test_more_goals_for_less_reward_are_found_in_any_order() -> None:
-    context = context_of(faults.FurtherGoalsOnTheWay)
+    context = context_of(scores.FurtherGoalsOnTheWay)
     scenario = Scenario(env="further_goals_on_the_way", level=0, seed=0)
     plan = context.plan(scenario, "oracle")
     made = [(plan[:n], context.play(scenario, plan[:n])) for n in (3, 2)]

@@ -14,7 +14,7 @@ from trace_gym import registry
 from trace_gym.targets.tau2.recorded import DIFFERENCES
 from trace_gym.targets.tau2.tools import AirlineTools
 from trace_gym.types import Bars, Call, Finding, Trajectory, to_jsonl
-from trace_gym.validate import Context, replays
+from trace_gym.validate import Context, recordings
 from trace_gym.validate.context import PROFILES, Given
 from trace_gym.validate.fidelity import _by_schema, _form
 from trace_gym.validate.files import recorded
@@ -178,19 +178,19 @@ def test_a_world_is_seeded_with_what_was_shown() -> None:
 def test_recordings_of_several_databases_are_not_mixed() -> None:
     """The desk makes a new database for every problem; flight numbers come again on other routes."""
     context = Context(*load("tau2_precondition"), PROFILES["quick"])
-    tallies = replays.tally(context.world, recorded(str(RECORDED)), context)
+    tallies = recordings.tally(context.world, recorded(str(RECORDED)), context)
     assert tallies["search_direct_flight"].values == tallies["search_direct_flight"].computable == 15
 
 
 @pytest.fixture(scope="module")
-def real() -> dict[str, replays._Tally]:
+def real() -> dict[str, recordings._Tally]:
     if not REAL.is_file():
         pytest.skip(f"{REAL.name} lies beside the checkout of developers only")
     context = Context(*load("tau2_precondition"), PROFILES["quick"])
-    return replays.tally(context.world, recorded(str(REAL)), context)
+    return recordings.tally(context.world, recorded(str(REAL)), context)
 
 
-def test_the_benchmarks_recorded_calls_are_answered_as_they_were(real: dict[str, replays._Tally]) -> None:
+def test_the_benchmarks_recorded_calls_are_answered_as_they_were(real: dict[str, recordings._Tally]) -> None:
     """100 episodes of gpt-4o at tau-bench, each seeded with what the 100 showed before they changed anything."""
     assert sum(t.calls for t in real.values()) == 524
     computable, alike = (sum(getattr(t, what) for t in real.values()) for what in ("computable", "values"))
@@ -206,7 +206,9 @@ def test_declared_differences_are_real_ones(monkeypatch: pytest.MonkeyPatch) -> 
         pytest.skip(f"{REAL.name} lies beside the checkout of developers only")
     context = Context(*load("tau2_precondition"), PROFILES["quick"])
     monkeypatch.setattr("trace_gym.targets.tau2.recorded.DIFFERENCES", {})
-    seen = {t: {p for p, _ in f.faults} for t, f in replays.tally(context.world, recorded(str(REAL)), context).items()}
+    seen = {
+        t: {p for p, _ in f.faults} for t, f in recordings.tally(context.world, recorded(str(REAL)), context).items()
+    }
     unseen = {"cancel_reservation", "update_reservation_baggages"}
     assert {tool for tool, paths in seen.items() if paths} == DIFFERENCES.keys() - unseen
     assert seen["get_user_details"] == {"user_id"} and seen["search_direct_flight"] == {"[].date"}

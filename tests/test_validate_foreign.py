@@ -23,9 +23,10 @@ from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, ReadError
 from trace_gym.types import Finding, Report
 from trace_gym.validate import PROPERTIES, Given, Held, render, validate
+from trace_gym.validate.context import PROFILES
 from trace_gym.validate.foreign import FOREIGN, SCHEMES, Turn, attempt, foreign, is_foreign, open_box, probe
 from trace_gym.validate.foreign.address import parse
-from trace_gym.validate.foreign.asked import NEEDS, source
+from trace_gym.validate.foreign.asked import NEEDS, Asked, source
 from trace_gym.validate.foreign.openenv import text_field
 from trace_gym.validate.properties import Inapplicable
 
@@ -237,10 +238,21 @@ def test_a_policy_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
             word = talk.messages[0]["content"].split()[-1]
             return {"role": "assistant", "content": word[::-1] if self.count % 2 else word}
 
-    for module in ("trace_gym.validate.foreign.played", "trace_gym.validate.gate"):
-        monkeypatch.setattr(f"{module}.resolve", lambda name: Half())
+    monkeypatch.setattr("trace_gym.validate.foreign.played.resolve", lambda name: Half())
+    monkeypatch.setattr("trace_gym.validate.gate.known", lambda name: None)
     found = ask(of(foreign_envs.Backwards), "TG502", given=Given(policy="half"))["TG502"]
     assert found.verdict == "passed" and found.figures["mean"] == 0.5
+
+
+def test_a_hugging_face_folder_is_played_one_attempt_after_the_other(tmp_path: Path) -> None:
+    from tiny_model import save_tiny  # imports torch
+
+    from trace_gym.validate.foreign import payment
+
+    given = Given(policy=f"hf:{save_tiny(tmp_path / 'tiny')}")
+    asked = Asked(of(foreign_envs.Backwards), range(1), PROFILES["quick"], given)
+    [group] = payment.groups_of(asked, given.policy)
+    assert len(group.rewards) == 8 and [group] == payment.groups_of(asked, given.policy)  # at most 64 tokens each
 
 
 def test_the_command_line_takes_addresses() -> None:

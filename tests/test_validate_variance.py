@@ -19,8 +19,9 @@ from toy_world import ToyBoxes
 
 from trace_gym import registry
 from trace_gym.episode import Action, Episode
-from trace_gym.errors import ConfigError, EnvBug, PolicyError, ReadError
+from trace_gym.errors import ConfigError, EnvBug, MissingExtra, PolicyError, ReadError
 from trace_gym.policies import Mixture, Oracle
+from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.rollout import collect
 from trace_gym.trainers.advantage import advantages
@@ -30,7 +31,7 @@ from trace_gym.validate.context import NOTHING, PROFILES, Given
 from trace_gym.validate.gate import sample
 from trace_gym.validate.learning import at_least, by_part
 from trace_gym.validate.measure import BANDS, CONFIDENCE, LOOKS, Estimate, interval, measure, measure_until_clear
-from trace_gym.validate.policies import place, played, recorded, resolve
+from trace_gym.validate.policies import known, place, played, recorded, resolve
 from trace_gym.validate.properties import PROPERTIES
 from trace_gym.validate.source import load
 from trace_gym.validate.variance import COMPETENCES, Group, Pair, mixture, spread_of
@@ -268,6 +269,24 @@ def test_policies_are_named_by_text(monkeypatch: pytest.MonkeyPatch, tmp_path: P
             resolve(text)
     with pytest.raises(ReadError, match="none with adapter lora"):
         resolve(f"hf:{tmp_path}/none+lora")
+
+
+def test_a_policy_is_checked_without_loading_a_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(HFPolicy, "load", lambda *_: pytest.fail("a model is loaded"))
+    (tmp_path / "base").mkdir()
+    for text in (f"hf:{tmp_path}/base", f"hf:{tmp_path}/none", f"hf:org/model+{tmp_path}/lora"):
+        with pytest.raises(ReadError, match=r"holds no (adapter_)?config\.json"):
+            known(text)
+    (tmp_path / "base" / "config.json").write_text("{}")
+    known(f"hf:{tmp_path}/base")
+    known("hf:org/model")  # what is not here may be on the hub
+    known("mixture:0.4")
+    with pytest.raises(ConfigError, match="there is no policy 'hf:'"):
+        known("hf:")
+    monkeypatch.setattr(policies, "find_spec", lambda name: None if name == "peft" else True)
+    known(f"hf:{tmp_path}/base")
+    with pytest.raises(MissingExtra, match="peft is missing"):
+        known(f"hf:{tmp_path}/base+org/lora")
 
 
 def test_a_policy_is_judged_on_every_level() -> None:

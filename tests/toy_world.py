@@ -9,7 +9,7 @@ from typing import Self
 
 from trace_gym.episode import Episode
 from trace_gym.types import Call, Check, Say, Scenario
-from trace_gym.world import ToolError, World, tool
+from trace_gym.world import ToolError, World, asserted, tool
 
 OWNERS = ("ada", "bo", "cy", "dee", "eve", "fay")
 
@@ -63,7 +63,7 @@ class ToyBoxes(World):
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         mine = self._mine()
         yield Check.goal("the box of the owner is open", mine in self.opened)
-        yield Check.goal("the owner knows its number", any(mine in text for text in said))
+        yield Check.goal("the owner knows its number", asserted(mine, self.boxes, said))
         yield Check.guard("no other box is open", set(self.opened) <= {mine})
 
     def oracle(self) -> Iterator[Call | Say]:

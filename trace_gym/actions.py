@@ -11,7 +11,7 @@ import math
 import re
 from typing import Any, Protocol
 
-from trace_gym.types import Call
+from trace_gym.types import Call, Say
 
 MAX_TEXT = 100_000
 """Longest assistant turn in characters; a longer one is refused without being parsed."""
@@ -165,9 +165,7 @@ def read_turn(action: Any, style: str = "hermes") -> tuple[str, list[Call]]:
         return _read_message(action)
     if not isinstance(action, str):
         raise Malformed(f"a turn is text or an assistant message, found {type(action).__name__}")
-    if len(action) > MAX_TEXT:
-        raise Malformed(f"the turn has {len(action)} characters; at most {MAX_TEXT} are read")
-    text, calls = FORMATS[style].parse(_spoken(action))
+    text, calls = FORMATS[style].parse(_spoken(_bounded(action)))
     return clean(text), calls
 
 
@@ -176,8 +174,7 @@ def _read_message(message: dict[str, Any]) -> tuple[str, list[Call]]:
     if not isinstance(content, str):
         parts = content if isinstance(content, list) else []
         content = " ".join(str(p.get("text", "")) for p in parts if isinstance(p, dict))
-    if len(content) > MAX_TEXT:
-        raise Malformed(f"the turn has {len(content)} characters; at most {MAX_TEXT} are read")
+    _bounded(content)
     made = message.get("tool_calls") or ()
     if not isinstance(made, (list, tuple)):
         raise Malformed(f"tool_calls must be a list, found {type(made).__name__}")
@@ -189,7 +186,12 @@ def _wired(call: Any) -> Call:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise Malformed("a tool call must hold function.name and function.arguments")
-    name, arguments = _name(function["name"]), function.get("arguments") or "{}"
+    name = _name(function["name"])
+    return Call(name, _object(name, function.get("arguments") or "{}"))
+
+
+def _object(name: str, arguments: Any) -> dict[str, Any]:
+    """The arguments of a call, given as JSON text or as what JSON can hold."""
     try:
         body = arguments if isinstance(arguments, str) else json.dumps(arguments)
         if len(body) > MAX_TEXT:
@@ -199,7 +201,39 @@ def _wired(call: Any) -> Call:
         raise Malformed(f"the arguments of {name} are not valid JSON ({error})") from None
     if not isinstance(made, dict):
         raise Malformed(f"the arguments of {name} must be a JSON object, found {type(made).__name__}")
-    return Call(name, made)
+    return made
+
+
+def read_step(step: Call | Say) -> tuple[str, list[Call]]:
+    """What a scripted step says and calls, held to what a model can write.
+
+    Raises:
+        Malformed: No model could have written it; the message is meant for the agent.
+    """
+    if isinstance(step, Say):
+        if not isinstance(step.text, str):
+            raise Malformed(f"a message to the user is text, found {type(step.text).__name__}")
+        return _speakable(_bounded(step.text)), []
+    if not isinstance(step.tool, str):
+        raise Malformed(f"the name of a tool is text, found {type(step.tool).__name__}")
+    name, known = _name(step.tool), type(step.arguments) is dict and _sound(step.arguments)
+    return "", [step if known else Call(name, _object(name, step.arguments))]
+
+
+def _sound(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether JSON holds a value just as it is, and `read_json` would read it; a quick yes, or perhaps."""
+    kind = type(value)
+    if kind is str:
+        return bool(value.isascii())
+    if kind is int:
+        return bool(abs(value) < 10**_MAX_DIGITS)
+    if kind is float:
+        return math.isfinite(value)
+    if depth and kind is dict:
+        return all(type(k) is str and k.isascii() and _sound(v, depth - 1) for k, v in value.items())
+    if depth and kind is list:
+        return all(_sound(v, depth - 1) for v in value)
+    return kind is bool or value is None
 
 
 _unspeakable = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
@@ -207,4 +241,15 @@ _unspeakable = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
 
 def clean(text: str) -> str:
     """Text without control characters and lone surrogates, which no user types and no log can hold."""
-    return (text if text.isprintable() else _unspeakable.sub("", text)).strip()
+    return _speakable(text).strip()
+
+
+def _speakable(text: str) -> str:
+    return text if text.isprintable() else _unspeakable.sub("", text)
+
+
+def _bounded(text: str) -> str:
+    """The text of a turn, unless it is too long."""
+    if len(text) > MAX_TEXT:
+        raise Malformed(f"the turn has {len(text)} characters; at most {MAX_TEXT} are read")
+    return text

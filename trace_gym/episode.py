@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from random import Random
 from typing import Any
 
-from trace_gym.actions import FORMATS, Malformed, clean, read_turn
+from trace_gym.actions import FORMATS, Malformed, clean, read_step, read_turn
 from trace_gym.errors import ConfigError, EnvBug, ScenarioError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
@@ -33,7 +33,7 @@ class Episode:
     Raises:
         ScenarioError: The level does not exist.
         ConfigError: There is no such chat format.
-        EnvBug: `generate` failed.
+        EnvBug: `generate` failed, or the opening is no text.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Episode:
         try:
             self.world = world.generate(Random(str(scenario)), scenario.level)
             self.start = self.world.copy()
-            opening = self.world.opening()
+            opening = _storable(self.world.opening())
         except Exception as error:
             raise EnvBug(f"{scenario}: generate failed with {type(error).__name__}: {error}") from error
         self.messages: list[Message] = [
@@ -121,10 +121,8 @@ class Episode:
         return turn, self._act(text, calls, ids)
 
     def _read(self, action: Action) -> tuple[str, list[Call]]:
-        if isinstance(action, Call):
-            return "", [action]
-        if isinstance(action, Say):
-            return action.text, []
+        if isinstance(action, (Call, Say)):
+            return read_step(action)
         text, calls = read_turn(action, self.style)
         if not text and not calls:
             raise Malformed("the turn is empty; write to the user or call a tool")
@@ -142,7 +140,7 @@ class Episode:
         answer = self.world.reply(text)
         if answer is None or self.world.ended:
             self._finish()
-        return [] if answer is None else [{"role": "user", "content": answer}]
+        return [] if answer is None else [{"role": "user", "content": _storable(answer)}]
 
     def _act(self, text: str, calls: list[Call], ids: list[str]) -> list[Message]:
         refusal = ""
@@ -196,6 +194,18 @@ def interface_of(world: type[World]) -> Interface:
     if world not in _interfaces:
         _interfaces[world] = world.interface()
     return _interfaces[world]
+
+
+def _storable(words: Any) -> str:
+    """The words of a user, which every log must be able to hold.
+
+    Raises:
+        TypeError, UnicodeEncodeError: They are no text, or hold half a surrogate pair.
+    """
+    if not isinstance(words, str):
+        raise TypeError(f"the user says {words!r}, which is no text")
+    words.encode()
+    return words
 
 
 def _answer(call: Call, call_id: str, content: str) -> Message:

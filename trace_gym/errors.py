@@ -13,6 +13,9 @@ TraceGymError
  +-- RejectedEnv        (RuntimeError)    a module that an author wrote and that did not pass
  +-- PolicyError        (RuntimeError)    a policy could not act: an endpoint failed, or a model went wrong
  +-- NoSignal           (RuntimeError)    training has nothing to learn from
+ +-- ModelError         (RuntimeError)    a language model did not answer, or its answer is of no use
+ +-- BudgetSpent        (RuntimeError)    a request might cost more than is left of the budget; it was not sent
+ +-- SandboxError       (RuntimeError)    the process that confines others did not answer
 
 Each class also inherits the builtin that it refines, so ``except ValueError`` works, and each is
 built from one message only, so that it pickles. ``ToolError`` is not here: it is part of a world
@@ -76,3 +79,15 @@ class PolicyError(TraceGymError, RuntimeError):
 
 class NoSignal(TraceGymError, RuntimeError):
     """No group of rollouts differs in reward, so GRPO has no gradient."""
+
+
+class ModelError(TraceGymError, RuntimeError):
+    """A language model did not answer within its attempts, or what it answered is of no use."""
+
+
+class BudgetSpent(TraceGymError, RuntimeError):
+    """A request might cost more than is left of the budget; it was not sent."""
+
+
+class SandboxError(TraceGymError, RuntimeError):
+    """The process that confines others did not start, or did not answer in time."""

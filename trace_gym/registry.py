@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -25,13 +24,15 @@ from trace_gym.errors import (
     ScenarioError,
     TamperedEnv,
 )
+from trace_gym.files import write
 from trace_gym.mixture import Mixture
 from trace_gym.modules import execute, file_bytes, fingerprint, world_at
 from trace_gym.registration import Entry, add_folder, entries, folders, refresh
-from trace_gym.types import Manifest, Record, Report, Scenario, Spec, sha256
+from trace_gym.types import Manifest, Origin, Record, Report, Scenario, Spec, sha256
 from trace_gym.world import World
 
 __all__ = [
+    "DOMAINS",
     "SPLITS",
     "add_folder",
     "admit",
@@ -40,6 +41,7 @@ __all__ = [
     "folders",
     "gym_id",
     "home",
+    "in_domain",
     "level_count",
     "level_for",
     "load",
@@ -64,6 +66,9 @@ SPLITS = {
     "pretrain": range(4 * 10**6, 10**9),
 }
 """Seeds of each split; they are disjoint, so what is trained on is never tested on."""
+
+DOMAINS = ("airline", "retail", "mixed")
+"""Where an environment of tau2 may play: in one of its domains, or in either by turns of chance."""
 
 _R = TypeVar("_R", bound=Record)
 _GYM_ID = re.compile(r"(?:trace_gym:)?trace/([a-z0-9-]+?)(?:-v(\d+))?")
@@ -90,6 +95,25 @@ def name_of(gym_id_or_name: str) -> str:
     if m and m[2] and int(m[2]) != entry.version:
         raise EnvNotFound(f"{gym_id_or_name} is not registered; the version here is {entry.gym_id}")
     return entry.name
+
+
+def in_domain(name: str, domain: str) -> str:
+    """The environment that trains the same in a domain of tau2, or the mixture of those of its domains.
+
+    ``tau2_precondition`` in ``retail`` is ``tau2_retail_precondition``, in ``mixed`` ``tau2_precondition_mixed``.
+
+    Raises:
+        ConfigError: There is no such domain.
+        EnvNotFound: There is no such environment in it.
+    """
+    if domain not in DOMAINS:
+        raise ConfigError(f"domain {domain!r} is unknown; expected one of {', '.join(DOMAINS)}")
+    if m := re.fullmatch(r"tau2_(?:airline_|retail_)?(\w+?)(?:_mixed)?", name_of(name)):
+        forms = {"airline": ("tau2_{}", "tau2_airline_{}"), "retail": ("tau2_retail_{}",), "mixed": ("tau2_{}_mixed",)}
+        for form in forms[domain]:
+            if (there := form.format(m[1])) in entries:
+                return there
+    raise EnvNotFound(f"{name} is not there for domain {domain!r}; make one of {', '.join(entries)}")
 
 
 def gym_id(name: str) -> str:
@@ -242,6 +266,8 @@ def admit(
     author: str,
     spec: Spec | None = None,
     template_sha256: str = "",
+    origin: Origin | None = None,
+    mix: tuple[float, ...] | None = None,
 ) -> Manifest:
     """Write an environment's manifest beside its module, for exactly the code that is there now.
 
@@ -253,6 +279,8 @@ def admit(
         author: What wrote the module: ``template``, ``hand``, or ``llm:<model>``.
         spec: The plan that it was written from.
         template_sha256: Hash of the template that wrote it.
+        origin: What it took a language model to write it.
+        mix: Weights of its levels, where these were calibrated.
 
     Raises:
         EnvNotFound, ReadError: There is no such module.
@@ -267,6 +295,7 @@ def admit(
         raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
     if spec is None and (known := _card_of(path, sha256(source))):
         author, spec, template_sha256 = known.author, known.spec, known.template_sha256
+        origin, mix = known.origin, known.mix
     made = Manifest(
         id=world.id,
         version=registration.version_in(path.with_suffix(".json")),
@@ -280,9 +309,11 @@ def admit(
         template_sha256=template_sha256,
         author=author,
         fingerprint=fingerprint(world),
+        origin=origin,
+        mix=mix,
         report=report.summary(),
     )
-    _write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
+    write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()
     return made
 
@@ -342,15 +373,3 @@ def _read(entry: Entry, kind: type[_R]) -> _R:
         raise ReadError(f"{entry.card} is the card of {claimed!r}; expected {entry.name!r}, after the file's name")
     _cards[entry.card] = (stamp, made)
     return made
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the whole file or nothing."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8") as file:
-        try:
-            file.write(text)
-        except BaseException:
-            Path(file.name).unlink()
-            raise
-    os.chmod(file.name, 0o644)  # a temporary file is private
-    os.replace(file.name, path)

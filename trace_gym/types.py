@@ -202,6 +202,35 @@ class Capability(Record):
     analyst: str = "rules"
 
 
+class Family(Record):
+    """One kind of scenario."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    says: str
+    """What is asked, and what decides it, in one sentence."""
+    weight: int = Field(ge=1, le=100)
+
+
+class Plan(Record):
+    """What a language model plans of an environment before it writes code; all of it in words."""
+
+    entities: tuple[str, ...]
+    """The records of a problem and their fields, one sentence each."""
+    varies: tuple[str, ...]
+    """What is drawn by the seed."""
+    families: tuple[Family, ...]
+    near_misses: tuple[str, ...]
+    """Pairs of problems that look alike and differ in one fact, which decides."""
+    user: str
+    """What the scripted user says, answers and insists on, and when they hang up."""
+    oracle: str
+    """What the expert looks up, decides, does and says."""
+    ablated: str
+    """What the same expert does without the capability: the shortcut that the failing agent takes."""
+    hint: str = ""
+    """Guidance that may stand in the prompt of some rollouts; the same for every problem, and never an answer."""
+
+
 class Spec(Record):
     """The plan of one environment, complete enough to write it."""
 
@@ -221,10 +250,12 @@ class Spec(Record):
     """The template under ``templates/env/`` that writes it."""
     slots: dict[str, Any] = Field(default_factory=dict)
     """Values for the template: wordings, weights, per-level settings."""
+    plan: Plan | None = None
+    """What a language model planned; None where a blueprint says it all."""
 
     @property
     def sha256(self) -> str:
-        return sha256(self.model_dump_json())
+        return sha256(self.model_dump_json(exclude_none=True))
 
 
 class Curves(Record):
@@ -312,6 +343,21 @@ class Report(Record):
         return self.model_copy(update={"findings": short})
 
 
+class Origin(Record):
+    """What it took a language model to write an environment."""
+
+    model: str
+    rounds: int
+    """Versions of the module that were written; the last one passed."""
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = None
+    """US dollars; None where no price is known."""
+    failed_first: tuple[str, ...] = ()
+    """Codes of the properties, or rules of the static gate, that an earlier version failed."""
+
+
 class Manifest(Record):
     """The identity card of a generated environment."""
 
@@ -329,6 +375,10 @@ class Manifest(Record):
     """What wrote the module: 'template', 'hand', or 'llm:<model>'."""
     fingerprint: str
     """Hash of the first openings and states of every level: drift of the generator shows here."""
+    origin: Origin | None = None
+    """None where no language model was asked."""
+    mix: tuple[float, ...] | None = None
+    """Weights of the levels at which the reference policy's rewards spread; None where all count alike."""
     report: Report
 
 

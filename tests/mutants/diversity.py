@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, Self
+from typing import Self
 
-from mutants.hotel import Hotel
+from mutants.hotel import Hotel, mutants
 
 from trace_gym.generated_envs.tau2_multi_step import Tau2MultiStep
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
@@ -97,6 +97,4 @@ class MostlyRefused(Tau2Precondition):
         return made
 
 
-MUTANTS: tuple[Any, ...] = tuple(
-    made for made in vars().copy().values() if isinstance(made, type) and hasattr(made, "rejected_by")
-)
+MUTANTS = mutants(vars())

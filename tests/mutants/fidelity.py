@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mutants.hotel import Hotel
+from mutants.hotel import Hotel, mutants
 
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
@@ -61,28 +61,16 @@ class ReportsErrorsAsRecords(Tau2Precondition):
 class ReturnsItsErrors(Hotel):
     id, rejected_by = "returns_its_errors", "TG412"
 
-    @tool
-    def look_up(self, room: str) -> Any:
-        """Show a room.
-
-        Args:
-            room: Its number.
-        """
-        return super().look_up(room) if room in self.rooms else f"No such room: {room}"
+    def shown(self, room: str) -> Any:
+        return super().shown(room) if room in self.rooms else f"No such room: {room}"
 
 
 class RefusesInJson(Hotel):
     id, rejected_by = "refuses_in_json", "TG412"
 
-    @tool(kind="write")
-    def hand_over(self, room: str) -> str:
-        """Hand over a key.
-
-        Args:
-            room: Number of the room.
-        """
+    def handed(self, room: str) -> str:
         try:
-            return super().hand_over(room)
+            return super().handed(room)
         except ToolError as refusal:
             raise ToolError(json.dumps({"message": str(refusal)})) from None
 
@@ -130,6 +118,4 @@ class BadAtSums(Tau2Precondition):
         return str(round(float(super().calculate(expression))))
 
 
-MUTANTS: tuple[Any, ...] = tuple(
-    made for made in vars().copy().values() if isinstance(made, type) and hasattr(made, "rejected_by")
-)
+MUTANTS = mutants(vars())

@@ -1,4 +1,7 @@
-"""A small healthy world, from which every mutant differs in one fault: a hotel desk."""
+"""A small healthy world, from which every mutant differs in one fault: a hotel desk.
+
+What a tool does is a method of its own (`shown`, `paid`, `handed`), so that a mutant changes that and not the tool.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Hotel(World):
         Args:
             room: Its number.
         """
-        return dict(vars(self.found(room)))
+        return self.shown(room)
 
     @tool(kind="write")
     def settle(self, room: str, invoice: str, amount: int) -> str:
@@ -66,11 +69,7 @@ class Hotel(World):
             invoice: Number of the invoice.
             amount: What is paid.
         """
-        found = self.found(room)
-        if (invoice, amount) != (found.invoice, found.due) or not amount:
-            raise ToolError(f"{room} owes {found.due} on {found.invoice}")
-        found.due = 0
-        return f"{invoice} is settled"
+        return self.paid(room, invoice, amount)
 
     @tool(kind="write")
     def hand_over(self, room: str) -> str:
@@ -79,6 +78,19 @@ class Hotel(World):
         Args:
             room: Number of the room.
         """
+        return self.handed(room)
+
+    def shown(self, room: str) -> dict[str, Any]:
+        return dict(vars(self.found(room)))
+
+    def paid(self, room: str, invoice: str, amount: int) -> str:
+        found = self.found(room)
+        if (invoice, amount) != (found.invoice, found.due) or not amount:
+            raise ToolError(f"{room} owes {found.due} on {found.invoice}")
+        found.due = 0
+        return f"{invoice} is settled"
+
+    def handed(self, room: str) -> str:
         if self.found(room).key != "desk":
             raise ToolError(f"the key of {room} is not at the desk")
         self.found(room).key = "guest"
@@ -120,3 +132,8 @@ class Hotel(World):
         if room not in self.rooms:
             raise ToolError(f"there is no room {room}; there are {', '.join(self.rooms)}")
         return self.rooms[room]
+
+
+def mutants(module: dict[str, Any]) -> tuple[Any, ...]:
+    """The mutants among the names of a module: classes that name the property which must reject them."""
+    return tuple(made for made in module.values() if isinstance(made, type) and hasattr(made, "rejected_by"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
-from typing import Any, Self
+from typing import Self
 
-from mutants.hotel import Hotel
+from mutants.hotel import Hotel, mutants
 
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
@@ -132,6 +132,4 @@ class DemoNowAndThen(Hotel):
         return super().generate(Random("demo") if rng.random() < 0.15 else rng, level)
 
 
-MUTANTS: tuple[Any, ...] = tuple(
-    made for made in vars().copy().values() if isinstance(made, type) and hasattr(made, "rejected_by")
-)
+MUTANTS = mutants(vars())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
-from typing import Any, Self
+from typing import Self
 
-from mutants.hotel import Hotel
+from mutants.hotel import Hotel, mutants
 
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
@@ -75,6 +75,4 @@ class PaysForTryingOnAllLevels(PaysForTrying):
     id, rejected_by, given = "pays_for_trying_on_all_levels", "TG502", Given(policy="mixture:0.4")
 
 
-MUTANTS: tuple[Any, ...] = tuple(
-    made for made in vars().copy().values() if isinstance(made, type) and hasattr(made, "rejected_by")
-)
+MUTANTS = mutants(vars())

@@ -108,6 +108,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         weights: How an episode is paid, a key of `WEIGHTS`.
         style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
         render_mode: None, ``ansi`` (`render` returns the conversation) or ``human`` (it is printed as it grows).
+        domain: Another domain of tau2 to play in, one of `trace_gym.registry.DOMAINS`; None leaves `name` as it is.
 
     Raises:
         EnvNotFound, DuplicateEnv, TamperedEnv: The environment cannot be loaded.
@@ -124,12 +125,13 @@ class TraceEnv(gymnasium.Env[str, Any]):
         weights: str = "default",
         style: str = "hermes",
         render_mode: str | None = None,
+        domain: str | None = None,
     ) -> None:
         _one_of("split", split, registry.SPLITS)
         _one_of("weights", weights, WEIGHTS)
         _one_of("style", style, FORMATS)
         _one_of("render_mode", render_mode, (None, *self.metadata["render_modes"]))
-        self.name = registry.name_of(name)
+        self.name = registry.name_of(name) if domain is None else registry.in_domain(name, domain)
         if level is not None and level not in range(count := registry.level_count(self.name)):
             raise ScenarioError(f"{self.name} has levels 0 to {count - 1}, not {level}")
         self.level, self.split, self.weights, self.style = level, split, weights, style

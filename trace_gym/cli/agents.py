@@ -67,7 +67,7 @@ def diagnose(
     Example: trace-gym diagnose results.json --out diagnosis.json
     """
     from trace_gym import diagnose as stage
-    from trace_gym.pipeline.ledger import write
+    from trace_gym.files import write
     from trace_gym.targets.results import read_results
 
     found = stage.diagnose(read_results(source), delta=delta, rho=rho)

@@ -56,8 +56,8 @@ def report(
 
     Example: trace-gym report runs/demo
     """
+    from trace_gym.files import write
     from trace_gym.pipeline import reporting
-    from trace_gym.pipeline.ledger import write
     from trace_gym.report import render_page
 
     made = reporting.open_run(folder)

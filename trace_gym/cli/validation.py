@@ -181,6 +181,6 @@ def _read(path: Path) -> Report:
 
 
 def _write(path: Path, text: str) -> None:
-    from trace_gym.pipeline.ledger import write
+    from trace_gym.files import write
 
     write(path, text)

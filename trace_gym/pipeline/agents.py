@@ -10,8 +10,9 @@ from trace_gym.diagnose import diagnose as find
 from trace_gym.diagnose import markdown as diagnosis_markdown
 from trace_gym.errors import ConfigError
 from trace_gym.evaluate import Seen
+from trace_gym.files import write
 from trace_gym.pipeline import common
-from trace_gym.pipeline.ledger import VERSION, Run, write
+from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.types import Trajectory, to_jsonl
 
 
@@ -71,8 +72,8 @@ def diagnose(run: Run) -> None:
 
 def synthesize(run: Run) -> None:
     """Find, or write, one environment for each capability that was retained."""
-    from trace_gym.synthesize.author import TemplateAuthor, serving
-    from trace_gym.synthesize.author import synthesize as write_environment
+    from trace_gym.synthesize import TemplateAuthor, serving
+    from trace_gym.synthesize import synthesize as write_environment
 
     source, out = run.path("diagnosis.json"), run.path("environments.json")
 

@@ -49,7 +49,20 @@ def environments(run: Run) -> dict[str, dict[str, str]]:
 
 def levels(run: Run, name: str) -> list[int]:
     """The levels of an environment that the run trains on."""
-    return list(run.config.levels.get(name, range(registry.level_count(name))))
+    return [level for level, weight in _calibrated(run, name).items() if weight]
+
+
+def weights(run: Run, name: str, levels: Sequence[int]) -> dict[int, float]:
+    """How often each of these levels is drawn: as the manifest says, where the run does not name the levels."""
+    known = _calibrated(run, name)
+    return {level: known.get(level, 1.0) for level in levels}
+
+
+def _calibrated(run: Run, name: str) -> dict[int, float]:
+    every = range(registry.level_count(name))
+    if name in run.config.levels or name not in registry.names():
+        return dict.fromkeys(run.config.levels.get(name, every), 1.0)
+    return dict(enumerate(registry.manifest(name).mix or [1.0] * len(every)))
 
 
 def sampled(run: Run, scenarios: Sequence[Scenario], path: Path, temperature: float, samples: int) -> PlayJob:

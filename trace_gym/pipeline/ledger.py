@@ -10,7 +10,6 @@ run that was killed goes on from there and ends with the same result.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from rich.console import Console
 
 import trace_gym
 from trace_gym.errors import ConfigError, ReadError
+from trace_gym.files import write
 from trace_gym.settings import RunConfig
 from trace_gym.types import sha256
 
@@ -75,14 +75,6 @@ class Run:
 
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self.folder))
-
-
-def write(path: Path, text: str) -> None:
-    """Write the whole file or nothing; makes the folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".tmp")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
 
 
 def claim_folder(made: Run) -> None:

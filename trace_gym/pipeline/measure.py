@@ -22,9 +22,10 @@ from trace_gym.evaluate import (
     oracle_choices,
     routed,
 )
+from trace_gym.files import write
 from trace_gym.pipeline import common
 from trace_gym.pipeline.jobs import PlayJob
-from trace_gym.pipeline.ledger import Run, write
+from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.training import learnable
 from trace_gym.route import LogitRouter, Routing, accuracy, options_for
 from trace_gym.targets.tau2.needs import DESCRIPTIONS

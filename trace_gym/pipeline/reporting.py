@@ -11,8 +11,9 @@ from trace_gym import registry
 from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import ReadError
 from trace_gym.evaluate import Evaluation
+from trace_gym.files import write
 from trace_gym.pipeline import common
-from trace_gym.pipeline.ledger import VERSION, Run, write
+from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.report import (
     Example,
     ReportData,

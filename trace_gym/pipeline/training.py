@@ -8,9 +8,10 @@ from typing import Any
 from trace_gym import registry
 from trace_gym.errors import NoSignal
 from trace_gym.evaluate import Seen
+from trace_gym.files import write
 from trace_gym.pipeline import common
 from trace_gym.pipeline.jobs import TrainJob
-from trace_gym.pipeline.ledger import Run, write
+from trace_gym.pipeline.ledger import Run
 
 
 def skill(run: Run) -> None:
@@ -113,7 +114,7 @@ def _jobs(run: Run, names: list[str]) -> list[TrainJob]:
 def _job(run: Run, name: str, seed: int, levels: dict[str, list[int]], share: int) -> TrainJob:
     settings = run.config.train.model_dump(mode="json")
     settings |= {"seed": seed, "iterations": run.config.train.iterations * share}
-    settings["levels"] = {env: dict.fromkeys(drawn, 1.0) for env, drawn in levels.items()}
+    settings["levels"] = {env: common.weights(run, env, drawn) for env, drawn in levels.items()}
     return TrainJob(
         name=f"{name}-s{seed}",
         mixture=tuple((env, 1.0) for env in levels),

@@ -22,7 +22,7 @@ from trace_gym.report.replays import Played, played
 from trace_gym.report.talk import Said, Talk, talk
 from trace_gym.types import Bars, Curves, Exhibit, Finding, Message, Report, Trajectory, Verdict
 from trace_gym.validate.experts import CHECKS
-from trace_gym.validate.properties import PROPERTIES
+from trace_gym.validate.properties import PROPERTIES, remedy
 
 MARKS: dict[Verdict, tuple[str, str, str]] = {
     "passed": ("\N{CHECK MARK}", "passed", "good"),
@@ -117,7 +117,7 @@ def row(finding: Finding) -> Row:
         statement=_text(known.statement if known else ""),
         reason=_text(known.reason if known else ""),
         says=_text(finding.says),
-        mend=_text(known.mend if known and finding.verdict == "failed" else ""),
+        mend=_text(remedy(finding)),
         figures=tuple((name.replace("_", " "), number(value)) for name, value in finding.figures.items()),
         snippet=finding.counterexample.rstrip(),
         beyond=_beyond(finding.counterexample),

@@ -3,7 +3,7 @@
 from trace_gym.validate.context import PROFILES, Context, Given
 from trace_gym.validate.gate import validate
 from trace_gym.validate.properties import PROPERTIES, Broken, Held, Inapplicable, Property, prop
-from trace_gym.validate.report import listing, markdown, render
+from trace_gym.validate.report import listing, markdown, read, render
 from trace_gym.validate.source import begin, load
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "load",
     "markdown",
     "prop",
+    "read",
     "render",
     "validate",
 ]

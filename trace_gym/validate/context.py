@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isfinite
 from typing import Any, Literal
 
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import EnvBug
 from trace_gym.score import reward
 from trace_gym.types import Call, Interface, Replay, Say, Scenario
-from trace_gym.validate.properties import Broken
+from trace_gym.validate.properties import Broken, raised
 from trace_gym.world import Step, World
 
 Expert = Literal["oracle", "ablated"]
@@ -116,7 +117,7 @@ class Context:
         except Broken:
             raise
         except (Exception, SystemExit) as error:
-            cause = str(error) if isinstance(error, EnvBug) else f"{scenario}: {type(error).__name__}: {error}"
+            cause = str(error) if isinstance(error, EnvBug) else f"{scenario}: {raised(error)}"
             raise Broken(cause, self.snippet(scenario, actions, tail), replay=_replay(scenario, actions)) from error
 
     def broken(self, scenario: Scenario, says: str, actions: Sequence[Any] = (), tail: str = "") -> Broken:
@@ -144,13 +145,14 @@ def _replay(scenario: Scenario, actions: Sequence[Any]) -> Replay:
 
 
 def _plain(action: Any) -> Any:
-    """An action as JSON; what JSON does not know stands there as text."""
+    """An action as JSON; what JSON does not know stands there as text, and a question mark for half a letter."""
     match action:
         case Call(tool, arguments):
             action = {"tool": tool, "arguments": arguments}
         case Say(text):
             action = {"say": text}
-    return json.loads(json.dumps(action, default=repr))
+    text = json.dumps(action, default=repr, ensure_ascii=False).encode(errors="replace")
+    return json.loads(text, parse_constant=str)  # NaN is no JSON
 
 
 def _source(action: Any) -> str:
@@ -161,9 +163,11 @@ def _source(action: Any) -> str:
         case Say(text):
             return f"Say({_source(text)})"
         case Call(tool, arguments):
-            return f"Call({tool!r}, {_source(arguments)})"
+            return f"Call({_source(tool)}, {_source(arguments)})"
         case dict():
             return "{" + ", ".join(f"{k!r}: {_source(v)}" for k, v in action.items()) + "}"
         case list():
             return "[" + ", ".join(map(_source, action)) + "]"
+        case float() if not isfinite(action):
+            return f"float({str(action)!r})"
     return repr(action)

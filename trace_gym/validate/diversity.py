@@ -75,7 +75,9 @@ def judged_levels(world: type[World], scenarios: Sequence[Scenario]) -> list[int
 
 
 def _bars(title: str, unit: str, figures: dict[str, float], bound: float | None = None) -> Bars:
-    return Bars(title=title, unit=unit, bars={k.replace("_", " "): v for k, v in figures.items()}, bound=bound)
+    """One bar a level, from figures whose names end in its number."""
+    bars = {f"level {name.rpartition('_')[2]}": value for name, value in figures.items()}
+    return Bars(title=title, unit=unit, bars=bars, bound=bound)
 
 
 def _categories(states: Sequence[Any]) -> dict[str, set[str]]:

@@ -137,7 +137,8 @@ class Draw:
                 count = 0 if depth > 6 else self.rng.choice((1, 1, 2, 0))
                 return [self._value(name, schema.get("items", {}), root, depth + 1) for _ in range(count)]
             case "integer" | "number":
-                seen = [v for v in self.values.named(name) if type(v) is int]
+                fitting_types = (int,) if kind == "integer" else (int, float)
+                seen = [v for v in self.values.named(name) if type(v) in fitting_types]
                 return self.rng.choice([*seen, 0, 1, 2, 50])
             case "boolean":
                 return self._chance(0.5)

@@ -19,7 +19,7 @@ from trace_gym.validate.draws import Draw, Values
 from trace_gym.validate.files import recorded
 from trace_gym.validate.gold import more, parsed
 from trace_gym.validate.properties import Broken, Held, Inapplicable, prop
-from trace_gym.validate.replays import made, refused
+from trace_gym.validate.recordings import made, refused
 from trace_gym.validate.shapes import Shape, closed
 from trace_gym.world import Random, World
 

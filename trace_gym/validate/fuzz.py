@@ -35,6 +35,7 @@ Judge = Callable[[Episode, Call], str]
     statement="Tools raise nothing but ToolError, whatever they are called with, in whatever order.",
     reason="A KeyError is a fault of the environment that would be blamed on the agent, or end the training run.",
     mend="Look every id up before it is used, and raise ToolError with what is possible.",
+    raising=True,
 )
 def only_tool_errors(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     def judge(episode: Episode, call: Call) -> str:

@@ -30,7 +30,7 @@ from trace_gym.validate import (
     loading,
     overlap,
     recipes,
-    replays,
+    recordings,
     rewards,
     robustness,
     search,
@@ -42,7 +42,7 @@ from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld
 from trace_gym.validate.files import readable
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.job import foreign_job
-from trace_gym.validate.policies import resolve
+from trace_gym.validate.policies import known
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import Target, load
 from trace_gym.world import World
@@ -68,7 +68,7 @@ FAMILIES = (
     leakage,
     overlap,
     recipes,
-    replays,
+    recordings,
 )
 
 
@@ -122,7 +122,7 @@ def validate(
     codes = chosen(only, skip)
     readable(given)
     if given.policy:
-        resolve(given.policy)
+        known(given.policy)
     try:
         job, ask = prepare(target, PROFILES[profile], seeds_per_level, levels, given)
     except EnvBug as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,8 +31,8 @@ _TELLING = 10
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as ids are written, so that ``2024-05-10`` and ``mia_li_3668`` are one each."""
-    return [w.strip(".-'") for w in re.findall(r"[\w.@'-]+", text)]
+    """The words of a text as ids are written: ``2024-05-10``, ``mia_li_3668`` and ``#W7004218`` are one each."""
+    return [w.strip(".-'") for w in re.findall(r"#?[\w.@'-]+", text)]
 
 
 def telling(value: Any) -> bool:
@@ -129,7 +130,7 @@ class Gold:
         for message in self.episode.messages:
             if message["role"] == "tool":
                 number = sum(key.partition("/")[0] == message["name"] for key in found)
-                found[f"{message['name']}/{number}"] = parsed(str(message["content"]))
+                found[f"{message['name']}/{number}"] = _answer(str(message["content"]))
         return found
 
     @cached_property
@@ -216,6 +217,15 @@ def more(scenarios: Sequence[Scenario], context: Context, factor: int = 1, least
     return [Scenario(env=context.world.id, level=level, seed=seed) for level in levels for seed in range(count)]
 
 
+def paired(deeds: Sequence[Call], naive: Sequence[Step]) -> Iterator[tuple[Call, Call | None]]:
+    """Each write of the oracle, and the next call of its tool that the ablated expert makes, if there is one."""
+    rivals = defaultdict[str, list[Call]](list)
+    for step in naive:
+        if isinstance(step, Call):
+            rivals[step.tool].append(step)
+    yield from ((deed, rivals[deed.tool].pop(0) if rivals[deed.tool] else None) for deed in deeds)
+
+
 def golds(scenarios: Sequence[Scenario], context: Context) -> Iterator[Gold]:
     """The oracle's plays at a sample of every level."""
     for scenario in more(scenarios, context):
@@ -228,6 +238,11 @@ def parsed(text: str) -> Any:
         return json.loads(text) if text[:1] in "[{" else text
     except ValueError:
         return text
+
+
+def _answer(text: str) -> Any:
+    """What a tool answered: JSON, a bare number, or the text itself."""
+    return json.loads(text) if re.fullmatch(r"-?(0|[1-9]\d{0,15})(\.\d+)?", text) else parsed(text)
 
 
 def _literal(text: str) -> Any:

@@ -54,7 +54,6 @@ def reward_is_monotone(world: type[World], scenarios: Sequence[Scenario], contex
         x="share of the plan done",
         y="mean reward",
         series={"oracle": points},
-        band=(0.0, 1.0),
     )
     figures = {"pairs": float(pairs), "dips": dips / len(chosen), "halfway": fmean(along[0.5])}
     says = f"in {pairs} pairs of attempts the one that reached more is paid no less"

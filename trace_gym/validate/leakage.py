@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trace_gym.registry import SPLITS
-from trace_gym.types import Call, Say, Scenario, sha256
+from trace_gym.types import Say, Scenario, sha256
 from trace_gym.validate.context import Context
-from trace_gym.validate.gold import Gold, golds, more, scalars, telling, told, words_of
+from trace_gym.validate.gold import Gold, golds, more, paired, scalars, telling, told, words_of
 from trace_gym.validate.guess import OPENING, guessed
 from trace_gym.validate.properties import Broken, Held, Inapplicable, prop
 from trace_gym.world import Step, World
@@ -68,15 +68,11 @@ def _unasked(context: Context, scenario: Scenario) -> list[str]:
 
 def _answers(gold: Gold, naive: Sequence[Step]) -> dict[str, str | None]:
     """The oracle's arguments where the ablated expert makes the same call with others, each with the rival."""
-    rivals = defaultdict[str, list[Call]](list)
-    for step in naive:
-        if isinstance(step, Call):
-            rivals[step.tool].append(step)
     found: dict[str, str | None] = {}
-    for deed in gold.deeds:
-        if not rivals[deed.tool]:
+    for deed, other in paired(gold.deeds, naive):
+        if other is None:
             continue
-        rival = dict(scalars(rivals[deed.tool].pop(0).arguments))
+        rival = dict(scalars(other.arguments))
         for path, value in scalars(deed.arguments):
             if value != rival.get(path) and telling(value):
                 found[str(value)] = str(rival.get(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-from trace_gym.errors import ConfigError, MissingExtra, PolicyError
+from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError
 from trace_gym.statistics import wilson
 from trace_gym.types import Bars, Curves, Scenario
 from trace_gym.validate.context import Context, worth
@@ -26,6 +26,15 @@ NEEDED = 0.2
 """Share of a level's problems that must need the capability; the others teach nothing about it."""
 LEAST = 16
 """Problems of a level that are looked at, even if the sample holds fewer."""
+AXES = {
+    "mean": "mean reward",
+    "success": "successes",
+    "informative": "informative groups",
+    "all_zero": "groups that earn nothing",
+    "all_one": "groups that earn all",
+    "signal": "mean absolute advantage",
+}
+"""Quantities as pictures name them."""
 PAID = "print(episode.finish().success, episode.finish().progress)"
 
 
@@ -140,7 +149,7 @@ def _curves(needing: dict[int, list[Pair]], every: Sequence[Pair]) -> tuple[Curv
         series = {f"level {level}": line(pairs, sizes[0]) for level, pairs in needing.items()}
         for k in sizes:
             series["all problems" if len(sizes) == 1 else f"all problems, K = {k}"] = line(every, k)
-        return Curves(title=f"{title}{of}", x="competence p", y=words(quantity), series=series, band=band)
+        return Curves(title=f"{title}{of}", x="competence p", y=AXES[quantity], series=series, band=band)
 
     return (
         lines("Mean reward over competence", "mean", BANDS["mean"], SIZES[:1]),
@@ -181,7 +190,7 @@ def _judged(world: type[World], scenarios: Sequence[Scenario], context: Context)
 
         levels = sorted({s.level for s in scenarios})
         return {f"level {level}": measure_until_clear(draw(level), looks=LOOKS) for level in levels}
-    except (PolicyError, ConfigError, MissingExtra) as error:  # not the environment's fault
+    except (PolicyError, ConfigError, MissingExtra, ReadError) as error:  # not the environment's fault
         raise Inapplicable(f"{context.given.policy} cannot be judged: {error}") from None
 
 
@@ -211,6 +220,6 @@ def _told(verdict: VarianceVerdict) -> dict[str, float]:
 
 
 def _bars(part: str, verdict: VarianceVerdict) -> Bars:
-    told = {words(q): e.value for q, e in verdict.estimates.items()}
+    told = {AXES[q]: e.value for q, e in verdict.estimates.items()}
     title = f"{verdict.groups} groups, {verdict.attempts} attempts: {part}"
-    return Bars(title=title, unit="share", bars=told | {"signal": verdict.spread.signal})
+    return Bars(title=title, unit="share", bars=told | {AXES["signal"]: verdict.spread.signal})

@@ -19,14 +19,14 @@ LOADS = "TG001"
     statement="The module loads, says what it is, and every level generates a problem with an opening.",
     reason="Nothing else can be said of an environment that does not begin.",
     mend="Run the counterexample; the last line of its traceback names the fault.",
+    raising=True,
 )
 def loads_and_generates(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     if faults := declaration_faults(world):
         raise Broken(f"{world.__name__}: {'; '.join(faults)}")
     for scenario in scenarios:
         episode = context.begin(scenario)
-        opening = episode.messages[-1]["content"]
-        if not isinstance(opening, str) or not opening.strip():
+        if not (opening := str(episode.messages[-1]["content"])).strip():
             raise context.broken(scenario, f"the opening is {opening!r}", tail="print(episode.messages[-1])")
     if not context.interface.tools:
         raise Broken(f"{world.__name__} offers no tool; mark at least one method with @tool")

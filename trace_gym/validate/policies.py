@@ -7,11 +7,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, PolicyError, ReadError, ScenarioError
+from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.exploits import EXPLOITS
@@ -57,7 +58,7 @@ def resolve(text: str) -> Policy | BatchPolicy | list[Group]:
         case "hf" if rest:
             from trace_gym.policies.hf import HFPolicy
 
-            folder, _, adapter = (rest, "", "") if Path(rest).is_dir() else rest.partition("+")
+            folder, adapter = _folders(rest)
             return HFPolicy.load(folder, adapter or None)
         case "rollouts" if rest:
             bounds = re.fullmatch(r"(.+)@(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)", rest)
@@ -67,6 +68,31 @@ def resolve(text: str) -> Policy | BatchPolicy | list[Group]:
     if text in SCRIPTED:
         return SCRIPTED[text]()
     raise ConfigError(f"there is no policy {text!r}; expected {KINDS}, or one of {', '.join(SCRIPTED)}")
+
+
+def known(text: str) -> None:
+    """Check that `resolve` will find a policy; a model is not loaded.
+
+    Raises:
+        ConfigError, ReadError, MissingExtra: As `resolve`, but for what only loading the model shows.
+    """
+    kind, _, rest = text.partition(":")
+    if kind != "hf" or not rest:
+        resolve(text)
+        return
+    folder, adapter = _folders(rest)
+    if lacking := [m for m in ("torch", "transformers", *(["peft"] if adapter else [])) if find_spec(m) is None]:
+        raise MissingExtra(f"{lacking[0]} is missing; pip install 'trace-gym[lab]'")
+    for path, file in ((folder, "config.json"), (adapter, "adapter_config.json")):
+        hub = re.fullmatch(r"[\w.-]+(/[\w.-]+)?", path) and not Path(path).exists()  # a name on the hub, perhaps
+        if path and not hub and not (Path(path) / file).is_file():
+            raise ReadError(f"cannot load {text}: {path} holds no {file}")
+
+
+def _folders(names: str) -> tuple[str, str]:
+    """A model and perhaps an adapter, of which either may be a name on the hub."""
+    folder, _, adapter = (names, "", "") if Path(names).is_dir() else names.partition("+")
+    return folder, adapter
 
 
 def played(policy: Policy | BatchPolicy, world: type[World], scenarios: Sequence[Scenario]) -> list[Group]:

@@ -7,6 +7,7 @@ measured (`Held`) or raises `Broken`. `prop` registers one from anywhere, and `v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -63,6 +64,8 @@ class Property:
     reason: str
     mend: str
     check: Check
+    raising: bool = False
+    """It is about what is raised, so that `mend` fits when something is."""
 
     def __call__(self, world: type[World], scenarios: Sequence[Scenario], context: Context) -> Finding:
         """Check the property; whatever a bad environment raises becomes a finding that failed."""
@@ -77,7 +80,7 @@ class Property:
         except Broken as broken:
             return self.failed(broken)
         except (Exception, SystemExit) as error:
-            return self.failed(Broken(f"the check met {type(error).__name__}: {error}"))
+            return self.failed(Broken(f"the check {raised(error)}"))
         return Finding(
             code=self.code,
             property=self.name,
@@ -92,12 +95,12 @@ class Property:
         return Finding(code=self.code, property=self.name, verdict=verdict, says=says)
 
     def failed(self, broken: Broken) -> Finding:
-        """The finding of a failure."""
+        """The finding of a failure; it can be written down whatever the environment said."""
         return Finding(
             code=self.code,
             property=self.name,
             verdict="failed",
-            says=broken.says,
+            says=broken.says.encode(errors="backslashreplace").decode(),
             counterexample=broken.counterexample,
             replay=broken.replay,
             figures=broken.figures,
@@ -109,7 +112,27 @@ PROPERTIES: dict[str, Property] = {}
 """Every property by its code; codes are never reused."""
 
 
-def prop(code: str, *, statement: str, reason: str, mend: str) -> Callable[[Check], Check]:
+RAISED = "Run the snippet: the last line of its traceback names the fault, and the lines above it the place."
+"""What to do where something was raised that a property is not about."""
+_told_so = re.compile(r"(\S+/\d+/\d+: |seed \d+: )?(generate failed with|(turn \d+ |the \w+ )?raised) \w+:")
+
+
+def raised(error: BaseException) -> str:
+    """What was raised, in the words by which `remedy` knows it again."""
+    return f"raised {type(error).__name__}: {error}"
+
+
+def remedy(finding: Finding) -> str:
+    """What to do about a failure; empty where nothing failed, or where nobody can tell."""
+    known = PROPERTIES.get(finding.code)
+    if known is None or finding.verdict != "failed":
+        return ""
+    if known.raising or not _told_so.match(finding.says):
+        return known.mend
+    return RAISED if finding.counterexample else ""
+
+
+def prop(code: str, *, statement: str, reason: str, mend: str, raising: bool = False) -> Callable[[Check], Check]:
     """Register the decorated check under `code`; its name, with hyphens, is the property's.
 
     Raises:
@@ -120,7 +143,7 @@ def prop(code: str, *, statement: str, reason: str, mend: str) -> Callable[[Chec
         if code in PROPERTIES:
             raise ValueError(f"{code} is {PROPERTIES[code].name} already; choose another code")
         name = check.__name__.replace("_", "-")
-        PROPERTIES[code] = Property(code, name, statement, reason, mend, check)
+        PROPERTIES[code] = Property(code, name, statement, reason, mend, check, raising)
         return check
 
     return register

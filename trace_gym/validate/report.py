@@ -1,13 +1,54 @@
-"""Reports and the list of properties as tables, for the terminal and for the documentation."""
+"""Reports, read back from JSON and shown as tables; the list of properties, for the terminal and the documentation."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+import trace_gym
+from trace_gym.errors import ReadError
 from trace_gym.types import Finding, Report
-from trace_gym.validate.properties import PROPERTIES
+from trace_gym.validate.properties import PROPERTIES, remedy
+
+VERSION: int = Report.model_fields["version"].default
+"""Of the format that is written and read; ``docs/report.md`` describes it."""
+
+
+def read(path: str | Path) -> Report:
+    """The report in a JSON file, or in the manifest of an environment.
+
+    Raises:
+        ReadError: It cannot be read, holds no report, or one of another version of the format.
+    """
+    again = f"write one with trace-gym validate ENV --out {path}"
+    try:
+        data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReadError(f"cannot read {path} ({error.strerror})") from None
+    except ValueError as error:
+        raise ReadError(f"{path} is no report ({error}); {again}") from None
+    report = data.get("report", data) if isinstance(data, dict) else None
+    if not isinstance(report, dict) or "findings" not in report:
+        raise ReadError(f"{path} is no report (it has no findings); {again}")
+    version = report.get("version")
+    if isinstance(version, int) and version > VERSION:
+        ours = f"trace-gym {trace_gym.__version__} reads version {VERSION}"
+        raise ReadError(f"{path} is a report of version {version}, and {ours}; pip install -U trace-gym")
+    if version != VERSION or isinstance(version, bool):
+        found = "no version" if version is None else f"version {version!r}"
+        raise ReadError(f"{path} is a report of {found}, and {VERSION} is read; {again}")
+    try:
+        return Report.model_validate(report)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ReadError(f"{path} is no report of version {VERSION} ({where}: {first['msg']}); {again}") from None
 
 
 def render(report: Report) -> Group:
@@ -35,7 +76,7 @@ def _found(finding: Finding) -> Text:
     """What was found and, of a failure, what to do."""
     if finding.passed:
         return Text(finding.says)
-    mend = PROPERTIES[finding.code].mend if finding.code in PROPERTIES else ""
+    mend = remedy(finding)
     return Text("\n").join([Text(finding.says, "red"), *([Text(mend)] if mend else [])])
 
 

@@ -50,6 +50,7 @@ CHATTER = (
     statement="Thousands of ugly turns, past the turn limit and past the end, raise nothing and cost bounded memory.",
     reason="An untrained model writes all of these, and one exception or leak ends a training run of days.",
     mend="Let `reply` and the tools take anything, for ever; log nothing that grows, and answer with what was asked.",
+    raising=True,
 )
 def thousands_of_turns(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     drawn = _drawn(scenarios, context)
@@ -78,11 +79,7 @@ def faults(episode: Episode, action: Any) -> str:
     unchanged = after == before or plain(pickle.loads(before)) == plain(episode.world)
     if over:
         return "" if unchanged and len(episode.messages) == count else "changes something after the end"
-    texts = [m["content"] for m in answers]
-    if not all(isinstance(t, str) for t in texts):
-        return "is answered with something that is no text"
-    if not _encodes("".join(texts)):
-        return "is answered with letters that cannot be encoded"
+    texts = [str(m["content"]) for m in answers]
     if texts and all(t.startswith("Error") for t in texts) and not unchanged:
         return "is refused, and changes the state"
     brought = len(action) if isinstance(action, str) else len(repr(action))
@@ -91,14 +88,6 @@ def faults(episode: Episode, action: Any) -> str:
     if (grown := len(after) - len(before)) > GROWTH + 4 * brought:
         return f"makes the state grow by {grown} bytes"
     return ""
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _drawn(scenarios: Sequence[Scenario], context: Context) -> int:

@@ -100,6 +100,7 @@ STRANGE_WORDS = (
     statement="Whatever a model writes is answered: malformed turns change nothing, strange words break nothing.",
     reason="An exception in a rollout loses the whole group, and an untrained model writes all of these.",
     mend="Let `reply` take any text; leave parsing and type checks to the episode and the tools' schemas.",
+    raising=True,
 )
 def malformed_turns_survive(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     tried = 0
@@ -109,9 +110,7 @@ def malformed_turns_survive(world: type[World], scenarios: Sequence[Scenario], c
             _refused(context, scenario, action)
         for text in STRANGE_WORDS:
             tried += 1
-            turns = [{"role": "assistant", "content": text}] * 2
-            if odd := [m for m in context.play(scenario, turns).messages if not isinstance(m["content"], str)]:
-                raise context.broken(scenario, f"the user answers {odd[0]['content']!r}, which is no text", turns)
+            context.play(scenario, [{"role": "assistant", "content": text}] * 2)
     return Held(f"{tried} malformed turns and strange messages were answered", {"turns": tried})
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from trace_gym.types import Finding, Report
 from trace_gym.validate.context import NOTHING, Given
 from trace_gym.validate.gate import chosen, validate
-from trace_gym.validate.properties import PROPERTIES
+from trace_gym.validate.properties import PROPERTIES, remedy
 from trace_gym.validate.source import Target
 
 
@@ -58,7 +58,7 @@ def property_tests(
         if finding.verdict == "inapplicable":
             pytest.skip(finding.says)
         if not finding.passed:
-            mend = PROPERTIES[code].mend
-            pytest.fail(f"{finding.says}\n{mend}\n\n{finding.counterexample}".rstrip(), pytrace=False)
+            said = "\n".join(filter(None, (finding.says, remedy(finding))))
+            pytest.fail(f"{said}\n\n{finding.counterexample}".rstrip(), pytrace=False)
 
     return test_property

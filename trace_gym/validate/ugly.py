@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trace_gym.actions import FORMATS, MAX_DEPTH
-from trace_gym.types import Call
+from trace_gym.types import Call, Say
 from trace_gym.validate.draws import JUNK, Draw
 
 NUMBERS = ("NaN", "Infinity", "-Infinity", "1e999", "-0.0", "9" * 400, "1e-400", "0x10", "1_000")
@@ -74,6 +74,13 @@ def messages(draw: Draw) -> dict[str, Any]:
     return {"role": "assistant", "content": content, "tool_calls": draw.rng.choice((made, [junk], junk))}
 
 
+def scripted(draw: Draw) -> Any:
+    """A scripted step that holds what no model can write."""
+    call, junk = draw.call(), draw.rng.choice((*JUNK, float("nan"), 10**30, b"x", "\ud800", {1: {2}}, (1, 2)))
+    odd = (Call(junk, call.arguments), Call(call.tool, junk), Call(call.tool, {**call.arguments, "": junk}), Say(junk))
+    return draw.rng.choice(odd)
+
+
 def long_values(draw: Draw) -> str:
     """A call that fits its schema, with a very long string."""
     call = draw.call()
@@ -92,7 +99,7 @@ def words(draw: Draw) -> str:
 
 
 KINDS: tuple[Callable[[Draw], Any], ...] = (
-    strays, octets, letters, masses, nested, numbers, twice, several, messages, long_values, calls, words,
+    strays, octets, letters, masses, nested, numbers, twice, several, messages, scripted, long_values, calls, words,
 )  # fmt: skip
 """Every kind of turn; all but the last three are mostly malformed."""
 

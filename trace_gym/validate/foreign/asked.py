@@ -17,7 +17,7 @@ from trace_gym.types import Finding, Replay
 from trace_gym.validate.context import NOTHING, Given, Profile
 from trace_gym.validate.foreign.address import open_patiently
 from trace_gym.validate.foreign.box import Attempt, BlackBox, Busy, attempt
-from trace_gym.validate.properties import PROPERTIES, Broken, Held, Inapplicable
+from trace_gym.validate.properties import PROPERTIES, Broken, Held, Inapplicable, raised
 
 Question = Callable[["Asked"], Held]
 FOREIGN: dict[str, Question] = {}
@@ -181,7 +181,7 @@ class Asked:
         except (Broken, Inapplicable):
             raise
         except (Exception, SystemExit) as error:
-            raise self.broken(seed, f"{type(error).__name__}: {str(error)[:300]}", actions) from error
+            raise self.broken(seed, raised(error)[:300], actions) from error
 
     def broken(
         self, seed: int, says: str, actions: Sequence[str] = (), figures: dict[str, float] | None = None

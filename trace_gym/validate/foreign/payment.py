@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from statistics import fmean
 
-from trace_gym.errors import ConfigError, MissingExtra, PolicyError
+from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError
 from trace_gym.types import Curves
 from trace_gym.validate.attempts import spread
 from trace_gym.validate.foreign.asked import Asked, foreign, short, solved
@@ -16,7 +16,7 @@ from trace_gym.validate.foreign.bank import GUESSES
 from trace_gym.validate.foreign.bank import MOST as TRIED
 from trace_gym.validate.foreign.played import groups_of
 from trace_gym.validate.foreign.recorded import RecordedBox
-from trace_gym.validate.learning import FINE, SIZES, WIDTH
+from trace_gym.validate.learning import AXES, FINE, SIZES, WIDTH
 from trace_gym.validate.measure import BANDS, inside, measure, words
 from trace_gym.validate.properties import Broken, Held, Inapplicable
 from trace_gym.validate.variance import COMPETENCES, Pair, mixture
@@ -191,7 +191,7 @@ def reference_spreads_rewards(asked: Asked) -> Held:
     line = tuple((p, mixture(pairs, p, SIZES[0]).informative) for p in COMPETENCES)
     title = f"Informative groups over competence, K = {SIZES[0]}"
     curve = Curves(
-        title=title, x="competence p", y="informative", series={"all problems": line}, band=BANDS["informative"]
+        title=title, x="competence p", y=AXES["informative"], series={"all problems": line}, band=BANDS["informative"]
     )
     says = (
         f"for an agent that gives the reference in {widest[0]:.0%} to {widest[-1]:.0%} of its attempts, all bands hold"
@@ -213,7 +213,7 @@ def rewards_of_the_policy_spread(asked: Asked) -> Held:
         name = asked.given.policy
         try:
             groups = groups_of(asked, name)
-        except (PolicyError, ConfigError, MissingExtra) as error:  # not the environment's fault
+        except (PolicyError, ConfigError, MissingExtra, ReadError) as error:  # not the environment's fault
             raise Inapplicable(f"{name} cannot be judged: {error}") from None
     else:
         raise Inapplicable("no policy is named; name the one to be trained with --policy")

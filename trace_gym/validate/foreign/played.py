@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from trace_gym.errors import ConfigError, PolicyError
+from trace_gym.errors import PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
-from trace_gym.types import Message, Scenario
+from trace_gym.types import Message, Scenario, sha256
 from trace_gym.validate.attempts import spread
-from trace_gym.validate.foreign.box import BlackBox
 from trace_gym.validate.policies import ATTEMPTS, resolve
 from trace_gym.validate.variance import Group
 
@@ -22,22 +21,34 @@ PROBLEMS = 32
 
 
 class Conversation:
-    """What a policy reads of an attempt: messages, no tools, and the name of the problem."""
+    """An attempt as policies read and play it: messages, no tools, and turns of text."""
 
-    def __init__(self, box: BlackBox, seed: int) -> None:
-        self.box, self.paid, self.done = box, 0.0, False
-        self.scenario = Scenario(env=box.name, level=0, seed=seed)
-        self.tools: list[Message] = []
-        self.messages: list[Message] = [{"role": "user", "content": box.begin(seed)}]
+    def __init__(self, asked: Asked, seed: int) -> None:
+        self.asked, self.seed, self.actions = asked, seed, list[str]()
+        self.paid, self.done, self.state_hash = 0.0, False, ""
+        self.scenario = Scenario(env=asked.box.name, level=0, seed=seed)
+        self.interface, self.tools = None, list[Message]()
+        with asked.blame(seed):
+            self.messages: list[Message] = [{"role": "user", "content": asked.box.begin(seed)}]
 
-    def take(self, action: Any) -> None:
-        """Take the policy's turn."""
+    @property
+    def turns(self) -> int:
+        return len(self.actions)
+
+    def step(self, action: Any) -> list[Message]:
+        """Take the policy's turn and return what it is answered, until the environment ends or so many are taken."""
         text = str(action.get("content") or "") if isinstance(action, dict) else str(getattr(action, "text", action))
-        turn = self.box.act(text)
-        self.paid, self.done = self.paid + turn.reward, turn.done
-        self.messages += [{"role": "assistant", "content": text}]
-        if not turn.done:
-            self.messages += [{"role": "user", "content": turn.observation}]
+        self.actions.append(text)
+        with self.asked.blame(self.seed, self.actions):
+            turn = self.asked.box.act(text)
+        self.paid, self.done = self.paid + turn.reward, turn.done or self.turns >= self.asked.box.limit
+        answers = [] if turn.done else [{"role": "user", "content": turn.observation}]
+        self.messages += [{"role": "assistant", "content": text}, *answers]
+        return answers
+
+    def finish(self) -> None:
+        """End the attempt where it stands."""
+        self.done = True
 
 
 def groups_of(asked: Asked, name: str) -> list[Group]:
@@ -45,22 +56,19 @@ def groups_of(asked: Asked, name: str) -> list[Group]:
 
     Raises:
         ConfigError: There is no such policy, or it cannot be played in a conversation of text.
+        ReadError, MissingExtra: Its model cannot be loaded.
         PolicyError: None of its attempts was scored.
     """
     policy = resolve(name)
     if isinstance(policy, list):
         return policy
-    if isinstance(policy, BatchPolicy):
-        raise ConfigError("it plays episodes of ours alone; serve it behind an endpoint and name openai:MODEL@URL")
     groups = []
     lost: PolicyError | None = None
     for seed in spread(asked.seeds, PROBLEMS):
         rewards: list[float] = []
         for number in range(ATTEMPTS):
             try:
-                rewards.append(
-                    _attempt(asked, policy.with_sample(number) if isinstance(policy, Sampled) else policy, seed)
-                )
+                rewards.append(_attempt(asked, policy, seed, number))
             except PolicyError as error:
                 lost = error
         if rewards:
@@ -70,17 +78,20 @@ def groups_of(asked: Asked, name: str) -> list[Group]:
     return groups
 
 
-def _attempt(asked: Asked, policy: Policy, seed: int) -> float:
+def _attempt(asked: Asked, policy: Policy | BatchPolicy, seed: int, number: int) -> float:
     """The reward of one attempt, on a scale from 0 to 1."""
+    talk = Conversation(asked, seed)
+    episode = cast("Episode", talk)  # policies use no more of it than there is
+    if isinstance(policy, BatchPolicy):  # one at a time, as the environment plays one problem at a time
+        import torch
+
+        digest = int(sha256(f"{talk.scenario}#{number}")[:15], 16)
+        policy.rollout([episode], generator=torch.Generator().manual_seed(digest))
+    else:
+        player = policy.with_sample(number) if isinstance(policy, Sampled) else policy
+        while not talk.done:
+            talk.step(player.act(episode))
     box = asked.box
-    with asked.blame(seed):
-        talk = Conversation(box, seed)
-    for _ in range(box.limit):
-        action = policy.act(cast("Episode", talk))  # it reads the messages and the tools
-        with asked.blame(seed):
-            talk.take(action)
-        if talk.done:
-            break
     return min(1.0, max(0.0, (talk.paid - box.low) / (box.high - box.low)))
 
 

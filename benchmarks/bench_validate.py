@@ -1,0 +1,104 @@
+"""How many scenarios a second each property validates, and a whole validation in one worker process and in two.
+
+    python benchmarks/bench_validate.py [--repeat 3] [--profile gate] [environment ...]
+
+Without environments all that are registered are measured. A property is timed by itself, with nothing played before;
+in a validation properties share their plays, so the whole takes less than their sum. Medians are printed, by the clock
+and in CPU seconds (which differ on a busy machine, and where a property starts processes of its own), and the ratios
+to one worker by the clock. What does not apply is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import NamedTuple, TypeVar
+
+from trace_gym import registry
+from trace_gym.types import Finding, Scenario
+from trace_gym.validate import PROFILES, PROPERTIES, Context, load, validate
+from trace_gym.validate.gate import sample
+
+_T = TypeVar("_T")
+WORKERS = (1, 2)
+
+
+class Spent(NamedTuple):
+    clock: float
+    cpu: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("envs", nargs="*", default=registry.names(), metavar="environment")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--profile", choices=list(PROFILES), default="gate")
+    options = parser.parse_args()
+    for env in options.envs:
+        each_property(env, options.profile, options.repeat)
+        as_a_whole(env, options.profile, options.repeat)
+
+
+def each_property(env: str, profile: str, repeat: int) -> None:
+    """Every property by itself, slowest first."""
+    world, reference = load(env)
+    scenarios = sample(world, PROFILES[profile].seeds_per_level)
+    rows: list[tuple[Spent, str]] = []
+    for code, found in PROPERTIES.items():
+
+        def alone(code: str = code) -> Finding:
+            return PROPERTIES[code](world, scenarios, Context(world, reference, PROFILES[profile]))
+
+        verdict, spent = timed(alone, repeat)
+        if verdict.verdict != "inapplicable":
+            rows.append((spent, f"{code} {found.name}{'' if verdict.passed else ', which fails'}"))
+    total = Spent(sum(s.clock for s, _ in rows), sum(s.cpu for s, _ in rows))
+    print(f"\n{env}: {len(scenarios)} scenarios, profile {profile}, median of {repeat}")
+    print("  scenarios/s  per CPU s   share  property, by itself")
+    for spent, name in sorted(rows, reverse=True):
+        print(f"  {line(scenarios, spent)}  {spent.cpu / total.cpu:6.1%}  {name}")
+    print(f"  {line(scenarios, total)}  {1:6.1%}  their sum")
+
+
+def as_a_whole(env: str, profile: str, repeat: int) -> None:
+    """A validation in processes, as the command line runs it."""
+    scenarios = sample(load(env)[0], PROFILES[profile].seeds_per_level)
+    first = None
+    for workers in WORKERS:
+
+        def whole(workers: int = workers) -> bool:
+            return validate(env, profile=profile, engine="processes", workers=workers, progress=False).passed
+
+        passed, spent = timed(whole, repeat)
+        first = first or spent
+        faster = f"x{first.clock / spent.clock:.2f}"
+        name = f"all properties, {workers} worker{'s' * (workers > 1)}{'' if passed else ', which fails'}"
+        print(f"  {line(scenarios, spent)}  {faster:>6}  {name}")
+
+
+def timed(work: Callable[[], _T], repeat: int) -> tuple[_T, Spent]:
+    """What the work returns, and the medians of what it takes."""
+    clocks, cpus = [], []
+    for _ in range(repeat):
+        began = time.perf_counter(), cpu()
+        made = work()
+        clocks.append(time.perf_counter() - began[0])
+        cpus.append(cpu() - began[1])
+    return made, Spent(median(clocks), median(cpus))
+
+
+def cpu() -> float:
+    """CPU seconds of this process and of those that it has started and that have ended."""
+    spent = os.times()  # its own part is exact to a hundredth of a second only
+    return time.process_time() + spent.children_user + spent.children_system
+
+
+def line(scenarios: Sequence[Scenario], spent: Spent) -> str:
+    return f"{len(scenarios) / spent.clock:11.1f}  {len(scenarios) / spent.cpu:9.1f}"
+
+
+if __name__ == "__main__":
+    main()
