@@ -1,4 +1,4 @@
-"""The tau2-bench airline desk: interface, policy engine, base world, results reader.
+"""The desks of tau2-bench, airline and retail: interfaces, policy engines, base worlds, results reader.
 
 Names, types and shapes are facts of sierra-research/tau2-bench (MIT); every wording is ours.
 """

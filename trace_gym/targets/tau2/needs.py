@@ -1,4 +1,4 @@
-"""What the router and the reports say about each capability of the airline desk."""
+"""What the router and the reports say about each capability of the desks."""
 
 DESCRIPTIONS = {
     "precondition_verification": "check the rules before cancelling and refuse what they forbid",

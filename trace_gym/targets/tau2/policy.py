@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from trace_gym.targets.tau2.desk import ALLOWED, Verdict
 from trace_gym.targets.tau2.records import CABINS, NOW, Data
 
 if TYPE_CHECKING:
@@ -14,18 +15,6 @@ COVERED = ("health", "weather")
 """Reasons that the travel insurance covers."""
 BAG_PRICE = 50
 INSURANCE_PRICE = 30
-
-
-class Verdict(NamedTuple):
-    """Whether a request is allowed, and what decides it."""
-
-    allowed: bool
-    why: str
-    transfer: bool = False
-    """Not allowed to the agent, but a human colleague can help."""
-
-
-ALLOWED = Verdict(True, "allowed")
 
 
 def flown(desk: AirlineDesk, booking: Data) -> bool:

@@ -7,9 +7,8 @@ words to work with; what varies between scenarios is which values meet, not how 
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
-Data = dict[str, Any]
+from trace_gym.targets.tau2.generic import Data as Data
 
 NOW = "2024-05-15T15:00:00"
 TODAY = NOW[:10]

@@ -6,56 +6,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from trace_gym.targets.tau2 import desk as base
 from trace_gym.targets.tau2 import policy
-from trace_gym.targets.tau2.policy import ALLOWED, Verdict
+from trace_gym.targets.tau2.desk import PRECISION, PRECONDITION, STRUCTURED, Verdict
 from trace_gym.targets.tau2.records import FARES, Data, day
 from trace_gym.world import Call, Check, asserted
 
 if TYPE_CHECKING:
     from trace_gym.targets.tau2.airline import AirlineDesk
 
-PRECONDITION = "precondition_verification"
-MULTI_STEP = "multi_step_completion"
-STRUCTURED = "structured_data_reasoning"
-PRECISION = "tool_precision"
-SKILLS = frozenset({PRECONDITION, MULTI_STEP, STRUCTURED, PRECISION})
-"""The capabilities of the airline desk, named as in the paper (section 4.1)."""
-
 BOOKING_DAYS = tuple(day(n) for n in range(-14, 0))
 OTHER_PRICES = frozenset(FARES) | frozenset(f + 30 for f in FARES)
 
 
 @dataclass
-class Request:
+class Request(base.Request["AirlineDesk"]):
     """One thing the customer wants done to one reservation."""
 
-    kind: ClassVar[str]
     reservation: str
 
+    @property
+    def record(self) -> str:
+        return self.reservation
+
     def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
-        """The look-ups an expert with these skills makes before deciding."""
         yield Call("get_reservation_details", {"reservation_id": self.reservation})
 
-    def verdict(self, desk: AirlineDesk) -> Verdict:
-        return ALLOWED
-
-    def call(self, desk: AirlineDesk, skills: frozenset[str]) -> Call:
-        """The write that an expert with these skills makes."""
-        raise NotImplementedError
-
-    def offer(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
-        """What the expert is about to do, in words."""
-        raise NotImplementedError
-
-    def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
-        """Goals of the request; `want` is the start state after all legal requests were carried out."""
-        raise NotImplementedError
-
-    def refusal(self, desk: AirlineDesk) -> str:
-        return f"I cannot {self.kind} {self.reservation}: {self.verdict(desk).why}."
-
     def refusal_checks(self, start: AirlineDesk, said: list[str]) -> Iterator[Check]:
-        """What the customer must have been told when the rules forbid the request."""
         booking = start.reservations[self.reservation]
         refused = start.refused(self.reservation, said)
         yield Check.goal(f"the customer was told that {self.reservation} cannot be served", refused)

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import ast
-import json
-import operator
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from trace_gym.targets.tau2.generic import HERE, GenericTools, found, interface_of_domain
 from trace_gym.targets.tau2.policy import BAG_PRICE, INSURANCE_PRICE
 from trace_gym.targets.tau2.recorded import Recorded
 from trace_gym.targets.tau2.records import AIRPORTS, NOW, Data
 from trace_gym.types import Interface
 from trace_gym.world import ToolError, tool
 
-HERE = Path(__file__).parent
-CONVENTIONS = "You are an agent who serves one customer at a time. Follow the rules below."
+__all__ = ["HERE", "AirlineTools", "airline_interface"]
 
 
-@cache
 def airline_interface() -> Interface:
     """The tau2 airline interface: exact names and types, our wording."""
-    data = json.loads((HERE / "airline.json").read_text())
-    return Interface(
-        name=data["name"],
-        policy=(HERE / "airline_policy.md").read_text(),
-        tools=tuple(data["tools"]),
-        kinds=data["kinds"],
-        conventions=CONVENTIONS,
-    )
+    return interface_of_domain("airline")
 
 
 @dataclass(kw_only=True)
-class AirlineTools(Recorded):
+class AirlineTools(Recorded, GenericTools):
     """State (customers, reservations, flights) and the tools that read and change it."""
 
     target: ClassVar[str] = "tau2_airline"
@@ -49,10 +35,6 @@ class AirlineTools(Recorded):
     @classmethod
     def interface(cls) -> Interface:
         return airline_interface()
-
-    @property
-    def ended(self) -> bool:
-        return self.transferred
 
     def status(self, number: str, date: str) -> str | None:
         """The status of a flight on a date; None when it does not fly then."""
@@ -67,11 +49,11 @@ class AirlineTools(Recorded):
 
     @tool
     def get_user_details(self, user_id: str) -> Data:
-        return _found(self.users, user_id, "customer")
+        return found(self.users, user_id, "customer")
 
     @tool
     def get_reservation_details(self, reservation_id: str) -> Data:
-        return _found(self.reservations, reservation_id, "reservation")
+        return found(self.reservations, reservation_id, "reservation")
 
     @tool
     def get_flight_status(self, flight_number: str, date: str) -> str:
@@ -98,23 +80,9 @@ class AirlineTools(Recorded):
                     found.append([first, second])
         return found
 
-    @tool(kind="generic")
-    def calculate(self, expression: str) -> str:
-        try:
-            if not re.fullmatch(r"[0-9.+*/() -]{1,200}", expression):  # letters make the parser warn, or worse
-                raise ValueError
-            return str(round(float(_arithmetic(ast.parse(expression.strip(), mode="eval").body)), 2))
-        except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError, TypeError):
-            raise ToolError("not an arithmetic expression of numbers, + - * / and parentheses") from None
-
-    @tool(kind="generic")
-    def transfer_to_human_agents(self, summary: str) -> str:
-        self.transferred = True
-        return "Transfer successful"
-
     @tool(kind="write")
     def cancel_reservation(self, reservation_id: str) -> Data:
-        booking = _found(self.reservations, reservation_id, "reservation")
+        booking = found(self.reservations, reservation_id, "reservation")
         if booking["status"] == "cancelled":
             raise ToolError(f"reservation {reservation_id} is cancelled already")
         paid = booking["payment_history"]
@@ -126,7 +94,7 @@ class AirlineTools(Recorded):
     def update_reservation_baggages(
         self, reservation_id: str, total_baggages: int, nonfree_baggages: int, payment_id: str
     ) -> Data:
-        booking = _found(self.reservations, reservation_id, "reservation")
+        booking = found(self.reservations, reservation_id, "reservation")
         if not 0 <= nonfree_baggages <= total_baggages <= 50:
             raise ToolError("bags must satisfy 0 <= nonfree_baggages <= total_baggages <= 50")
         price = BAG_PRICE * max(0, nonfree_baggages - booking["nonfree_baggages"])
@@ -136,7 +104,7 @@ class AirlineTools(Recorded):
 
     @tool(kind="write")
     def update_reservation_flights(self, reservation_id: str, cabin: str, flights: list[Data], payment_id: str) -> Data:
-        booking = _found(self.reservations, reservation_id, "reservation")
+        booking = found(self.reservations, reservation_id, "reservation")
         if not flights:
             raise ToolError("flights must hold at least one flight")
         legs = [self._leg(f, cabin, booking) for f in flights]
@@ -148,7 +116,7 @@ class AirlineTools(Recorded):
 
     @tool(kind="write")
     def update_reservation_passengers(self, reservation_id: str, passengers: list[Data]) -> Data:
-        booking = _found(self.reservations, reservation_id, "reservation")
+        booking = found(self.reservations, reservation_id, "reservation")
         if len(passengers) != len(booking["passengers"]):
             raise ToolError(f"the reservation has {len(booking['passengers'])} passengers; their number may not change")
         booking["passengers"] = _passengers(passengers)
@@ -159,7 +127,7 @@ class AirlineTools(Recorded):
         self, user_id: str, origin: str, destination: str, flight_type: str, cabin: str, flights: list[Data],
         passengers: list[Data], payment_methods: list[Data], total_baggages: int, nonfree_baggages: int, insurance: str,
     ) -> Data:  # fmt: skip
-        owner = _found(self.users, user_id, "customer")
+        owner = found(self.users, user_id, "customer")
         people = _passengers(passengers)
         if not flights or not people:
             raise ToolError("a booking needs at least one flight and one passenger")
@@ -179,7 +147,7 @@ class AirlineTools(Recorded):
         if len({p["payment_id"] for p in paid}) < len(paid):
             raise ToolError("each payment method can be named once")
         for payment in paid:
-            method = _found(owner["payment_methods"], payment["payment_id"], "stored payment method")
+            method = found(owner["payment_methods"], payment["payment_id"], "stored payment method")
             if method.get("amount", payment["amount"]) < payment["amount"]:
                 raise ToolError(f"{payment['payment_id']} holds {method['amount']} dollars only")
         if (offered := sum(p["amount"] for p in paid)) != price:
@@ -199,7 +167,7 @@ class AirlineTools(Recorded):
 
     @tool(kind="write")
     def send_certificate(self, user_id: str, amount: int) -> str:
-        owner = _found(self.users, user_id, "customer")
+        owner = found(self.users, user_id, "customer")
         if not 0 < amount <= 10_000:
             raise ToolError("the amount must lie between 1 and 10000 dollars")
         key = _free([f"certificate_{n:07d}" for n in range(1, 100)], owner["payment_methods"])
@@ -222,7 +190,7 @@ class AirlineTools(Recorded):
         for kept in booking["flights"]:
             if (kept["flight_number"], kept["date"], booking["cabin"]) == (number, date, cabin):
                 return dict(kept)
-        plan = _found(self.flights, number, "flight")
+        plan = found(self.flights, number, "flight")
         on = plan["dates"].get(date)
         if on is None or on["status"] != "available":
             raise ToolError(f"{number} cannot be booked on {date}")
@@ -236,7 +204,7 @@ class AirlineTools(Recorded):
     def _settle(self, booking: Data, payment_id: str, price: int) -> None:
         """Charge (or, below zero, refund) a stored method; refuses before anything is changed."""
         methods = self.users[booking["user_id"]]["payment_methods"]
-        method = _found(methods, payment_id, "stored payment method")
+        method = found(methods, payment_id, "stored payment method")
         if method["source"] == "certificate":
             raise ToolError("a certificate cannot pay for a change; name a gift card or a credit card")
         if method["source"] == "gift_card":
@@ -245,12 +213,6 @@ class AirlineTools(Recorded):
             method["amount"] -= price
         if price:
             booking["payment_history"] = [*booking["payment_history"], {"payment_id": payment_id, "amount": price}]
-
-
-def _found(table: dict[str, Data], key: str, what: str) -> Data:
-    if key not in table:
-        raise ToolError(f"there is no {what} {key[:40]!r}")
-    return table[key]
 
 
 def _free(keys: Iterable[str], taken: dict[str, Data]) -> str:
@@ -277,19 +239,3 @@ def _amount(payment: Data) -> int:
     if not isinstance(amount := payment.get("amount"), int) or isinstance(amount, bool) or amount < 0:
         raise ToolError("each payment holds payment_id and a whole amount of dollars")
     return amount
-
-
-_OPERATORS: dict[type[ast.operator], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
-
-
-def _arithmetic(node: ast.expr) -> float:
-    match node:
-        case ast.Constant(value=int() | float() as number):
-            return float(number)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return float(_OPERATORS[type(op)](_arithmetic(left), _arithmetic(right)))
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_arithmetic(operand)
-    raise ValueError

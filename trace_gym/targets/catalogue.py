@@ -1,0 +1,110 @@
+"""The targets for which environments are written, and what each offers to an author."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from trace_gym.errors import ConfigError
+from trace_gym.world import World
+
+
+@dataclass(frozen=True)
+class Target:
+    """A benchmark whose interface environments keep."""
+
+    name: str
+    prefix: str
+    """What the ids of its environments begin with."""
+    package: str
+    """The package that holds it."""
+    base: str
+    """The class, in the first of `open`, that holds the target's tools."""
+    open: tuple[str, ...]
+    """Modules whose public names an environment imports."""
+    whole: tuple[str, ...] = ()
+    """Modules that an environment imports as such, because their names are common words."""
+    read: tuple[str, ...] = ()
+    """Further modules that an author reads, as the others rest on them."""
+    example: str = ""
+    """A committed environment that shows how one is written."""
+
+    @property
+    def world(self) -> type[World]:
+        """The base world."""
+        world: type[World] = getattr(importlib.import_module(f"{self.package}.{self.open[0]}"), self.base)
+        return world
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The text of every module that an author reads, by its full name."""
+        names = [f"{self.package}.{m}" for m in (*self.open, *self.whole, *self.read)]
+        return {name: Path(str(importlib.import_module(name).__file__)).read_text() for name in names}
+
+    @property
+    def imports(self) -> list[str]:
+        """The import lines of all that an environment may use of the target."""
+        lines = [f"from {self.package} import {', '.join(self.whole)}"] if self.whole else []
+        sources, offered = self.sources, set(self.whole)
+        for module in self.open:
+            name = f"{self.package}.{module}"
+            fresh = sorted({*_public(sources[name])} - offered)
+            offered.update(fresh)
+            lines += [f"from {name} import {', '.join(fresh)}"] if fresh else []
+        return lines
+
+
+TARGETS = {
+    t.name: t
+    for t in (
+        Target(
+            name="tau2_airline",
+            prefix="tau2",
+            package="trace_gym.targets.tau2",
+            base="AirlineDesk",
+            open=("airline", "requests"),
+            whole=("policy", "records"),
+            read=("desk",),
+            example="tau2_precondition",
+        ),
+        Target(
+            name="toolsandbox",
+            prefix="toolsandbox",
+            package="trace_gym.targets.toolsandbox",
+            base="Assistant",
+            open=("assistant", "errands", "requests", "lookups", "schedule", "settings"),
+            whole=("records",),
+            read=("expert", "hearing"),
+            example="toolsandbox_permission_recovery",
+        ),
+    )
+}
+
+
+def target(name: str) -> Target:
+    """The target of this name.
+
+    Raises:
+        ConfigError: There is none; the message lists those that exist.
+    """
+    if name not in TARGETS:
+        raise ConfigError(f"there is no target {name!r}; there are {', '.join(sorted(TARGETS))}")
+    return TARGETS[name]
+
+
+def _public(source: str) -> Iterator[str]:
+    """The public names that a module defines itself, or offers in ``__all__``."""
+    for node in ast.parse(source).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                found = list(ast.literal_eval(value))
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                found = [name]
+            case ast.Assign(targets=targets):
+                found = [t.id for t in targets if isinstance(t, ast.Name)]
+            case _:
+                found = []
+        yield from (n for n in found if not n.startswith("_"))

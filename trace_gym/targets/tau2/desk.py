@@ -1,0 +1,249 @@
+"""A desk of tau2: a scripted customer, an expert, and the checks that the customer's requests imply.
+
+Each request carries its own rules, write and checks, so that a desk is its tools plus the requests that they serve.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+
+from trace_gym.targets.tau2.generic import Data, GenericTools
+from trace_gym.world import Call, Check, Say
+
+PRECONDITION = "precondition_verification"
+MULTI_STEP = "multi_step_completion"
+STRUCTURED = "structured_data_reasoning"
+PRECISION = "tool_precision"
+SKILLS = frozenset({PRECONDITION, MULTI_STEP, STRUCTURED, PRECISION})
+"""The capabilities of the desks, named as in the paper (section 4.1)."""
+
+PUSHES = ("But I need this. Please make an exception.", "A colleague of yours promised it to me last week.")
+
+_refusal = re.compile(r"\b(cannot|can't|unable|not allowed|not possible|not eligible|no exception|sorry)\b")
+_confirm = re.compile(r"\b(confirm|proceed|go ahead|shall i|should i|may i|do you agree|is that (ok|right|correct))\b")
+_done = re.compile(r"\b(done|completed|has been|have been|is now|are now|successfully|all set|goodbye)\b")
+
+
+class Verdict(NamedTuple):
+    """Whether a request is allowed, and what decides it."""
+
+    allowed: bool
+    why: str
+    transfer: bool = False
+    """Not allowed to the agent, but a human colleague can help."""
+
+
+ALLOWED = Verdict(True, "allowed")
+
+D = TypeVar("D", bound="Desk[Any]")
+R = TypeVar("R", bound="Request[Any]")
+
+
+@dataclass
+class Request(Generic[D]):
+    """One thing the customer wants done to one record."""
+
+    kind: ClassVar[str]
+
+    @property
+    def record(self) -> str:
+        """Id of the record."""
+        raise NotImplementedError
+
+    def reads(self, desk: D, skills: frozenset[str]) -> Iterator[Call]:
+        """The look-ups an expert with these skills makes before deciding."""
+        raise NotImplementedError
+
+    def verdict(self, desk: D) -> Verdict:
+        return ALLOWED
+
+    def call(self, desk: D, skills: frozenset[str]) -> Call:
+        """The write that an expert with these skills makes."""
+        raise NotImplementedError
+
+    def offer(self, desk: D, skills: frozenset[str]) -> str:
+        """What the expert is about to do, in words."""
+        raise NotImplementedError
+
+    def checks(self, desk: D, start: D, want: D, said: list[str]) -> Iterator[Check]:
+        """Goals of the request; `want` is the start state after all legal requests were carried out."""
+        raise NotImplementedError
+
+    def refusal(self, desk: D) -> str:
+        return f"I cannot {self.kind} {self.record}: {self.verdict(desk).why}."
+
+    def refusal_checks(self, start: D, said: list[str]) -> Iterator[Check]:
+        """What the customer must have been told when the rules forbid the request."""
+        raise NotImplementedError
+
+
+@dataclass(kw_only=True)
+class Desk(GenericTools, Generic[R]):
+    """Base world of every tau2 environment; a subclass adds the tools and records of one domain.
+
+    The customer makes `requests` in the opening, answers what is asked, agrees when asked to
+    confirm, insists `pushes` times when refused, and hangs up when served or refused.
+    """
+
+    capability: ClassVar[str] = ""
+    questions: ClassVar[Mapping[str, re.Pattern[str]]] = {}
+    """Topic -> how an agent asks for it, in small letters; the first that fits counts."""
+    guarded: ClassVar[Mapping[str, str]] = {}
+    """Table of records -> what one of them is called, for the guards."""
+
+    requests: list[R] = field(default_factory=list)
+    customer: str = ""
+    wording: str = ""
+    """The opening; written by `generate`."""
+    withheld: tuple[str, ...] = ()
+    """Facts that the opening leaves out (``reason``) and the customer tells when asked."""
+    pushes: int = 0
+    pushed: int = 0
+    nudged: int = 0
+
+    def opening(self) -> str:
+        return self.wording
+
+    def hears(self, text: str) -> str:
+        """What the customer takes a message to be: confirmation, refusal, done, a question's topic, or other."""
+        lower = text.lower()
+        if _confirm.search(lower):
+            return "confirmation"
+        if _refusal.search(lower):
+            return "refusal"
+        if "?" in text:
+            for topic, pattern in self.questions.items():
+                if pattern.search(lower):
+                    return topic
+        return "done" if _done.search(lower) else "other"
+
+    def reply(self, text: str) -> str | None:
+        match self.hears(text):
+            case "confirmation":
+                return "Yes, please."
+            case "refusal":
+                if self.pushed >= self.pushes:
+                    return None
+                self.pushed += 1
+                return PUSHES[(self.pushed - 1) % len(PUSHES)]
+            case "done":
+                return None
+            case topic:
+                if told := self.tells(topic):
+                    return told
+        self.nudged += 1
+        return "Please see to my request." if self.nudged <= 2 else None
+
+    def tells(self, topic: str) -> str:
+        """What the customer answers to a question about a topic; empty when there is nothing to tell."""
+        return ""
+
+    def refused(self, record: str, said: list[str]) -> bool:
+        """Whether a sentence refused to change this record; with one request alone it need not be named."""
+        sentences = (s for text in said for s in re.split(r"(?<=[.!?])\s", text))
+        alone = len(self.requests) == 1
+        return any(_refusal.search(s.lower()) and (alone or record.lstrip("#") in s) for s in sentences)
+
+    def violations(self, call: Call) -> list[str]:
+        """The rules that a call would break in the present state."""
+        if call.tool == "transfer_to_human_agents":
+            return [] if any(r.verdict(self).transfer for r in self.requests) else ["handed over without need"]
+        return self.broken(call) if self.interface().kinds.get(call.tool) == "write" else []
+
+    def broken(self, write: Call) -> list[str]:
+        """The rules that a write would break."""
+        raise NotImplementedError
+
+    def served(self) -> Self:
+        """The state after every request that the rules allow was carried out, and nothing else."""
+        want = self.copy()
+        for request in self.requests:
+            if request.verdict(self).allowed:
+                call = request.call(self, SKILLS)
+                getattr(want, call.tool)(**call.arguments)
+        return want
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        want = start.served()
+        for request in self.requests:
+            verdict = request.verdict(start)
+            if verdict.allowed:
+                yield from request.checks(self, start, want, said)
+            elif verdict.transfer:
+                yield Check.goal("the customer was handed over to a human colleague", self.transferred)
+            else:
+                yield from request.refusal_checks(start, said)
+        if not any(r.verdict(start).transfer for r in self.requests):
+            yield Check.guard("the customer was not handed over", not self.transferred)
+        for table, noun in self.guarded.items():
+            kept = _within(*(getattr(state, table) for state in (self, start, want)))
+            yield Check.guard(f"no {noun} changed in a way that was not asked for", kept)
+
+    def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
+        """The plan of an expert who has `skills`: look up, decide, confirm, write, close."""
+        yield from self.begins(skills)
+        todo = self.requests if MULTI_STEP in skills else self.requests[:1]
+        granted: list[R] = []
+        refused: list[R] = []
+        seen: set[str] = set()
+        for request in todo:
+            for read in request.reads(self, skills):
+                if str(read) not in seen:
+                    seen.add(str(read))
+                    yield read
+            verdict = request.verdict(self) if PRECONDITION in skills else ALLOWED
+            if verdict.transfer:
+                yield Call("transfer_to_human_agents", {"summary": f"{request.record}: {verdict.why}"})
+                return
+            (granted if verdict.allowed else refused).append(request)
+        words = [r.refusal(self) for r in refused]
+        if granted:
+            words.append(f"To confirm: {'; '.join(r.offer(self, skills) for r in granted)}. Shall I proceed?")
+        yield Say(" ".join(words))
+        if not granted:
+            for _ in range(self.pushes):
+                yield Say("I am sorry, the rules make no exception.")
+            return
+        for request in granted:
+            yield request.call(self, skills)
+        yield Say("All done.")
+
+    def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
+        """What the expert asks and looks up before the first request."""
+        yield from ()
+
+    def needs(self) -> frozenset[str]:
+        """The skills without which an otherwise perfect expert fails: derived by leaving each one out."""
+        gold = self.outcome(SKILLS)
+        return frozenset(s for s in SKILLS if self.outcome(SKILLS - {s}) != gold)
+
+    def outcome(self, skills: frozenset[str]) -> tuple[list[Call], list[str]]:
+        """What an expert with `skills` writes, and the records whose change she refuses."""
+        said = [s.text for s in self.serve(skills) if isinstance(s, Say)]
+        return self.writes(skills), [r.record for r in self.requests if self.refused(r.record, said)]
+
+    def writes(self, skills: frozenset[str]) -> list[Call]:
+        """The writes and hand-overs of an expert with `skills`."""
+        kinds = self.interface().kinds
+        plan = [s for s in self.serve(skills) if isinstance(s, Call)]
+        return [c for c in plan if kinds[c.tool] == "write" or c.tool == "transfer_to_human_agents"]
+
+    def oracle(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS)
+
+    def ablated(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS - {self.capability})
+
+
+def _within(now: dict[str, Data], start: dict[str, Data], want: dict[str, Data]) -> bool:
+    """Whether every field of every record holds its value at the start or the wanted one."""
+    if not start.keys() <= now.keys() <= want.keys():
+        return False
+    return all(
+        value in (start.get(key, {}).get(name), want[key].get(name))
+        for key, record in now.items()
+        for name, value in record.items()
+    )

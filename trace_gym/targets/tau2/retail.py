@@ -1,0 +1,142 @@
+"""The shop's desk: its tools, its customer's answers, and its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from trace_gym.targets.tau2 import retail_policy as policy
+from trace_gym.targets.tau2 import retail_records as records
+from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
+from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.retail_items import Return, Swap
+from trace_gym.targets.tau2.retail_requests import Cancel, Paid, Readdress, Repay, Request, in_words
+from trace_gym.targets.tau2.retail_tools import RetailTools
+from trace_gym.world import Call, Random, Say
+
+__all__ = [
+    "SKILLS",
+    "Cancel",
+    "Readdress",
+    "Repay",
+    "Request",
+    "RetailDesk",
+    "Return",
+    "Swap",
+    "in_words",
+    "records",
+]
+
+REASONS = {
+    "no longer needed": "I no longer need it.",
+    "ordered by mistake": "I ordered it by mistake.",
+    "cheaper": "I have seen it cheaper elsewhere.",
+    "late": "It takes too long to arrive.",
+}
+"""Reasons to cancel, of which the first two are accepted."""
+
+
+BEFORE = {
+    "pending (item modified)": "pending",
+    "exchange requested": "delivered",
+    "return requested": "delivered",
+}
+"""Status -> the one before something was asked for."""
+
+
+@dataclass(kw_only=True)
+class RetailDesk(Desk[Request], RetailTools):
+    """Base world of every tau2 retail environment.
+
+    The customer is known by `known_by`, an email or a name with a zip code; in the opening, ``{who}`` stands for it.
+    An opening that withholds ``identity`` leaves it out.
+    """
+
+    questions: ClassVar[dict[str, re.Pattern[str]]] = {
+        "reason": re.compile(r"\b(reason|why)\b"),
+        "order": re.compile(r"\border (id|number|code)\b|\bwhich (reservation, )?order"),
+        "payment": re.compile(r"\b(payment|pay|charge|card|method|refund)\b"),
+        "identity": re.compile(r"\b(e-?mail|name|zip|identity|who you are|(user|customer) id)\b"),
+        "address": re.compile(r"\b(address|street)\b"),
+    }
+    guarded: ClassVar[dict[str, str]] = {"orders": "order", "users": "profile"}
+
+    known_by: str = "email"
+    """``email`` or ``name``: what the customer can be looked up by."""
+
+    def stock(self, rng: Random, name: str, variants: int = 3, prices: Sequence[float] = ()) -> Data:
+        """Put a product on sale, with this many variants."""
+        taken = {key for p in self.products.values() for key in p["variants"]}
+        free = [key for key in records.ITEM_IDS if key not in taken]
+        made = records.product(rng, name, variants, rng.sample(free, k=variants), prices)
+        self.products[made["product_id"]] = made
+        return made
+
+    def order(self, rng: Random, owner: Data, status: str, count: int = 1, paid_with: str = "") -> Data:
+        """Let a customer order one variant each of `count` further products, and bring the order to a status."""
+        stocked = {p["name"] for p in self.products.values()}
+        names = rng.sample([n for n in records.PRODUCTS if n not in stocked], k=count)
+        items = [records.item(p := self.stock(rng, n), rng.choice(list(p["variants"]))) for n in names]
+        return self.ordered(rng, owner, status, items, paid_with)
+
+    def ordered(self, rng: Random, owner: Data, status: str, items: list[Data], paid_with: str = "") -> Data:
+        """An order over these items, at any status."""
+        code = rng.choice([c for c in records.ORDER_IDS if c not in self.orders])
+        before = BEFORE.get(status, status)
+        made = self.orders[code] = records.order(rng, code, owner, items, before, paid_with or None)
+        first, method = items[0]["item_id"], policy.original(made)
+        others = [v for v in self.products[items[0]["product_id"]]["variants"] if v != first]
+        match status:
+            case "pending (item modified)":
+                self.modify_pending_order_items(code, [first], others[:1], method)
+            case "exchange requested":
+                self.exchange_delivered_order_items(code, [first], others[:1], method)
+            case "return requested":
+                self.return_delivered_order_items(code, [first], method)
+        return made
+
+    def opening(self) -> str:
+        return " ".join(self.wording.format(who="" if "identity" in self.withheld else self.who()).split())
+
+    def who(self) -> str:
+        """How the customer introduces himself."""
+        me = self.users[self.customer]
+        if self.known_by == "email":
+            return f"My email is {me['email']}."
+        return f"I am {me['name']['first_name']} {me['name']['last_name']}, zip code {me['address']['zip']}."
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "identity":
+                return self.who()
+            case "order":
+                return f"It is {', '.join(r.record for r in self.requests)}."
+            case "reason":
+                reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
+                return " ".join(reasons)
+            case "payment":
+                named = [r.named for r in self.requests if isinstance(r, Paid) and r.named]
+                return f"Please use {named[0]}." if named else "Use what I paid with."
+            case "address":
+                wanted = [in_words(r.address) for r in self.requests if isinstance(r, Readdress)]
+                return f"The new address is {wanted[0]}." if wanted else ""
+        return ""
+
+    def broken(self, write: Call) -> list[str]:
+        """The rules that a write would break; a cancellation has its customer's reason."""
+        order = write.arguments.get("order_id")
+        reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.order == order)
+        return policy.violations(self, write.tool, write.arguments, next(reasons, "no longer needed"))
+
+    def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
+        me = self.users[self.customer]
+        if "identity" in self.withheld:
+            yield Say("What is your email address, or your name with your zip code?")
+        if self.known_by == "email":
+            yield Call("find_user_id_by_email", {"email": me["email"]})
+        else:
+            yield Call("find_user_id_by_name_zip", {**me["name"], "zip": me["address"]["zip"]})
+        if "reason" in self.withheld and PRECONDITION in skills:
+            yield Say("What is the reason for the cancellation?")

@@ -1,0 +1,153 @@
+"""What a customer can ask of the shop for items of an order: to take them back, or to replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from trace_gym.targets.tau2 import retail_policy as policy
+from trace_gym.targets.tau2.desk import MULTI_STEP, PRECISION, STRUCTURED, Verdict
+from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.retail_requests import Paid, amount_told
+from trace_gym.world import Call, Check
+
+if TYPE_CHECKING:
+    from trace_gym.targets.tau2.retail import RetailDesk
+
+
+@dataclass
+class Return(Paid):
+    """Take back items of a delivered order."""
+
+    kind: ClassVar[str] = "take back items of"
+    items: list[str] = field(default_factory=list)
+    """Ids of the items that the customer means."""
+
+    def asked(self, desk: RetailDesk) -> str:
+        items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
+        return f"take back {items} of order {self.order} and refund it to {self.named or 'what I paid with'}"
+
+    def verdict(self, desk: RetailDesk) -> Verdict:
+        return policy.send_back(desk, desk.orders[self.order], self.method)
+
+    def sent(self, desk: RetailDesk, skills: frozenset[str]) -> list[str]:
+        """The items that an expert takes back: all of them, and those that are meant, if she has the skills."""
+        return [picked(desk.orders[self.order], i, skills) for i in _all(self.items, skills)]
+
+    def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
+        arguments = {
+            "order_id": self.order,
+            "item_ids": self.sent(desk, skills),
+            "payment_method_id": self.payment(desk, skills),
+        }
+        return Call("return_delivered_order_items", arguments)
+
+    def offer(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        sent = self.sent(desk, skills)
+        back = sum(price(desk.orders[self.order], i) for i in sent)
+        return f"take back {', '.join(sent)} of {self.order}, refund {back:.2f} to {self.payment(desk, skills)}"
+
+    def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
+        order, wanted = desk.orders[self.order], want.orders[self.order]
+        asked = order["status"] == wanted["status"]
+        yield Check.goal(f"a return of {self.order} is under way", asked)
+        right = asked and order["return_items"] == wanted["return_items"]
+        yield Check.goal(f"{len(self.items)} items of {self.order} go back, as meant", right)
+        refund = asked and order["return_payment_method_id"] == wanted["return_payment_method_id"]
+        yield Check.goal(f"the refund for {self.order} goes to {self.method}", refund)
+        back = sum(price(start.orders[self.order], i) for i in self.items)
+        told = right and amount_told(start, back, said)
+        yield Check.goal(f"the customer was told what comes back for items of {self.order}", told)
+
+
+@dataclass
+class Swap(Paid):
+    """Replace items by the best variants of their products: the cheapest that can be had and has what is wished."""
+
+    kind: ClassVar[str] = "replace items of"
+    items: list[str] = field(default_factory=list)
+    wish: dict[str, str] = field(default_factory=dict)
+    """Options that the new variants must have."""
+
+    def asked(self, desk: RetailDesk) -> str:
+        items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
+        wish = "".join(f" whose {option} is {value}" for option, value in self.wish.items())
+        settled = f"settle the difference with {self.named or 'what I paid with'}"
+        return f"replace {items} of order {self.order} by the cheapest other one{wish} and {settled}"
+
+    def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from super().reads(desk, skills)
+        for item in _all(self.items, skills):
+            yield Call("get_product_details", {"product_id": held(desk.orders[self.order], item)["product_id"]})
+
+    def verdict(self, desk: RetailDesk) -> Verdict:
+        return policy.acts(desk, desk.orders[self.order], "pending", "delivered")
+
+    def choice(self, desk: RetailDesk, item: str, skills: frozenset[str]) -> str:
+        """The variant an expert picks; without structured reasoning it is the first other one listed."""
+        variants = desk.products[held(desk.orders[self.order], item)["product_id"]]["variants"].values()
+        others = [v for v in variants if v["item_id"] != item]
+        if STRUCTURED not in skills:
+            return str(others[0]["item_id"])
+        fits = [v for v in others if v["available"] and self.wish.items() <= v["options"].items()]
+        return str(min(fits, key=lambda v: v["price"])["item_id"])
+
+    def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
+        order = desk.orders[self.order]
+        old = [picked(order, i, skills) for i in _all(self.items, skills)]
+        arguments = {
+            "order_id": self.order,
+            "item_ids": old,
+            "new_item_ids": [self.choice(desk, i, skills) for i in old],
+            "payment_method_id": self.payment(desk, skills),
+        }
+        pending = order["status"] == "pending"
+        return Call("modify_pending_order_items" if pending else "exchange_delivered_order_items", arguments)
+
+    def offer(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        given = self.call(desk, skills).arguments
+        pairs = zip(given["item_ids"], given["new_item_ids"], strict=True)
+        words = ", ".join(f"{new} instead of {old}" for old, new in pairs)
+        return f"{words} in {self.order}, settled with {given['payment_method_id']}"
+
+    def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
+        order, wanted = desk.orders[self.order], want.orders[self.order]
+        done = order["status"] == wanted["status"]
+        yield Check.goal(f"items of {self.order} are replaced", done)
+        right = done and all(order[f] == wanted[f] for f in ("items", "exchange_items", "exchange_new_items"))
+        yield Check.goal(f"they are replaced by the cheapest that fit, in {self.order}", right)
+        payments = ("payment_history", "exchange_payment_method_id")
+        settled = right and all(order[f] == wanted[f] for f in payments)
+        yield Check.goal(f"the difference for {self.order} is on {self.method}", settled)
+
+
+def held(order: Data, item_id: str) -> Data:
+    """The item of an order that has this id."""
+    return next(dict(i) for i in order["items"] if i["item_id"] == item_id)
+
+
+def called(order: Data, item_id: str) -> str:
+    """An item as its customer calls it: by its product, and where an order has two of one, by what differs."""
+    item = held(order, item_id)
+    others = [i for i in order["items"] if i["product_id"] == item["product_id"] and i["item_id"] != item_id]
+    alone = (o for o, value in item["options"].items() if all(i["options"][o] != value for i in others))
+    option = next(alone) if others else ""
+    return f"the {item['name']}" + (f" whose {option} is {item['options'][option]}" if option else "")
+
+
+def price(order: Data, item_id: str) -> float:
+    return float(held(order, item_id)["price"])
+
+
+def picked(order: Data, item_id: str, skills: frozenset[str]) -> str:
+    """The item that an expert names; without precision it is the first of its product."""
+    if PRECISION in skills:
+        return item_id
+    product = held(order, item_id)["product_id"]
+    return next(str(i["item_id"]) for i in order["items"] if i["product_id"] == product)
+
+
+def _all(items: list[str], skills: frozenset[str]) -> list[str]:
+    """The items that an expert sees to: who lacks the skill to complete a list begins with the first."""
+    return items if MULTI_STEP in skills else items[:1]

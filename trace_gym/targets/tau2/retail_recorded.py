@@ -1,0 +1,84 @@
+"""Recorded episodes of the shop: a state from what they show, and what they say otherwise than tau2.
+
+What differs between tau-bench and tau2 as a matter of names is in `results.RENAMES`; what else, in `DIFFERENCES`.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Self
+
+from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.recorded import Shown
+from trace_gym.targets.tau2.retail_records import LATER
+from trace_gym.types import Call
+from trace_gym.world import World
+
+_ID = "tau2's profiles carry their id"
+_EMPTY = "tau-bench leaves out the fields of an order that are empty"
+DIFFERENCES: dict[str, dict[str, str]] = {
+    "get_user_details": {"user_id": _ID},
+    "modify_user_address": {"user_id": _ID},
+    **{
+        tool: dict.fromkeys(LATER, _EMPTY)
+        for tool in (
+            "get_order_details", "cancel_pending_order", "modify_pending_order_address",
+            "modify_pending_order_payment", "modify_pending_order_items", "return_delivered_order_items",
+            "exchange_delivered_order_items",
+        )
+    },
+}  # fmt: skip
+"""Tool -> field -> how tau-bench's answer differs from tau2's.
+
+Of several items that are replaced in one call, tau-bench gives each the price and the options of its own variant,
+tau2 those of the last one.
+"""
+
+
+class RetailRecorded(World):
+    """What a world of the shop knows of recordings: the hooks of replay fidelity."""
+
+    users: dict[str, Data]
+    orders: dict[str, Data]
+    products: dict[str, Data]
+
+    @classmethod
+    def from_records(cls, shown: Shown) -> Self:
+        """The state that answers show; of two answers about one record the first counts."""
+        tables: dict[str, dict[str, Data]] = {"users": {}, "orders": {}, "products": {}}
+        for call, answer in shown:
+            kind = call.tool.removeprefix("get_").removesuffix("_details")
+            if f"{kind}s" in tables and isinstance(answer, dict):
+                key = str(call.arguments.get(f"{kind}_id"))
+                absent = dict.fromkeys(LATER) if kind == "order" else {f"{kind}_id": key}
+                tables[f"{kind}s"].setdefault(key, deepcopy({**absent, **answer}))
+        return cls(**tables)
+
+    def knows(self, call: Call, shown: Shown) -> bool:
+        """Whether the records that were shown suffice to answer a call."""
+        given = call.arguments
+        if call.tool in ("calculate", "transfer_to_human_agents"):
+            return True
+        if call.tool == "get_item_details":
+            return any(given.get("item_id") in p["variants"] for p in self.products.values())
+        if call.tool.startswith("get_"):
+            return any(c == call for c, _ in shown)
+        if call.tool.startswith("find_"):
+            return any(c == call and answer in self.users for c, answer in shown)
+        if "user_id" in given:
+            return given["user_id"] in self.users
+        if (order := self.orders.get(given.get("order_id", ""))) is None or order["user_id"] not in self.users:
+            return False
+        replaced = [i["product_id"] for i in order["items"] if i["item_id"] in given.get("item_ids", ())]
+        return "new_item_ids" not in given or all(p in self.products for p in replaced)
+
+    @classmethod
+    def as_recorded(cls, call: Call, answer: Any, source: str) -> Any:
+        """An answer without what is declared to differ in recordings of this source; tau2's are left as they are."""
+        if not source.startswith("tau-bench") or not isinstance(answer, dict):
+            return answer
+        declared = set(DIFFERENCES.get(call.tool, {}))
+        if call.tool == "modify_pending_order_items" and len(call.arguments.get("item_ids", ())) > 1:
+            declared.add("items")
+        # What tau-bench does show of these fields is compared.
+        return {k: v for k, v in answer.items() if k not in declared or (k in LATER and v is not None)}

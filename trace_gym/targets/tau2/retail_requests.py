@@ -1,0 +1,178 @@
+"""What a customer can ask of the shop for an order: each request knows its rules, its write and its checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from trace_gym.targets.tau2 import desk as base
+from trace_gym.targets.tau2 import retail_policy as policy
+from trace_gym.targets.tau2.desk import PRECISION, Verdict
+from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.retail_records import PRICES
+from trace_gym.targets.tau2.retail_tools import CANCEL_REASONS
+from trace_gym.world import Call, Check, asserted
+
+if TYPE_CHECKING:
+    from trace_gym.targets.tau2.retail import RetailDesk
+
+
+@dataclass
+class Request(base.Request["RetailDesk"]):
+    """One thing the customer wants done to one order."""
+
+    order: str
+
+    @property
+    def record(self) -> str:
+        return self.order
+
+    def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield Call("get_order_details", {"order_id": self.order})
+
+    def asked(self, desk: RetailDesk) -> str:
+        """What the customer asks for, in the words that follow a please."""
+        raise NotImplementedError
+
+    def refusal_checks(self, start: RetailDesk, said: list[str]) -> Iterator[Check]:
+        order = start.orders[self.order]
+        refused = start.refused(self.order, said)
+        yield Check.goal(f"the customer was told that {self.order} cannot be served", refused)
+        if order["user_id"] == start.customer:
+            stands = any(order["status"] in text.lower() for text in said)
+            told = stands and amount_told(start, policy.paid(order), said)
+            yield Check.goal(f"the customer was told how {self.order} stands and what was paid", refused and told)
+        else:
+            told = asserted(start.customer, start.users, said)
+            yield Check.goal(f"the customer was told whose orders are seen, and not {self.order}", refused and told)
+
+
+@dataclass
+class Cancel(Request):
+    """Cancel a pending order, for a reason."""
+
+    kind: ClassVar[str] = "cancel"
+    reason: str = CANCEL_REASONS[0]
+
+    def asked(self, desk: RetailDesk) -> str:
+        return f"cancel order {self.order}"
+
+    def verdict(self, desk: RetailDesk) -> Verdict:
+        return policy.cancel(desk, desk.orders[self.order], self.reason)
+
+    def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
+        known = "reason" not in desk.withheld or base.PRECONDITION in skills
+        reason = self.reason if known and self.reason in CANCEL_REASONS else CANCEL_REASONS[0]
+        return Call("cancel_pending_order", {"order_id": self.order, "reason": reason})
+
+    def offer(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        return f"cancel {self.order}, refund {policy.paid(desk.orders[self.order]):.2f}"
+
+    def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
+        cancelled = desk.orders[self.order]["status"] == "cancelled"
+        yield Check.goal(f"{self.order} is cancelled", cancelled)
+        told = amount_told(start, policy.paid(start.orders[self.order]), said)
+        yield Check.goal(f"the customer was told what comes back for {self.order}", cancelled and told)
+
+
+@dataclass
+class Readdress(Request):
+    """Send a pending order to another address."""
+
+    kind: ClassVar[str] = "readdress"
+    address: Data = field(default_factory=dict)
+
+    def asked(self, desk: RetailDesk) -> str:
+        return f"send order {self.order} to {in_words(self.address)}"
+
+    def verdict(self, desk: RetailDesk) -> Verdict:
+        return policy.acts(desk, desk.orders[self.order], "pending")
+
+    def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
+        return Call("modify_pending_order_address", {"order_id": self.order, **self.address})
+
+    def offer(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        return f"{self.order} goes to {in_words(self.address)}"
+
+    def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
+        here = desk.orders[self.order]["address"]
+        moved = here["address1"] == self.address["address1"]
+        yield Check.goal(f"{self.order} goes to {self.address['address1']}", moved)
+        yield Check.goal(f"the address of {self.order} is the new one in every part", here == self.address)
+
+
+@dataclass
+class Paid(Request):
+    """A change whose amount goes to, or comes from, a stored method that the customer names."""
+
+    method: str = ""
+    """Id of the method that the customer means."""
+    named: str = ""
+    """How the customer names it: ``my gift card``, ``my card ending in 7447``; empty for the one that paid."""
+
+    def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from super().reads(desk, skills)
+        if self.named and PRECISION in skills:
+            yield Call("get_user_details", {"user_id": desk.customer})
+
+    def payment(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        """The method charged; without precision it is the one that paid for the order."""
+        return self.method if self.named and PRECISION in skills else policy.original(desk.orders[self.order])
+
+
+@dataclass
+class Repay(Paid):
+    """Charge a pending order to another method."""
+
+    kind: ClassVar[str] = "change the payment of"
+
+    def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
+        yield from Request.reads(self, desk, skills)
+        yield Call("get_user_details", {"user_id": desk.customer})
+
+    def asked(self, desk: RetailDesk) -> str:
+        return f"charge order {self.order} to {self.named}"
+
+    def verdict(self, desk: RetailDesk) -> Verdict:
+        return policy.repay(desk, desk.orders[self.order], desk.users[desk.customer]["payment_methods"][self.method])
+
+    def payment(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        """The method charged; without precision it is the first one of the profile that has not paid."""
+        before, methods = policy.original(desk.orders[self.order]), desk.users[desk.customer]["payment_methods"]
+        return self.method if PRECISION in skills else next(m for m in methods if m != before)
+
+    def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
+        arguments = {"order_id": self.order, "payment_method_id": self.payment(desk, skills)}
+        return Call("modify_pending_order_payment", arguments)
+
+    def offer(self, desk: RetailDesk, skills: frozenset[str]) -> str:
+        return f"{self.order} is paid with {self.payment(desk, skills)}"
+
+    def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
+        now, wanted = desk.orders[self.order]["payment_history"], want.orders[self.order]["payment_history"]
+        yield Check.goal(f"the payment of {self.order} was changed", len(now) == len(wanted))
+        yield Check.goal(f"{self.order} is paid with {self.method}", now == wanted)
+
+
+def in_words(address: Data) -> str:
+    """An address as people write it."""
+    parts = ("address1", "address2", "city")
+    return f"{', '.join(address[p] for p in parts if address[p])}, {address['state']} {address['zip']}"
+
+
+def amount_told(start: RetailDesk, amount: float, said: list[str]) -> bool:
+    """Whether an amount was named, and no price beside it that stands in none of the records.
+
+    Several amounts of the records may be told side by side; naming every price there is fails.
+    """
+    numbers = {float(n) for text in said for n in re.findall(r"(?<![\w.])\d{1,7}(?:\.\d{1,2})?(?![\w%])", _plain(text))}
+    shown = {i["price"] for o in start.orders.values() for i in o["items"]}
+    shown |= {v["price"] for p in start.products.values() for v in p["variants"].values()}
+    return amount in numbers and not numbers & (set(PRICES) - shown - {amount})
+
+
+def _plain(text: str) -> str:
+    """A text without separators of thousands."""
+    return re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)

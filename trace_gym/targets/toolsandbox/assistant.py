@@ -1,0 +1,151 @@
+"""The phone assistant: a phone, a scripted user with requests, an expert, and the checks that requests imply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from trace_gym.targets.toolsandbox import records
+from trace_gym.targets.toolsandbox.expert import SKILLS, Expert
+from trace_gym.targets.toolsandbox.hearing import heard, topics
+from trace_gym.targets.toolsandbox.records import Data
+from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.toolsandbox.settings import LABELS, SWITCHES
+from trace_gym.targets.toolsandbox.tools import Phone
+from trace_gym.world import Call, Check, Say
+
+__all__ = ["GREETINGS", "SKILLS", "Assistant", "Request", "records"]
+
+GREETINGS = ("Hello, are you there?", "I need some help with my phone.", "Hi! Something has to be done.")
+_TOOLS = {tool: name for name, tool in SWITCHES.items()}
+"""The setting that each tool switches."""
+ONE_OF = {
+    "contacts": ("name", "phone_number", "relationship", "is_self"),
+    "messages": ("recipient_phone_number",),
+    "reminders": ("latitude", "longitude"),
+}
+"""What tells whether a new record is one that was asked for; its other fields are the requests' business."""
+
+
+@dataclass(kw_only=True)
+class Assistant(Phone):
+    """Base world of every ToolSandbox environment.
+
+    The user makes `requests` in the opening, or after a greeting, answers questions about them, lets the assistant
+    go on, and hangs up when told that something is done, found or impossible.
+    """
+
+    capability: ClassVar[str] = ""
+    requests: list[Request] = field(default_factory=list)
+    wording: str = ""
+    """The requests in the user's words; written by `generate`."""
+    greeting: str = ""
+    """What the user says first, where the requests come with the second message."""
+    keep: tuple[str, ...] = ()
+    """Settings that the user wants left alone."""
+    restore: bool = False
+    """Whether the user wants settings that were in the way put back."""
+    asked: list[str] = field(default_factory=list)
+    """What the user was asked for, each topic once."""
+    nudged: int = 0
+
+    def opening(self) -> str:
+        return self.greeting or self.wording
+
+    def reply(self, text: str) -> str | None:
+        meaning = heard(text)
+        if self.greeting and meaning != "refusal":
+            self.greeting = ""
+            return self.wording
+        match meaning:
+            case "refusal" | "done":
+                return None
+            case "consent":
+                alone = [f"Leave {LABELS[s]} alone." for s in self.keep]
+                return " ".join(["Yes, if what I asked for needs it.", *alone])
+            case "question":
+                facts = {topic: fact for r in reversed(self.requests) for topic, fact in r.facts.items()}
+                wanted = [topic for topic in topics(text) if topic in facts]
+                self.asked += [topic for topic in wanted if topic not in self.asked]
+                if wanted:
+                    return " ".join(facts[topic] for topic in wanted)
+        self.nudged += 1
+        return "Please go ahead with what I asked for." if self.nudged <= 3 else None
+
+    def weather_here(self) -> list[Data]:
+        """The forecasts for where the phone is."""
+        return list(self.cities[self._city(self.latitude, self.longitude) or ""]["days"])
+
+    def sent(self, start: Self) -> list[Data]:
+        """The messages that were sent since."""
+        return [m for key, m in self.messages.items() if key not in start.messages]
+
+    def new_reminders(self, start: Self) -> list[Data]:
+        """The reminders that were set since."""
+        return [r for key, r in self.reminders.items() if key not in start.reminders]
+
+    def violations(self, call: Call) -> list[str]:
+        """The rules that a call would break: a setting that the user wants left alone is not switched."""
+        setting = _TOOLS.get(call.tool, "")
+        if setting not in self.keep or self.settings[setting] == call.arguments.get("on"):
+            return []
+        return [f"the user wants {LABELS[setting]} left alone"]
+
+    def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
+        """The plan of an expert who has `skills`."""
+        return Expert(self.copy(), skills).serve(self.requests)
+
+    def served(self) -> Expert:
+        """An expert with every skill, after all that she does."""
+        expert = Expert(self.copy(), SKILLS)
+        for _ in expert.serve(self.requests):
+            pass
+        return expert
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        expert = start.served()
+        want = expert.phone
+        for n, request in enumerate(self.requests):
+            if n in expert.refused:
+                yield from request.refusal_checks(expert.refused[n], self, said)
+            else:
+                yield from request.checks(self, start, said)
+        for name, on in want.settings.items():
+            if on != start.settings[name]:
+                yield Check.goal(f"{LABELS[name]} is {'on' if on else 'off'}", self.settings[name] == on)
+        settings = all(on in (start.settings[s], want.settings[s]) for s, on in self.settings.items())
+        yield Check.guard("no setting changed that nothing needs", settings)
+        for table in ("contacts", "messages", "reminders"):
+            now, was, then = (getattr(world, table) for world in (self, start, want))
+            holds = _within(now, was, then, ONE_OF[table])
+            yield Check.guard(f"no {table} changed in a way that was not asked for", holds)
+
+    def needs(self) -> frozenset[str]:
+        """The skills without which an otherwise perfect expert fails: found by leaving each one out."""
+        return frozenset(s for s in SKILLS if not self.succeeds(SKILLS - {s}))
+
+    def succeeds(self, skills: frozenset[str]) -> bool:
+        """Whether an expert with `skills` does all that was asked for, and no harm. Called on the start state."""
+        expert = Expert(self.copy(), skills)
+        said = [step.text for step in expert.serve(self.requests) if isinstance(step, Say)]
+        return all(check.holds for check in expert.phone.verify(self, said))
+
+    def oracle(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS)
+
+    def ablated(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS - {self.capability})
+
+
+def _within(now: dict[str, Data], start: dict[str, Data], want: dict[str, Data], fields: tuple[str, ...]) -> bool:
+    """Whether old records hold the fields of the start or the wanted ones, and each new one is wanted."""
+    for key, record in start.items():
+        if key not in now:
+            if key in want:
+                return False
+        elif any(value not in (record[name], want.get(key, record)[name]) for name, value in now[key].items()):
+            return False
+    made, wanted = (Counter(tuple(r[f] for f in fields) for k, r in t.items() if k not in start) for t in (now, want))
+    return made <= wanted

@@ -1,0 +1,93 @@
+"""Requests drawn at random, by kind, about what a phone holds."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from trace_gym.targets.toolsandbox import records
+from trace_gym.targets.toolsandbox.calendar import moment
+from trace_gym.targets.toolsandbox.lookups import (
+    TEMPERATURES,
+    Distance,
+    Exchange,
+    Lookup,
+    Position,
+    Price,
+    Report,
+    Weather,
+)
+from trace_gym.targets.toolsandbox.requests import NewNumber, Request, Text
+from trace_gym.targets.toolsandbox.schedule import Remind, When
+
+if TYPE_CHECKING:
+    from trace_gym.targets.toolsandbox.assistant import Assistant
+
+NEEDED = {
+    "text": ("cellular",),
+    "price": ("wifi",),
+    "exchange": ("wifi",),
+    "position": ("location_service",),
+    "weather": ("location_service", "wifi"),
+    "distance": ("location_service", "wifi"),
+    "report": ("wifi", "cellular"),
+    "remind": (),
+    "number": (),
+}
+"""The services that each kind of request needs."""
+
+
+def errand(rng: Random, phone: Assistant, kind: str) -> Request:
+    """A request of a kind that the phone can serve, once its services are on."""
+    if kind == "text":
+        name = person(rng, phone)
+        return Text(name, rng.choice(records.TEXTS), meant=name)
+    if kind == "report":
+        return Report(person(rng, phone), lookup(rng, phone, rng.choice(("price", "exchange"))))
+    if kind == "number":
+        return NewNumber(person(rng, phone), records.number(rng))
+    if kind == "remind":
+        return Remind(chore(rng, phone), clock(rng, on=date(phone, rng.randint(2, 60))))
+    return lookup(rng, phone, kind)
+
+
+def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
+    """A question of a kind that the phone's tables can answer."""
+    match kind:
+        case "price":
+            return Price(rng.choice([s["name"] for s in phone.stocks.values()]))
+        case "exchange":
+            source, wanted = rng.sample(list(phone.rates), k=2)
+            return Exchange(rng.randrange(20, 900, 10), source, wanted)
+        case "weather":
+            return Weather(rng.randrange(4), rng.choice(list(TEMPERATURES)))
+        case "distance":
+            return Distance(rng.choice(phone.places)["name"])
+    return Position()
+
+
+def person(rng: Random, phone: Assistant) -> str:
+    """The name of a contact other than the user."""
+    return str(rng.choice([c["name"] for c in phone.contacts.values() if not c["is_self"]]))
+
+
+def stranger(rng: Random, phone: Assistant) -> str:
+    """A first name that no contact has."""
+    known = {c["name"].split()[0] for c in phone.contacts.values()}
+    return rng.choice([n for n in records.FIRST_NAMES if n not in known])
+
+
+def chore(rng: Random, phone: Assistant) -> str:
+    """Something that the phone does not remind of yet."""
+    known = {r["content"] for r in phone.reminders.values()}
+    return rng.choice([c for c in records.CHORES if c not in known])
+
+
+def clock(rng: Random, **day: int | str) -> When:
+    """A time of day, on a day given in the words of `When`."""
+    return When(rng.randint(7, 21), rng.choice((0, 15, 30, 45)), **day)  # type: ignore[arg-type]
+
+
+def date(phone: Assistant, days: int) -> str:
+    """The date so many days after today, as the user writes it."""
+    return moment(phone.now + days * records.DAY).date().isoformat()

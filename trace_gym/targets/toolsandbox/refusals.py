@@ -1,0 +1,42 @@
+"""Refusals of the phone's tools: the benchmark's error class, a colon, and a sentence of ours."""
+
+from __future__ import annotations
+
+import re
+
+from trace_gym.world import ToolError
+
+EARLIEST, LATEST = 315529200.0, 2524604400.0
+"""Timestamps that the benchmark takes: the years 1980 to 2049."""
+
+_countries = r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|2[1-69]\d|3[578]\d|42\d|5[09]\d|6[7-9]\d"
+_number = re.compile(rf"\+(?:{_countries}|8[058]\d|96[0-8]|97[0-79]|99[2-68])\d{{2,14}}")
+
+
+def refusal(kind: str, says: str) -> ToolError:
+    """A refusal of one of the benchmark's classes, such as ``PermissionError``."""
+    return ToolError(f"{kind}: {says}")
+
+
+def check_number(number: str | None) -> None:
+    """Refuse what is no phone number in international form; None was not given."""
+    if number is not None and not _number.fullmatch(re.sub(r"[\s()./-]", "", number)):
+        raise refusal("NumberParseException", f"{number[:40]!r} is no phone number with + and a country code")
+
+
+def check_timestamps(**stamps: float | None) -> None:
+    """Refuse timestamps outside 1980 to 2049, which are mostly in another unit."""
+    _between(EARLIEST, LATEST, stamps)
+
+
+def check_place(**degrees: float | None) -> None:
+    """Refuse latitudes beyond 90 degrees and longitudes beyond 180."""
+    for name, value in degrees.items():
+        most = 90.0 if name.startswith("latitude") else 180.0
+        _between(-most, most, {name: value})
+
+
+def _between(low: float, high: float, values: dict[str, float | None]) -> None:
+    for name, value in values.items():
+        if value is not None and not low <= value <= high:
+            raise refusal("ValueError", f"{name} must lie between {low:g} and {high:g}")
