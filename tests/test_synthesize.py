@@ -14,8 +14,9 @@ import pytest
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, EnvNotFound, RejectedEnv
-from trace_gym.synthesize import Author, TemplateAuthor, serving, synthesize, template, unserved
-from trace_gym.synthesize.author import CANDIDATES, source_faults
+from trace_gym.synthesize import Author, TemplateAuthor, Terms, serving, synthesize, template, unserved
+from trace_gym.synthesize.admission import CANDIDATES
+from trace_gym.synthesize.rounds import screen
 from trace_gym.types import Capability, Finding, Manifest, Report, Spec, sha256
 from trace_gym.validate import PROPERTIES
 
@@ -25,12 +26,12 @@ SPEC = template.spec("tau2_tool_precision")
 
 
 @dataclass(frozen=True)
-class Careless:
+class Careless(TemplateAuthor):
     """Writes what the template author writes, with one text replaced by another."""
 
+    name: str = "careless"
     old: str = ""
     new: str = ""
-    name: str = "careless"
 
     def write(self, spec: Spec) -> str:
         text = template.write(spec)
@@ -42,7 +43,7 @@ class Careless:
 
 
 def written(folder: Path, spec: Spec = SPEC, author: Author | None = None, force: bool = False) -> Manifest:
-    return synthesize(spec, author=author, folder=folder, force=force, profile="quick", tell=lambda line: None)
+    return synthesize(spec, author=author, folder=folder, force=force, terms=Terms("quick"), tell=lambda line: None)
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -68,7 +69,7 @@ def waved_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """Validation passes without looking, for tests of what comes after it."""
     findings = tuple(Finding(code=c, property=p.name, verdict="passed", says="") for c, p in PROPERTIES.items())
     report = Report(passed=True, findings=findings, scenarios=0, profile="quick")
-    monkeypatch.setattr("trace_gym.synthesize.author.validate", lambda path, profile: report)
+    monkeypatch.setattr("trace_gym.synthesize.rounds.validate", lambda path, profile, given: report)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -175,7 +176,7 @@ def test_a_change_of_any_part_is_written_and_checked_again(home: Path, waved_thr
 
     def told(force: bool = False) -> str:
         said: list[str] = []
-        synthesize(spec, folder=home, profile="quick", force=force, tell=said.append)
+        synthesize(spec, folder=home, terms=Terms("quick"), force=force, tell=said.append)
         return said[0]
 
     assert "unchanged" in told()
@@ -204,14 +205,14 @@ def test_the_version_of_an_environment_is_kept(home: Path, waved_through: None) 
     [
         ("return self.serve(SKILLS)", "return self.serve(SKILLS - {self.capability})", "TG201"),
         ('id = "tau2_tool_precision"', 'id = "another"', "expected a class with"),
-        ("from typing import Self", "import os\nfrom typing import Self", "imports os"),
+        ("from typing import Self", "import os\nfrom typing import Self", "import os"),
         ("    @classmethod", "    @classmethod(", "does not compile"),
     ],
 )
 def test_a_module_that_fails_is_kept_aside_and_changes_nothing(home: Path, old: str, new: str, why: str) -> None:
     before = snapshot(home)
     with pytest.raises(RejectedEnv, match=why) as caught:
-        written(home, author=Careless(old, new))
+        written(home, author=Careless(old=old, new=new))
     assert snapshot(home) == before
     [kept] = (p for p in (home / CANDIDATES).iterdir() if p.is_dir())
     assert (home / CANDIDATES / ".gitignore").read_text() == "*\n"
@@ -249,7 +250,7 @@ def test_a_manifest_that_cannot_be_moved_takes_the_module_back(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("trace_gym.synthesize.author.os.replace", full)
+    monkeypatch.setattr("trace_gym.synthesize.admission.os.replace", full)
     with pytest.raises(OSError, match="No space left"):
         written(home, SPEC.model_copy(update={"title": "Another title."}))
     assert snapshot(home) == before
@@ -293,23 +294,21 @@ def test_the_template_author_is_an_author() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "fault"),
+    ("line", "rule"),
     [
-        ("import os", "imports os"),
-        ("import collections, subprocess", "imports subprocess"),
-        ("from trace_gym.registry import admit", "imports trace_gym.registry"),
-        ("from . import world", "imports ."),
-        ("eval('1')", "uses eval"),
-        ("def f(:", "does not compile"),
-        ("x = '\x00'", "does not compile"),
+        ("import os", "import"),
+        ("from trace_gym.registry import admit", "import"),
+        ("NOW = eval('1')", "builtin"),
+        ("def f(:", "syntax"),
+        ("x = '\x00'", "encoding"),
     ],
 )
-def test_faults_are_seen_without_running_the_module(line: str, fault: str) -> None:
+def test_faults_are_seen_without_running_the_module(line: str, rule: str) -> None:
     text = template.write(SPEC)
-    assert not list(source_faults(text, SPEC))
-    assert any(fault in f for f in source_faults(f"{text}\n{line}\n", SPEC))
+    assert not list(screen(text, SPEC))
+    assert rule in [c.code for c in screen(f"{text}\n{line}\n", SPEC)]
 
 
 def test_the_module_must_be_of_its_spec() -> None:
-    [fault] = source_faults(template.write(template.spec("tau2_multi_step")), SPEC)
-    assert "tau2_multi_step" in fault and "tau2_tool_precision" in fault
+    [complaint] = screen(template.write(template.spec("tau2_multi_step")), SPEC)
+    assert "tau2_multi_step" in complaint.says and "tau2_tool_precision" in complaint.says

@@ -1,10 +1,9 @@
-"""Verbs about environments: list, show, play, synthesize."""
+"""Verbs about environments: list, show, play."""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError
 from trace_gym.types import Message, Scenario
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
@@ -23,7 +21,6 @@ def register(app: typer.Typer) -> None:
     app.command("list")(list_environments)
     app.command()(show)
     app.command()(play)
-    app.command()(synthesize)
 
 
 def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
@@ -114,46 +111,6 @@ def play(
     console.print(
         f"[bold]{'success' if episode.score.success else 'failed'}[/bold], reward {reward(episode.score):.2f}"
     )
-
-
-def synthesize(
-    name: Annotated[str | None, typer.Argument(help="A spec that ships, or a spec file.", show_default=False)] = None,
-    author: Annotated[str, typer.Option(help="Who writes the module: template.")] = "template",
-    capabilities: Annotated[
-        Path | None, typer.Option("--from", help="A diagnosis: write an environment for each capability it retains.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for module and manifest.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Write every spec that ships.")] = False,
-    force: Annotated[bool, typer.Option(help="Write and check again what is unchanged.")] = False,
-) -> None:
-    """Write environments and admit those that pass validation.
-
-    Example: trace-gym synthesize tau2_precondition --author template --out my_envs
-    """
-    from trace_gym.synthesize import author as authors
-    from trace_gym.synthesize import template
-
-    if author != "template":
-        raise ConfigError(f"there is no author {author!r}; expected template")
-    if capabilities is not None:
-        from trace_gym.diagnose import Diagnosis
-
-        found = Diagnosis.model_validate_json(capabilities.read_text())
-        served = [(c, authors.serving(c)) for c in found.retained]
-        for capability, spec in served:
-            if spec is None:
-                typer.echo(f"{capability.name}: no blueprint of the template author serves it", err=True)
-        specs = [spec for _, spec in served if spec is not None]
-    elif every:
-        specs = [template.spec(n) for n in template.spec_names()]
-    elif name is None:
-        raise ConfigError(f"name a spec ({', '.join(template.spec_names())}), a spec file, --all or --from")
-    else:
-        specs = [template.read_spec(Path(name).read_text()) if Path(name).is_file() else template.spec(name)]
-    folder = out or registry.home()
-    for spec in specs:
-        manifest = authors.synthesize(spec, author=authors.TemplateAuthor(), folder=folder, force=force)
-        typer.echo(f"{manifest.id}: {folder / (manifest.id + '.py')}")
 
 
 def _card(name: str) -> tuple[str, int, str]:

@@ -11,10 +11,14 @@ from typing import Any
 
 import jinja2
 import yaml
+from jinja2 import meta
 from pydantic import ValidationError
 
 from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.types import Spec, sha256
+
+SKELETONS = ("module.py.jinja", "retail_module.py.jinja", "toolsandbox_module.py.jinja", "written.py.jinja")
+"""Templates that blueprints extend, or that modules of another author go into."""
 
 
 def spec_names() -> list[str]:
@@ -52,7 +56,7 @@ def write(spec: Spec) -> str:
         ConfigError: The blueprint does not exist or misses a slot.
     """
     try:
-        text = _jinja().get_template(f"{spec.blueprint}.py.jinja").render(spec=spec)
+        text = render(f"{spec.blueprint}.py.jinja", spec=spec)
     except jinja2.TemplateNotFound:
         raise _no_blueprint(spec) from None
     except jinja2.UndefinedError as error:
@@ -64,23 +68,33 @@ def write(spec: Spec) -> str:
     return text.rstrip() + "\n"
 
 
+def render(name: str, **values: Any) -> str:
+    """The text of a template under ``templates/env/`` or ``templates/prompts/``."""
+    return _jinja().get_template(name).render(**values)
+
+
 def template_sha256(spec: Spec) -> str:
-    """Hash over the blueprint and the skeleton that it extends.
+    """Hash over the blueprint and the skeletons that it extends, the outermost first.
 
     Raises:
         ConfigError: The blueprint does not exist.
     """
     loader = _jinja().loader
     assert loader is not None
+    sources: list[str] = []
+    name: str | None = f"{spec.blueprint}.py.jinja"
     try:
-        sources = [loader.get_source(_jinja(), n)[0] for n in ("module.py.jinja", f"{spec.blueprint}.py.jinja")]
+        while name:
+            sources.insert(0, loader.get_source(_jinja(), name)[0])
+            name = next(meta.find_referenced_templates(_jinja().parse(sources[0])), None)
     except jinja2.TemplateNotFound:
         raise _no_blueprint(spec) from None
     return sha256("".join(sources))
 
 
 def _no_blueprint(spec: Spec) -> ConfigError:
-    known = [t.removesuffix(".py.jinja") for t in _jinja().list_templates() if t != "module.py.jinja"]
+    names = (t for t in _jinja().list_templates() if t.endswith(".py.jinja"))
+    known = [n.removesuffix(".py.jinja") for n in names if n not in SKELETONS]
     return ConfigError(f"no blueprint {spec.blueprint!r}; there are {', '.join(known)}")
 
 
@@ -113,7 +127,7 @@ def _entry(text: str, indent: int = 4, width: int = 120) -> str:
 @cache
 def _jinja() -> jinja2.Environment:
     env = jinja2.Environment(
-        loader=jinja2.PackageLoader("trace_gym.templates", "env"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader("trace_gym.templates", f) for f in ("env", "prompts")]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

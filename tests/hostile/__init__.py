@@ -1,0 +1,7 @@
+"""Hostile modules: `CASES` by name, written down in four files."""
+
+from hostile import contract, reflection, resources, running_code
+from hostile.case import CASES, HARMLESS, NAME, SECRET, VARIABLE, Case
+
+__all__ = ["CASES", "HARMLESS", "NAME", "SECRET", "VARIABLE", "Case"]
+FILES = [module.__name__.rpartition(".")[2] for module in (running_code, reflection, contract, resources)]

@@ -1,0 +1,194 @@
+"""A language model plans, writes and mends an environment; a scripted one stands in for it here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from trace_gym.cli.entry import app
+from trace_gym.errors import ModelError, ReadError, RejectedEnv
+from trace_gym.llm import Completion, Request
+from trace_gym.synthesize import Terms, synthesize, template
+from trace_gym.synthesize.admission import CANDIDATES
+from trace_gym.synthesize.batch import Order, read_capabilities, write_all
+from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.types import Capability, Manifest
+from trace_gym.validate import PROPERTIES
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICK = Terms("quick", budget=300, workers=1)
+GOOD = (
+    (ROOT / "generated_envs" / "tau2_precondition.py")
+    .read_text()
+    .replace("class Tau2Precondition", "class Tau2PreconditionVerification")
+)
+NEVER_LEGAL = GOOD.replace("return self.serve(SKILLS)", "return self.serve(frozenset())")
+READS_THE_CLOCK = GOOD.replace("OLD, NEW", "from time import time\nOLD, NEW")
+CAPABILITY = Capability(
+    name="precondition_verification",
+    description="Look before you leap.",
+    coverage=0.3,
+    er_failed=None,
+    er_passed=None,
+    gap=None,
+)
+PLAN = {
+    "title": "Check before you cancel.",
+    "rationale": "The tools carry out whatever they are told.",
+    "tools": ["get_reservation_details", "cancel_reservation"],
+    "rules": ["Business class may be cancelled."],
+    "goals": ["The reservation is cancelled."],
+    "guards": ["Nothing else changes."],
+    "levels": ["one", "two", "three", "four"],
+    "plan": {
+        "entities": ["A reservation."],
+        "varies": ["The cabin."],
+        "families": [{"name": "cancel", "says": "Cancel a trip.", "weight": 1}],
+        "near_misses": ["Business and economy."],
+        "user": "Asks, agrees, hangs up.",
+        "oracle": "Look, then cancel or refuse.",
+        "ablated": "Cancel.",
+    },
+}
+
+
+@dataclass
+class Parrot:
+    """Answers with the next of its texts, and remembers what it was asked."""
+
+    texts: list[str]
+    name: str = "files:parrot"
+    asked: list[Request] = field(default_factory=list)
+
+    def complete(self, request: Request) -> Completion:
+        if len(self.asked) == len(self.texts):
+            raise ModelError("the parrot has nothing more to say")
+        self.asked.append(request)
+        text = self.texts[len(self.asked) - 1]
+        return Completion(text=text, model=self.name, prompt_tokens=100, completion_tokens=10, cost=0.5)
+
+
+def block(code: str) -> str:
+    return f"Here it is:\n\n```python\n{code}\n```\n"
+
+
+def made(folder: Path, parrot: Parrot, repairs: int = 3) -> tuple[Manifest, list[str]]:
+    author, said = LlmAuthor(parrot, repairs), list[str]()
+    spec = author.plan(CAPABILITY, "tau2_airline")
+    return synthesize(spec, author=author, folder=folder, terms=QUICK, tell=said.append), said
+
+
+def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -> None:
+    parrot = Parrot([json.dumps(PLAN), block(READS_THE_CLOCK), block(NEVER_LEGAL), block(GOOD)])
+    card, said = made(tmp_path, parrot)
+    assert (card.id, card.author, card.capability) == (
+        "tau2_precondition_verification",
+        "llm:parrot",
+        "precondition_verification",
+    )
+    assert card.report.passed and {f.code for f in card.report.findings} == PROPERTIES.keys()
+    assert card.origin is not None and card.origin.rounds == 3 and card.origin.requests == 4
+    assert (card.origin.prompt_tokens, card.origin.cost) == (400, 2.0)
+    assert card.origin.failed_first[0] == "screen" and "TG201" in card.origin.failed_first
+    assert card.spec is not None and card.spec.plan is not None and card.spec.plan.ablated == "Cancel."
+    assert [r.purpose.split()[0] for r in parrot.asked] == ["plan", "write", "repair", "repair"]
+    told = [str(r.messages[-1]["content"]) for r in parrot.asked]
+    assert "imports time" in told[2] and "TG201" not in told[2].partition("---")[2]
+    assert "### TG201" in told[3] and "episode.step" in told[3] and "class Tau2PreconditionVerification" in told[3]
+    rounds = tmp_path / CANDIDATES / card.id
+    assert [(rounds / f"round-{n}" / "report.json").exists() for n in range(3)] == [False, True, True]
+    assert "TG201" in (rounds / "round-1" / "complaints.md").read_text()
+    assert [line.partition(": ")[2][:7] for line in said if "version" in line] == ["not run", "fails T", "passed "]
+    assert Manifest.model_validate_json((tmp_path / f"{card.id}.json").read_bytes()) == card
+
+
+def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after a check, the same command checks nothing twice and goes on with the repair."""
+    texts = [json.dumps(PLAN), block(NEVER_LEGAL)]
+    with pytest.raises(ModelError, match="nothing more"):
+        made(tmp_path, Parrot(texts))
+    monkeypatch.setattr("trace_gym.synthesize.rounds.confined_validate", lambda *a, **k: pytest.fail("checked again"))
+    with pytest.raises(ModelError, match="nothing more"):
+        made(tmp_path, Parrot(texts))
+
+
+def test_the_best_of_the_versions_that_failed_is_kept(tmp_path: Path) -> None:
+    before = set(tmp_path.iterdir())
+    parrot = Parrot([json.dumps(PLAN), block("x = 1"), block(GOOD.replace("def oracle", "def expert"))])
+    with pytest.raises(RejectedEnv, match="lacks the method oracle.*the best of 2 versions lies in") as caught:
+        made(tmp_path, parrot, repairs=1)
+    assert "tau2_precondition_verification" in str(caught.value)
+    assert {p.name for p in set(tmp_path.iterdir()) - before} == {CANDIDATES}
+    assert (
+        "def expert"
+        in (tmp_path / CANDIDATES / "tau2_precondition_verification" / "tau2_precondition_verification.py").read_text()
+    )
+
+
+def test_the_prompts_hold_what_an_author_needs() -> None:
+    parrot = Parrot([json.dumps(PLAN), "no code", "none either", "sorry"])
+    author = LlmAuthor(parrot)
+    spec = author.plan(CAPABILITY, "tau2_airline")
+    with pytest.raises(ModelError, match="3 attempts"):
+        author.write(spec)
+    plan, write = (str(r.messages[1]["content"]) for r in parrot.asked[:2])
+    assert "Look before you leap." in plan and "write `cancel_reservation(reservation_id: string)`" in plan
+    assert "business" in plan and "tau2_multi_step (" in plan
+    assert all(f"- {code} " in write for code in PROPERTIES)
+    assert "class AirlineDesk" in write and "def asserted(" in write and "Look, then cancel or refuse." in write
+    assert parrot.asked[0].answer is not None and parrot.asked[1].answer is None
+
+
+def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    """The parrot plans twice and then falls silent: both are reported, and nothing is raised."""
+    others = [CAPABILITY, CAPABILITY.model_copy(update={"name": "another"})]
+    parrot = Parrot([json.dumps(PLAN), json.dumps(PLAN)])
+    done = write_all(Order(others, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
+    assert list(done) == ["precondition_verification", "another"]
+    assert all(isinstance(e, ModelError) for e in done.values())
+
+
+def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> None:
+    listed = tmp_path / "some.yaml"
+    listed.write_text("- name: look_up\n  description: Look it up.\n")
+    assert [(c.name, c.analyst) for c in read_capabilities(listed)] == [("look_up", "given")]
+    for text, fault in (
+        ("- name: Look up\n  description: x\n", "lower-case"),
+        ("[]", "no capability"),
+        ("3", "expected"),
+    ):
+        listed.write_text(text)
+        with pytest.raises(ReadError, match=fault):
+            read_capabilities(listed)
+    with pytest.raises(ReadError, match="cannot be read"):
+        read_capabilities(tmp_path / "missing.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--author", "llm"], "needs a model"),
+        (["--author", "llm", "--llm", "telepathy:x", "--from", "x.yaml"], "no model"),
+        (["--author", "llm", "--llm", "files:x"], "name a spec file"),
+        (["--author", "person"], "no author"),
+        (["--author", "llm", "--llm", "openai:m", "--dollars", "1"], "price"),
+        (["--author", "llm", "--llm", "openai:m", "--price", "cheap"], "such as 0.5/1.5"),
+    ],
+)
+def test_wrong_options_are_told_at_once(
+    arguments: list[str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    done = CliRunner().invoke(app, ["synthesize", *arguments, "--out", str(tmp_path / "envs")])
+    assert done.exit_code and fault in str(done.exception)
+
+
+def test_a_spec_with_a_plan_is_a_spec_file_too() -> None:
+    author = LlmAuthor(Parrot([json.dumps(PLAN)]))
+    spec = author.plan(CAPABILITY, "tau2_airline")
+    assert template.read_spec(spec.model_dump_json()) == spec

@@ -1,0 +1,149 @@
+"""Recordings: what was answered is replayed, and what was not is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from trace_gym.errors import ConfigError, ModelError, ReadError
+from trace_gym.llm import Completion, Request, Usage, ask, resolve
+from trace_gym.llm.recordings import Recording, Recordings
+
+
+def request(text: str = "Plan it, please.", purpose: str = "plan claims", **fields: Any) -> Request:
+    return Request(messages=({"role": "user", "content": text},), purpose=purpose, **fields)
+
+
+def record(folder: Path, asked: Request, text: str = "Good.", model: str = "openai:tiny") -> None:
+    Recordings(folder).save(asked, Completion(text=text, model=model, prompt_tokens=3, completion_tokens=4, cost=0.5))
+
+
+class Plan(BaseModel):
+    title: str
+
+
+def test_what_was_recorded_is_answered(tmp_path: Path) -> None:
+    record(tmp_path, request())
+    model = resolve(f"replay:{tmp_path}", ledger=tmp_path / "ledger")
+    assert model.name == "replay:openai:tiny"
+    done = model.complete(request(purpose="under another purpose"))
+    assert (done.text, done.model, done.cached, done.cost) == ("Good.", "openai:tiny", True, 0.5)
+    assert Usage.read(tmp_path / "ledger") == Usage(cached=1)
+    [path] = tmp_path.rglob("*.json")
+    assert path.relative_to(tmp_path) == Path("openai-tiny", f"{request().key}.json")
+    assert json.loads(path.read_text())["request"]["purpose"] == "plan claims"
+
+
+def test_bad_answers_are_replayed_as_they_were_asked(tmp_path: Path) -> None:
+    class Scripted:
+        name = "openai:tiny"
+        answers = iter(["no", '{"title": "Claims"}'])
+
+        def complete(self, asked: Request) -> Completion:
+            done = Completion(text=next(self.answers), model=self.name)
+            Recordings(tmp_path).save(asked, done)
+            return done
+
+    first = ask(Scripted(), request(), Plan)
+    again = ask(resolve(f"replay:{tmp_path}"), request(), Plan)
+    assert again[0] == first[0] and [c.text for c in again[1]] == ["no", '{"title": "Claims"}']
+
+
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        (request("Plan it, thanks."), "message 1 had 'please.' at character 9, and has 'thanks.'"),
+        (request("Plan it"), "had ', please.' at character 7, and has ''"),
+        (request(sample=1), "its sample was 0, and is 1"),
+        (request(temperature=0.0), "its temperature was 0.7, and is 0.0"),
+        (request(answer={"type": "object"}), "its answer had another schema"),
+        (request(purpose="plan claim", sample=1), "The nearest recorded purpose is 'plan claims'"),
+    ],
+)
+def test_what_was_not_recorded_is_named(asked: Request, nearest: str, tmp_path: Path) -> None:
+    record(tmp_path, request())
+    record(tmp_path, request(purpose="something else", sample=9))
+    with pytest.raises(ModelError) as error:
+        resolve(f"replay:{tmp_path}").complete(asked)
+    says = str(error.value)
+    assert says.startswith(f"no answer to {asked.purpose!r} is recorded in {tmp_path}, which holds 2 by openai:tiny. ")
+    assert nearest in says
+    assert says.endswith(f"; to record, run the same with openai:MODEL and {tmp_path} as its cache")
+
+
+def test_two_answers_to_one_request_are_no_recording(tmp_path: Path) -> None:
+    record(tmp_path, request(), "One.", "openai:a")
+    record(tmp_path, request(), "Two.", "openai:b")
+    with pytest.raises(ReadError, match="holds two answers to 'plan claims', by openai:a and openai:b"):
+        resolve(f"replay:{tmp_path}")
+    assert resolve(f"replay:{tmp_path / 'openai-b'}").complete(request()).text == "Two."
+    record(tmp_path / "mixed", request(), model="openai:a")
+    record(tmp_path / "mixed", request(sample=1), model="openai:b")
+    assert resolve(f"replay:{tmp_path / 'mixed'}").name == "replay:openai:a+openai:b"
+
+
+def test_a_damaged_recording_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="holds no recordings; to record"):
+        resolve(f"replay:{tmp_path / 'none'}")
+    record(tmp_path, request())
+    [path] = tmp_path.rglob("*.json")
+    whole = path.read_text()
+    for broken, fault in (
+        (whole[:90], "is no recording .*delete it to ask again"),
+        (whole.replace("Plan it", "Write it"), "its request is not the one that was answered"),
+        (whole.replace('"version": 1', '"version": 2').replace('"version":1', '"version":2'), "of version 2"),
+        ("[]", "is no recording"),
+    ):
+        path.write_text(broken)
+        with pytest.raises(ReadError, match=f"{path.name}.*{fault}"):
+            resolve(f"replay:{tmp_path}")
+        with pytest.raises(ReadError, match=fault):
+            Recordings(tmp_path).find("openai:tiny", request())
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(tmp_path, request(), "old")
+
+    def full(*_: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="no space"):
+        record(tmp_path, request(), "new")
+    [path] = tmp_path.rglob("*.json")
+    assert Recording.read(path).completion.text == "old"
+
+
+def test_the_key_of_a_request_stays_what_it_is() -> None:
+    assert request().key == request(purpose="another").key
+    others = [request("X"), request(temperature=0.5), request(max_tokens=5), request(sample=1), request(answer={})]
+    assert len({r.key for r in [request(), *others]}) == 6
+    # Recordings are found by it: a change of the key makes all of them useless.
+    assert request().key == "5dc49f0f9d4c3fa4e70dea62d92369d7d08bb7a927a6ff724e5720487d3520cb"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"messages": ()}, {"messages": ({"content": "x"},)}, {"sample": -1}, {"max_tokens": 0}, {"extra": 1}]
+)
+def test_a_request_that_cannot_be_meant_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Request(**({"messages": ({"role": "user", "content": "x"},), "purpose": "p"} | fields))
+
+
+@pytest.mark.parametrize(
+    "address", ["gpt-x", "openai:", "openai:@http://127.0.0.1/v1", "replay:", "files:", "http://127.0.0.1", ""]
+)
+def test_an_address_that_does_not_exist_is_named(address: str) -> None:
+    with pytest.raises(ConfigError, match=r"there is no model .*expected openai:MODEL, openai:MODEL@URL, replay:DIR"):
+        resolve(address)
+
+
+def test_limits_that_are_none_are_named(tmp_path: Path) -> None:
+    for name in ("concurrency", "timeout", "patience"):
+        limit: dict[str, Any] = {name: 0}
+        with pytest.raises(ConfigError, match=f"{name} is more than 0, found 0"):
+            resolve(f"files:{tmp_path}", **limit)

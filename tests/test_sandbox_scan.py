@@ -1,0 +1,227 @@
+"""The static gate lets the committed environments through and names the rule that each hostile module breaks."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hostile import CASES, Case
+from test_layers import FOR_WORLDS
+
+from trace_gym.sandbox import RULES, Fault, markdown, scan
+from trace_gym.sandbox.allowed import BUILTINS, METHODS, MODULES, NEVER
+from trace_gym.sandbox.layers import layers_markdown
+from trace_gym.sandbox.names import TARGET_IMPORTS
+from trace_gym.sandbox.patterns import pattern_fault
+from trace_gym.sandbox.rules import MAX_CHARACTERS, MAX_FAULTS
+
+ROOT = Path(__file__).resolve().parents[1]
+GENERATED = sorted((ROOT / "generated_envs").glob("tau2_*.py"))
+CLEAN = Case("clean", "does nothing else", "", "", ())
+REAL = "from trace_gym.world import Call, Check, Random, Say, ToolError, World, tool, asserted"
+"""What a generated module writes where the worlds of the tests import from elsewhere."""
+
+
+def rules(text: str) -> set[str]:
+    return {fault.rule for fault in scan(text)}
+
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda p: p.stem)
+def test_committed_environments_pass(path: Path) -> None:
+    assert scan(path.read_text()) == []
+
+
+def test_all_five_are_looked_at() -> None:
+    assert len(GENERATED) == 5
+
+
+@pytest.mark.parametrize("name", ["user_folder/library_loans.py", "toy_world.py"])
+def test_worlds_of_the_tests_pass_but_for_where_they_import_from(name: str) -> None:
+    text = (ROOT / "tests" / name).read_text()
+    text = re.sub(r"^from (random|trace_gym\.(episode|types)) import .*$", "", text, flags=re.M)
+    text = re.sub(r"^from trace_gym\.world import .*$", REAL, text, flags=re.M)
+    assert scan(text.partition("def open_toy")[0]) == []  # what follows there is for tests
+
+
+def test_the_world_that_hostile_modules_are_made_of_passes() -> None:
+    assert scan(CLEAN.text()) == []
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=lambda c: c.name)
+def test_each_hostile_module_breaks_its_rule(case: Case) -> None:
+    text = case.text()
+    found = scan(text)
+    assert all(f.rule in RULES and 1 <= f.line <= text.count("\n") + 1 and f.says for f in found)
+    if case.rule:
+        assert case.rule in {f.rule for f in found}, found
+    else:
+        assert found == [], "it is listed as one that only running shows"
+
+
+def test_there_are_enough_of_them_and_every_rule_is_broken() -> None:
+    assert len(CASES) >= 80
+    broken = {case.rule for case in CASES.values()}
+    assert RULES.keys() <= broken
+
+
+def test_a_fault_names_the_line_and_the_rule() -> None:
+    text = CASES["open_before_it_is_bound"].text()
+    [fault] = scan(text)
+    assert text.splitlines()[fault.line - 1] == "kept = open"
+    assert (fault.rule, str(fault)) == ("builtin", f"line {fault.line}: {fault.says} (builtin)")
+    assert scan(text) == [fault] == sorted([fault]) and isinstance(fault, Fault)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        {"opening": "return str({**vars(self)}) + str(dict(vars(self)))"},
+        {"body": "def again(self) -> str:\n    return super().opening()"},
+        {
+            "imports": "from datetime import date, timedelta",
+            "opening": "return (date.fromisoformat('2024-05-15') + timedelta(days=1)).isoformat()",
+        },
+        {
+            "imports": "import re",
+            "reply": r"return None if re.search(rf'\b{re.escape(self.thing)}\b', text) else 'What?'",
+        },
+        {
+            "imports": "import re",
+            "top": r"ASKED = re.compile(r'\b(what|which)\b', re.I)",
+            "reply": "ASKED.search(text)",
+        },
+        {
+            "top": "TEXTS = ({'a': 'Hello {name}.'}, {'a': '{name}!'})",
+            "opening": "template = TEXTS[0]\nreturn template['a'].format(name=self.thing)",
+        },
+        {"top": "TEXTS = ('Hello {}.', '{name:>8}')", "generate": "rng.choice(TEXTS).format(1, name=level)"},
+        {"top": "Row = dict[str, Any]", "body": "def rows(self) -> list[Row]:\n    return [{}]"},
+        {"imports": "from typing import Literal", "argument": ', where: Literal["left side", "right"] = "right"'},
+        {
+            "imports": "from collections import Counter, defaultdict",
+            "opening": "found = defaultdict(list)\nfound['x'].append(1)\nCounter(self.thing).most_common(1)",
+        },
+        {"imports": "from collections.abc import Sequence", "tool": "assert isinstance(self.thing, (str, Sequence))"},
+        {"top": "SIZES = {'a': [1, 2]}", "opening": "mine = dict(SIZES)\nmine['b'] = [3]\nlist(SIZES['a']).append(4)"},
+        {"reply": "match text.split():\n    case [first, *rest] if rest:\n        return first"},
+        {
+            "top": "class Refused(ToolError):\n    pass",
+            "tool": "try:\n    raise Refused('no')\nexcept (Refused, KeyError):\n    pass",
+        },
+        {
+            "top": "@dataclass\nclass Part:\n    name: str\n    def __post_init__(self):\n        self.name = 'x'",
+            "generate": "Part('x').name.upper()",
+        },
+        {
+            "imports": "from typing import NamedTuple",
+            "top": "class Pair(NamedTuple):\n    left: int\n    right: int = 0",
+            "generate": "Pair(1).left",
+        },
+        {"body": "seed: int = 0\ntoday: str = ''\nnow: str = ''", "opening": "return f'{self.today} {self.now}'"},
+        {"generate": "level = level * 2 ** 3\nx = [n for n in range(level) if (y := n)]"},
+        {
+            "imports": "from trace_gym.targets.tau2 import records",
+            "generate": "records.day(1) + rng.choice(list(records.AIRPORTS))",
+        },
+    ],
+    ids=lambda p: next(iter(p.values()))[:40],
+)
+def test_what_environments_are_made_of_passes(places: dict[str, str]) -> None:
+    assert scan(Case("legit", "does what environments do", "", "", tuple(places.items())).text()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (r"(a+)+$", "exponential"),
+        (r"(a|a)*b", "exponential"),
+        (r"(\w+\s?)*$", "exponential"),
+        (r"([a-z]+)*\d", "exponential"),
+        (r"(?:a?){40}a{40}", "exponential"),
+        (r"(.*a){20}", "exponential"),
+        (r"(?=(a+)+b)", "exponential"),
+        (r"(?i)(ab|A?B)*c", "exponential"),
+        (r".*.*.*x", "cubic"),
+        (r"\s*\s*\s*x", "cubic"),
+        (r"(a+)\1", "refers back"),
+        (r"(a", "no pattern"),
+        ("x" * 400, "characters"),
+        (r"(?:abcdefghij){5}(?:abcdefghij){5}(?:abcdefghij){5}", "too large"),
+        (r"\s+$", ""),
+        (r"(?<=[.!?])\s", ""),
+        (r"\d+(?:\.\d+)?", ""),
+        (r"(\w+ )*x", ""),
+        (r"(?:,\d{3})*", ""),
+        (r"^[\w.-]+@[\w-]+\.com$", ""),
+        (r"\b(reservation|booking) (id|number|code)\b|\bwhich reservation", ""),
+        (r"(yes|no|ok)+", ""),
+        (r"(?:[a-z]+-)*[a-z]+", ""),
+    ],
+)
+def test_patterns_are_screened(text: str, wrong: str) -> None:
+    found = pattern_fault(text)
+    assert (wrong in found) if wrong else not found, found
+
+
+def test_the_lists_agree_with_each_other() -> None:
+    assert {m.partition(".")[0] for m in MODULES if m != "trace_gym.world"} | {"trace_gym.world"} == FOR_WORLDS
+    assert not METHODS & NEVER
+    assert not BUILTINS & {
+        "open",
+        "exec",
+        "eval",
+        "compile",
+        "getattr",
+        "setattr",
+        "type",
+        "object",
+        "globals",
+        "print",
+    }
+    assert set(TARGET_IMPORTS) >= {"trace_gym.targets.tau2.airline", "trace_gym.targets.tau2.records"}
+
+
+def test_only_named_modules_of_a_target_are_imported_from() -> None:
+    text = CLEAN.text().replace(
+        "import Any, Self\n", "import Any, Self\nfrom trace_gym.targets.tau2.records import day\n"
+    )
+    assert scan(text) == []
+    assert rules(text.replace("import day", "import Random")) == {"import"}
+    [fault] = scan(text, target_imports=("trace_gym.targets.tau2.policy",))
+    assert fault.rule == "import" and "trace_gym.targets.tau2.policy" in fault.says
+
+
+def test_whatever_the_text_is_the_gate_answers() -> None:
+    rng = random.Random("scan")
+    text = GENERATED[0].read_text()
+    for _ in range(40):
+        at, length = rng.randrange(len(text)), rng.randrange(60)
+        garbled = text[:at] + "".join(rng.choices(text, k=rng.randrange(4))) + text[at + length :]
+        assert isinstance(scan(garbled), list)
+    for odd in (
+        "",
+        "\n",
+        "\0",
+        "\ufeff",
+        "\ud800",
+        "(" * 300,
+        "x" * (MAX_CHARACTERS + 1),
+        "def f(:",
+        "lambda: (yield)",
+    ):
+        assert all(isinstance(f, Fault) for f in scan(odd))
+    assert rules("\ud800") == {"encoding"} and rules("(" * 300) == {"syntax"}
+
+
+def test_a_module_full_of_faults_is_not_told_all_of_them() -> None:
+    assert len(scan("x = eval\n" * 300)) == MAX_FAULTS
+
+
+def test_the_documentation_holds_the_rules_the_layers_and_the_counts() -> None:
+    written = (ROOT / "docs" / "sandbox.md").read_text()
+    for table in (markdown(), layers_markdown()):
+        assert table in written, "docs/sandbox.md: paste what `python -m trace_gym.sandbox` prints"
+    run = sum(bool(case.sandbox) for case in CASES.values())
+    assert f"holds {len(CASES)} modules" in written and f"switched off: {run} in all" in written

@@ -1,0 +1,142 @@
+"""Verbs about what runs here and how safely: doctor, scan."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import platform
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import trace_gym
+from trace_gym.errors import ReadError
+
+LIBRARIES = ("torch", "transformers", "peft", "trl", "vllm", "ray", "gymnasium", "pydantic", "hypothesis", "openai")
+"""Whose versions matter when something goes wrong."""
+_REQUIREMENT = re.compile(r"""^([\w.-]+)[^;]*;.*extra\s*==\s*["']([\w-]+)["']""")
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An optional group of dependencies."""
+
+    name: str
+    missing: tuple[str, ...]
+
+    @property
+    def pip(self) -> str:
+        """What installs it."""
+        return f"pip install 'trace-gym[{self.name}]'"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verbs to the command line."""
+    app.command()(doctor)
+    app.command()(scan)
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
+    """Say what this machine has: versions, GPU, extras, and the layers of the sandbox.
+
+    Example: trace-gym doctor
+    """
+    from trace_gym.sandbox import layers
+
+    found, optional, sandbox = versions(), list(extras()), layers()
+    if as_json:
+        told = {
+            "versions": found,
+            "gpu": gpu(),
+            "extras": {e.name: {"missing": e.missing, "pip": e.pip} for e in optional},
+            "sandbox": [asdict(layer) for layer in sandbox],
+        }
+        typer.echo(json.dumps(told, indent=1))
+        return
+    console = Console()
+    console.print(_table("what", "version", [(k, v or "-") for k, v in found.items()] + [("GPU", gpu())]))
+    console.print(_table("extra", "state", [(e.name, e.pip if e.missing else "installed") for e in optional]))
+    marked = [(layer.name, f"{'active ' if layer.active else 'missing'}  {layer.says}") for layer in sandbox]
+    console.print(_table("sandbox", "state", marked))
+
+
+def scan(
+    module: Annotated[Path, typer.Argument(help="A module file.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Look at a module that a language model wrote, without running it: docs/sandbox.md lists the rules.
+
+    Exit code 0: it obeys them; 1: it does not.
+
+    Example: trace-gym scan my_env.py
+    """
+    from trace_gym import sandbox
+
+    try:
+        text = module.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{module} is no text in UTF-8 ({error.reason}); expected a Python module") from None
+    faults = sandbox.scan(text)
+    if as_json:
+        typer.echo(json.dumps([asdict(f) for f in faults], indent=1))
+    else:
+        for fault in faults:
+            typer.echo(f"{module}:{fault.line}: {fault.rule}: {fault.says}")
+    if faults:
+        raise typer.Exit(1)
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, of this package and of the libraries; empty where one is not installed."""
+    found = {"trace-gym": trace_gym.__version__, "python": platform.python_version(), "system": platform.platform()}
+    return found | {name: _version(name) for name in LIBRARIES}
+
+
+def gpu() -> str:
+    """The GPUs that torch sees, in words."""
+    if importlib.util.find_spec("torch") is None:
+        return "not looked for, as torch is not installed"
+    try:
+        import torch
+
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        names = [torch.cuda.get_device_name(n) for n in range(count)]
+    except (ImportError, OSError, RuntimeError) as error:
+        return f"torch cannot say ({str(error).partition(chr(10))[0]})"
+    return ", ".join(names) or "none that torch sees"
+
+
+def extras() -> Iterator[Extra]:
+    """The optional groups of dependencies and what they lack; none where this package is not installed."""
+    try:
+        wanted = metadata.requires("trace-gym") or []
+    except metadata.PackageNotFoundError:
+        return
+    groups: dict[str, list[str]] = {}
+    for requirement in wanted:
+        if m := _REQUIREMENT.match(requirement):
+            groups.setdefault(m[2], []).append(m[1])
+    for name, members in sorted(groups.items()):
+        yield Extra(name, tuple(m for m in members if m != "trace-gym" and not _version(m)))
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Table:
+    table = Table(first, second, box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*map(Text, row))  # brackets are no markup
+    return table

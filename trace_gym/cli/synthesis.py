@@ -1,0 +1,162 @@
+"""The verb that writes environments: synthesize."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from trace_gym import registry
+from trace_gym.errors import ConfigError, ReadError, TraceGymError
+from trace_gym.types import Manifest, Spec
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's verb to the command line."""
+    app.command()(synthesize)
+
+
+def synthesize(
+    name: Annotated[str | None, typer.Argument(help="A spec that ships, or a spec file.", show_default=False)] = None,
+    author: Annotated[str, typer.Option(help="Who writes: template, or llm.")] = "template",
+    llm: Annotated[
+        str, typer.Option(help="The model of author llm: openai:MODEL, openai:MODEL@URL, replay:DIR or files:DIR.")
+    ] = "",
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Capabilities: a diagnosis, or a list of names and descriptions (JSON, YAML)."),
+    ] = None,
+    target: Annotated[str, typer.Option(help="Target whose interface is kept.")] = "tau2_airline",
+    trajectories: Annotated[
+        Path | None, typer.Option(help="Episodes that the evidence of a diagnosis is found in.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for modules and manifests.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Write every spec that ships.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write and check again what is unchanged.")] = False,
+    repairs: Annotated[int, typer.Option(min=0, help="How often author llm may mend a module.")] = 3,
+    policy: Annotated[
+        str, typer.Option(help="Agent whose rewards should spread: openai:MODEL, hf:FOLDER or mixture:P.")
+    ] = "",
+    seconds: Annotated[float, typer.Option(min=1, help="For checking one version by author llm.")] = 300.0,
+    workers: Annotated[int, typer.Option(min=1, help="Environments that author llm works on at a time.")] = 2,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Budget: tokens of the model, in all.")] = None,
+    dollars: Annotated[float | None, typer.Option(min=0, help="Budget in US dollars; needs --price.")] = None,
+    price: Annotated[str, typer.Option(help="Dollars for a million tokens, prompt/completion, such as 0.5/1.5.")] = "",
+    by: Annotated[str, typer.Option(help="Who answers with files:DIR, for the manifest.")] = "",
+) -> None:
+    """Write environments and admit those that pass validation.
+
+    Example: trace-gym synthesize tau2_precondition --out my_envs
+
+    With a model:  trace-gym synthesize --from diagnosis.json --author llm --llm openai:gpt-4o --out my_envs
+    """
+    from trace_gym.synthesize import Terms
+
+    folder = out or registry.home()
+    terms = Terms(budget=seconds, policy=policy)
+    if author == "template":
+        _from_templates(name, source, target, every, folder, force)
+    elif author == "llm":
+        if not llm:
+            raise ConfigError("author llm needs a model: --llm openai:MODEL, replay:DIR or files:DIR")
+        model = _model(llm, folder, tokens, dollars, price, by)
+        if source is not None:
+            from trace_gym.synthesize.batch import Order, read_capabilities, write_all
+            from trace_gym.targets.results import read_results
+
+            known = list(read_results(str(trajectories))) if trajectories else []
+            order = Order(read_capabilities(source), target, model, folder, terms, repairs, known, force)
+            _tell_all(write_all(order, workers, _tell), folder)
+        elif name is not None:
+            from trace_gym.synthesize import synthesize as write
+            from trace_gym.synthesize.llm_author import LlmAuthor
+
+            _told(write(_spec(name), author=LlmAuthor(model, repairs), folder=folder, force=force, terms=terms), folder)
+        else:
+            raise ConfigError("name a spec file, or the file of capabilities: --from diagnosis.json")
+    else:
+        raise ConfigError(f"there is no author {author!r}; expected template or llm")
+
+
+def _from_templates(name: str | None, source: Path | None, target: str, every: bool, folder: Path, force: bool) -> None:
+    from trace_gym.synthesize import serving, template
+    from trace_gym.synthesize import synthesize as write
+    from trace_gym.synthesize.batch import read_capabilities
+
+    if source is not None:
+        served = [(c, serving(c, target)) for c in read_capabilities(source)]
+        for capability, spec in served:
+            if spec is None:
+                typer.echo(f"{capability.name}: no blueprint of the template author serves it", err=True)
+        specs = [spec for _, spec in served if spec is not None]
+    elif every:
+        specs = [template.spec(n) for n in template.spec_names()]
+    elif name is None:
+        raise ConfigError(f"name a spec ({', '.join(template.spec_names())}), a spec file, --all or --from")
+    else:
+        specs = [_spec(name)]
+    for spec in specs:
+        _told(write(spec, folder=folder, force=force), folder)
+
+
+def _spec(name: str) -> Spec:
+    """The spec of a file, or the one that ships under this name."""
+    from trace_gym.synthesize import template
+
+    if not Path(name).is_file():
+        return template.spec(name)
+    try:
+        return template.read_spec(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError(f"{name} cannot be read: {error}") from None
+
+
+def _model(llm: str, folder: Path, tokens: int | None, dollars: float | None, price: str, by: str):  # type: ignore[no-untyped-def]
+    """The model of an address, with its cache and ledger beside the candidates."""
+    from trace_gym.llm import Budget, Price, resolve
+    from trace_gym.synthesize.admission import CANDIDATES
+
+    asked = None
+    if price:
+        try:
+            prompt, _, completion = price.partition("/")
+            asked = Price(float(prompt), float(completion or prompt))
+        except ValueError:
+            raise ConfigError(f"--price is prompt/completion in dollars, such as 0.5/1.5; found {price!r}") from None
+    place = folder / CANDIDATES
+    return resolve(
+        llm,
+        cache=place / "completions",
+        ledger=place / "requests.jsonl",
+        budget=Budget(tokens=tokens, dollars=dollars),
+        price=asked,
+        tell=_tell,
+        by=by,
+    )
+
+
+def _tell(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _told(manifest: Manifest, folder: Path) -> None:
+    typer.echo(f"{manifest.id}: {folder / (manifest.id + '.py')}")
+
+
+def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
+    """A table of what was written; the exit code is 1 where something was not."""
+    table = Table("capability", "environment", "versions", "tokens", "failed first", box=None, header_style="bold")
+    for name, made in done.items():
+        if isinstance(made, Manifest):
+            o = made.origin
+            assert o is not None
+            cells = (str(o.rounds), str(o.prompt_tokens + o.completion_tokens), ", ".join(o.failed_first) or "nothing")
+            table.add_row(name, str(folder / f"{made.id}.py"), *cells)
+        else:
+            table.add_row(name, f"[red]{made}[/]")
+    Console().print(table)
+    if any(not isinstance(made, Manifest) for made in done.values()):
+        raise typer.Exit(1)

@@ -1,0 +1,23 @@
+"""The one place that asks a language model: an endpoint, recordings, or whoever answers files."""
+
+from trace_gym.llm.address import Resolved, resolve
+from trace_gym.llm.answers import ask, ask_for
+from trace_gym.llm.budget import Budget, Price
+from trace_gym.llm.extract import code_in, json_in
+from trace_gym.llm.ledger import Usage
+from trace_gym.llm.request import Completion, Model, Request
+
+__all__ = [
+    "Budget",
+    "Completion",
+    "Model",
+    "Price",
+    "Request",
+    "Resolved",
+    "Usage",
+    "ask",
+    "ask_for",
+    "code_in",
+    "json_in",
+    "resolve",
+]

@@ -1,0 +1,105 @@
+"""How an endpoint wants to be asked: what it takes of ``response_format``, ``max_tokens`` and ``temperature``.
+
+It starts with what most take. What a server refuses is learned from its refusal, and what it silently ignores shows
+in the answer, which is read with care anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+from trace_gym.llm.request import Request
+from trace_gym.types import Message
+
+Form = Literal["strict", "json_schema", "json_object", "text"]
+FORMS: tuple[Form, ...] = ("strict", "json_schema", "json_object", "text")
+"""How an answer of a schema is asked for, most binding first; the last two put the schema into the prompt."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one endpoint takes."""
+
+    form: Form = "strict"
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: bool = True
+
+    def without(self, refusal: str, structured: bool) -> Self | None:
+        """The next dialect to try after a refusal; None when there is none.
+
+        Args:
+            refusal: The server's message.
+            structured: Whether an answer of a schema was asked for.
+        """
+        said = refusal.lower()
+        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, limit="max_completion_tokens")
+        if self.temperature and re.search(r"temperature.*(support|default|deprecated)", said, re.DOTALL):
+            return replace(self, temperature=False)
+        if structured and self.form != FORMS[-1]:
+            return replace(self, form=FORMS[FORMS.index(self.form) + 1])
+        return None
+
+    def fields(self, request: Request, model: str, max_tokens: int | None) -> dict[str, Any]:
+        """The body of the request."""
+        fields: dict[str, Any] = {"model": model, "messages": list(request.messages)}
+        if self.temperature:
+            fields["temperature"] = request.temperature
+        if max_tokens is not None:
+            fields[self.limit] = max_tokens
+        if request.answer is None:
+            return fields
+        if self.form in ("json_object", "text"):
+            fields["messages"] = with_schema(request.messages, request.answer)
+        if self.form == "json_object":
+            fields["response_format"] = {"type": "json_object"}
+        elif self.form != "text":
+            name = re.sub(r"\W+", "_", str(request.answer.get("title", "")))[:64] or "answer"
+            closed = strict(request.answer) if self.form == "strict" else None
+            schema = {"name": name, "schema": closed or request.answer, "strict": closed is not None}
+            fields["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return fields
+
+
+def asks_for(schema: dict[str, Any]) -> str:
+    """A sentence that asks for an answer of a schema."""
+    return (
+        "Answer with one JSON object of this JSON Schema, and nothing else:\n\n"
+        f"```json\n{json.dumps(schema, ensure_ascii=False)}\n```"
+    )
+
+
+def with_schema(messages: tuple[Message, ...], schema: dict[str, Any]) -> list[Message]:
+    """The messages, the last of which now asks for the schema."""
+    *rest, last = messages
+    if last["role"] != "user" or not isinstance(last.get("content"), str):
+        return [*messages, {"role": "user", "content": asks_for(schema)}]
+    return [*rest, last | {"content": f"{last['content']}\n\n{asks_for(schema)}"}]
+
+
+def strict(schema: Any) -> Any:
+    """The schema in the subset that ``strict`` takes: objects closed, all properties required, no defaults.
+
+    None when the schema has an object of free keys, which cannot be said in it.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    made = {k: v for k, v in schema.items() if k != "default"}
+    for key in ("properties", "$defs"):
+        if key in made:
+            made[key] = {name: strict(part) for name, part in made[key].items()}
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in made:
+            made[key] = [strict(part) for part in made[key]]
+    if "items" in made:
+        made["items"] = strict(made["items"])
+    if made.get("type") == "object":
+        if "properties" not in made or made.get("additionalProperties"):
+            return None
+        made |= {"required": list(made["properties"]), "additionalProperties": False}
+    parts = [*made.get("properties", {}).values(), *made.get("$defs", {}).values(), made.get("items", True)]
+    parts += [part for key in ("anyOf", "oneOf", "allOf") for part in made.get(key, ())]
+    return None if None in parts else made

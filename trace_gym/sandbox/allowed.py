@@ -1,0 +1,104 @@
+"""What a generated module may use: syntax, builtins, methods of plain data, and names of pure modules."""
+
+from __future__ import annotations
+
+import ast
+import collections.abc
+import itertools
+
+from trace_gym import world
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+NODES: frozenset[type[ast.AST]] = frozenset(
+    {
+        *(ast.Module, ast.Expr, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred),
+        *(ast.Import, ast.ImportFrom, ast.alias, ast.ClassDef, ast.FunctionDef, ast.arguments, ast.arg, ast.Lambda),
+        *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.Delete, ast.Pass, ast.Assert, ast.Nonlocal),
+        *(ast.If, ast.IfExp, ast.For, ast.While, ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom),
+        *(ast.Raise, ast.Try, ast.ExceptHandler, ast.Call, ast.keyword),
+        *(ast.Tuple, ast.List, ast.Set, ast.Dict, ast.JoinedStr, ast.FormattedValue),
+        *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension),
+        *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare),
+        *(ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping),
+        *(ast.MatchClass, ast.MatchStar, ast.MatchAs, ast.MatchOr),
+    }
+)
+"""Syntax that may occur, somewhere."""
+PLAIN = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+"""Kinds of syntax that are mere words."""
+AT_THE_TOP = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.Expr)
+IN_A_CLASS = (ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.Expr, ast.Pass)
+
+EXCEPTIONS = _words(
+    "ArithmeticError AssertionError IndexError KeyError LookupError NotImplementedError OverflowError StopIteration",
+    "TypeError ValueError ZeroDivisionError",
+)
+BUILTINS = EXCEPTIONS | _words(
+    "abs all any bool chr classmethod dict divmod enumerate filter float frozenset int isinstance issubclass iter len",
+    "list map max min next ord property range repr reversed round set slice sorted staticmethod str sum super tuple",
+    "vars zip NotImplemented",
+)
+MEANT = _words("classmethod dict filter isinstance issubclass map property staticmethod super vars")
+"""Builtins that rules rely on: nothing else may go by their name."""
+DUNDERS = _words("__post_init__ __str__ __len__ __iter__ __contains__ __lt__")
+"""Methods of these names may be defined."""
+
+METHODS = _words(
+    # text
+    "capitalize casefold center count endswith expandtabs find format index isalnum isalpha isascii isdecimal isdigit",
+    "isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix",
+    "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title",
+    "translate upper zfill",
+    # lists, dicts, sets, counters, deques
+    "append clear copy extend insert pop remove reverse sort fromkeys get items keys popitem setdefault update values",
+    "add difference difference_update discard intersection intersection_update isdisjoint issubset issuperset",
+    "symmetric_difference symmetric_difference_update union most_common elements total subtract appendleft popleft",
+    "extendleft rotate move_to_end new_child from_iterable",
+    # numbers, and the generator that `generate` is given
+    "bit_count bit_length is_integer choice choices expovariate gauss getrandbits randint random randrange sample",
+    "shuffle triangular uniform",
+    # dates
+    "combine day days date fromisocalendar fromisoformat fromordinal hour isocalendar isoformat isoweekday max",
+    "microsecond min minute month second seconds strftime strptime time toordinal total_seconds weekday year",
+    # matches
+    "end findall finditer fullmatch group groupdict groups match pattern search span start sub subn",
+    # steps, checks and worlds
+    "arguments tool text goal guard kind says holds id capability target levels max_turns generate opening reply",
+    "verify oracle ablated needs ended",
+)
+"""Attributes of whatever an environment handles."""
+MUTATORS = _words(
+    "add append appendleft clear difference_update discard extend extendleft insert intersection_update move_to_end",
+    "pop popitem popleft remove reverse rotate setdefault sort subtract symmetric_difference_update update",
+)
+CLOCK = _words("astimezone ctime fromtimestamp localtime now timestamp today utcfromtimestamp utcnow")
+RANDOM = _words("getstate randbytes seed setstate")
+NEVER = _words(
+    "f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace gi_code gi_frame gi_running gi_yieldfrom",
+    "ag_await ag_code ag_frame cr_await cr_code cr_frame cr_origin tb_frame tb_lasti tb_lineno tb_next co_code",
+    "co_consts co_names format_map func_code func_globals interface mro throw with_traceback",
+)
+"""Attributes that are not safe even where a module defines one of that name."""
+
+MODULES: dict[str, frozenset[str]] = {
+    "__future__": _words("annotations"),
+    "collections": _words("ChainMap Counter OrderedDict defaultdict deque"),
+    "collections.abc": frozenset(collections.abc.__all__),
+    "dataclasses": _words("KW_ONLY asdict astuple dataclass field replace"),
+    "datetime": _words("date datetime time timedelta"),
+    "itertools": frozenset(n for n in vars(itertools) if not n.startswith("_")),
+    "re": _words(
+        "A ASCII DOTALL I IGNORECASE M MULTILINE Match Pattern S VERBOSE X",
+        "compile escape findall finditer fullmatch match search split sub subn",
+    ),
+    "typing": _words(
+        "Any Callable ClassVar Dict Final Iterable Iterator List Literal Mapping NamedTuple Never NoReturn NotRequired",
+        "Optional Required Self Sequence Set Tuple TypeAlias TypedDict Union cast",
+    ),
+    "trace_gym.world": frozenset(world.__all__),
+}
+"""What may be imported besides the target; the same modules as `tests/test_layers.py` lists."""

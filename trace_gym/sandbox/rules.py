@@ -1,0 +1,71 @@
+"""The rules of the static gate: what each forbids, and the fault that it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_CHARACTERS = 64_000
+MAX_LINES = 1_000
+MAX_NESTING = 40
+"""Depth of the syntax tree; committed environments reach about 20."""
+MAX_INT = 10**15
+MAX_STRING = 5_000
+MAX_ITEMS = 2_000
+"""Items of one display, such as a list."""
+MAX_REPEATS = 100_000
+"""Constant lengths of a range, and of a sequence that is repeated."""
+MAX_EXPONENT = 64
+MAX_FAULTS = 50
+"""Faults that are told at once."""
+
+RULES: dict[str, str] = {
+    "size": f"At most {MAX_LINES} lines and {MAX_CHARACTERS} characters, nested at most {MAX_NESTING} levels deep.",
+    "encoding": "UTF-8 without another declaration or invisible control characters; names are in ASCII.",
+    "syntax": "The text is Python.",
+    "statement": "Plain statements at their places: imports, constants, functions and classes at the top, no imports "
+    "and classes inside of functions; no async, with, global, finally, and no del of attributes.",
+    "literal": f"Numbers up to {MAX_INT:.0e}, strings up to {MAX_STRING} characters, displays up to {MAX_ITEMS} items, "
+    f"constant exponents up to {MAX_EXPONENT}, constant repetitions up to {MAX_REPEATS}.",
+    "import": "Only the modules of a world, its target's and a few pure ones, name by name; an imported name is not "
+    "bound again.",
+    "builtin": "Only builtins that compute; none that run code, look inside of objects, or touch files and streams.",
+    "dunder": "No names with two underscores in front, and no strings that hold such names; a class may define "
+    "`__post_init__`, `__str__`, `__len__`, `__iter__`, `__contains__` and `__lt__`.",
+    "attribute": "Only attributes that the module defines, that its target's classes have, or that are methods of "
+    "plain data; of an imported module only what it offers to environments.",
+    "class": "Bases are worlds, the module's own classes, ToolError, NamedTuple or TypedDict; no metaclass or keyword; "
+    "`copy` and `interface` stay as they are inherited.",
+    "decorator": "Only @dataclass on classes, and @tool, @classmethod, @staticmethod and @property on methods, with "
+    "constant arguments.",
+    "assignment": "Only declared fields of objects are assigned to; never a method, a class, or `self` itself.",
+    "shared-state": "What is imported, and what stands in the module or in a class, is not changed.",
+    "value": "An imported module is only looked into; an imported class is only called, inherited from, or tested for.",
+    "exception": "Only named, ordinary exceptions are caught, so that whoever stops the module is obeyed.",
+    "annotation": "Annotations are types and nothing else, in strings too, as they are evaluated.",
+    "format": "`format` is called on constant templates, and templates name their values without looking into them.",
+    "regex": "Regular expressions are constants, with re.escape for what is filled in, and not ambiguous enough to run "
+    "for ages: no exponential or cubic backtracking, no back references.",
+    "random": "All randomness comes from the `rng` that `generate` is given: no generator of its own, no new seed.",
+    "clock": "No wall clock and no local time zone.",
+}
+"""What every generated module obeys, a sentence each."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """One place where a module breaks a rule."""
+
+    line: int
+    rule: str
+    """A key of `RULES`."""
+    says: str
+    """What was found, and what to write instead."""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.says} ({self.rule})"
+
+
+def markdown() -> str:
+    """The rules as the table of ``docs/sandbox.md``."""
+    rows = "".join(f"| `{rule}` | {sentence} |\n" for rule, sentence in RULES.items())
+    return f"| Rule | What it asks |\n|---|---|\n{rows}"

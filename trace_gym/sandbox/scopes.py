@@ -1,0 +1,126 @@
+"""Where an expression stands: the scopes around it, and so what its names lead to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from trace_gym.sandbox.names import UNKNOWN, Names, exported
+
+Function = ast.FunctionDef | ast.Lambda
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Bindings = dict[str, list[ast.expr] | None]
+"""Names that a scope binds, with the expressions that they or what they are taken from is; None where unknown."""
+
+LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
+"""Methods that hand out what they were asked about, or a part of it."""
+
+
+def parameters(node: Function) -> list[ast.arg]:
+    """All parameters of a function."""
+    a = node.args
+    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
+
+
+def bindings_of(node: Function | Comprehension) -> Bindings:
+    """What a function or a comprehension binds."""
+    found: Bindings = {}
+    if isinstance(node, Function):
+        body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
+        made = [pair for line in body for pair in _stored(line)]
+        found = dict.fromkeys((p.arg for p in parameters(node)), None)
+    else:
+        made = [(name, g.iter) for g in node.generators for name in _targets(g.target)]
+    for name, value in made:
+        known = found.get(name, [])
+        found[name] = None if known is None or value is None else [*known, value]
+    return found
+
+
+def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """The names that a statement binds in its scope, each with what it is taken from."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((name, value) for target in targets for name in _targets(target))
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+            yield from ((name, value) for name in _targets(target))
+        case ast.For(target=target, iter=value):
+            yield from ((name, value) for name in _targets(target))
+        case ast.AugAssign(target=ast.Name(id=name)) | ast.AnnAssign(target=ast.Name(id=name)):
+            yield name, None
+        case (
+            ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name)
+        ):
+            yield name, None
+        case ast.MatchMapping(rest=str() as name):
+            yield name, None
+        case ast.FunctionDef(name=name):
+            yield name, None
+            return  # what it binds itself is its own
+        case ast.Lambda():
+            return
+    for child in ast.iter_child_nodes(node):
+        yield from _stored(child)
+
+
+def _targets(target: ast.expr) -> Iterator[str]:
+    return (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+@dataclass
+class Where:
+    """What names lead to at one place of a module."""
+
+    names: Names
+    scopes: list[Bindings] = field(default_factory=list)
+    """Of the functions and comprehensions around, the innermost last."""
+    body: set[str] = field(default_factory=set)
+    """What the class binds whose body is being read, outside of its functions."""
+
+    def local(self, name: str) -> bool:
+        """Whether a name belongs to a function or comprehension around here."""
+        return any(name in scope for scope in self.scopes)
+
+    def resolve(self, node: ast.AST) -> Any:
+        """The imported object that an expression stands for, else `UNKNOWN`."""
+        match node:
+            case ast.Name(id=name) if not self.local(name):
+                return self.names.imports.get(name, UNKNOWN)
+            case ast.Attribute(value=value, attr=attr) if isinstance(base := self.resolve(value), ModuleType):
+                return getattr(base, attr, UNKNOWN) if attr in exported(base) else UNKNOWN
+        return UNKNOWN
+
+    def origins(self, name: str) -> list[ast.expr] | None:
+        """The expressions that a name of the module is taken from; None where that cannot be said."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        value = self.names.constant(name)
+        return None if value is None else [value]
+
+    def shared(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression leads to something imported, or that stands in the module or a class.
+
+        It follows names, look-ups and choices, and not what passes through other calls.
+        """
+        match node:
+            case ast.Name(id=name) if not self.local(name):
+                return name in self.names.imports or name in self.names.top or name == "cls"
+            case ast.Name(id="cls"):
+                return True
+            case ast.Name(id=name):
+                return name not in seen and any(self.shared(v, seen | {name}) for v in self.origins(name) or ())
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+                return attr in self.names.constants
+            case ast.Attribute(value=value) | ast.Subscript(value=value):
+                return self.shared(value, seen)
+            case ast.Call(func=ast.Attribute(attr="choice"), args=[value]):
+                return self.shared(value, seen)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in LOOK_UPS:
+                return not isinstance(self.resolve(value), (ModuleType, type)) and self.shared(value, seen)
+            case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
+                return self.shared(one, seen) or self.shared(other, seen)
+        return False

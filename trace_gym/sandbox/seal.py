@@ -1,0 +1,86 @@
+"""A seal on the harness: what our modules and the libraries below them consist of, before and after a module ran.
+
+What a module replaces in them (a check, the scoring, `World.copy`, a table of the target) is named. The seal is taken
+in the process that the module runs in. Code that the static gate missed could put everything back, or replace this
+module: it is a second line, and not the last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+Seal = dict[str, object]
+"""Dotted names, and what identifies the thing behind each."""
+
+OURS = "trace_gym"
+LIBRARIES = (
+    *("builtins", "copy", "copyreg", "dataclasses", "difflib", "functools", "hashlib", "inspect", "itertools", "json"),
+    *("json.decoder", "json.encoder", "math", "multiprocessing", "os", "pickle", "random", "re", "statistics"),
+    *("subprocess", "sys", "typing", "collections", "contextlib", "time", "gymnasium", "hypothesis", "jsonschema"),
+    *("numpy.random", "pydantic", "pydantic.main"),
+)
+"""Other modules that checks rest on."""
+CALLABLE = (FunctionType, BuiltinFunctionType, MethodType, type)
+
+
+def seal(leave_out: str = "") -> Seal:
+    """What the harness consists of now.
+
+    Args:
+        leave_out: Full name of the module that is under test.
+    """
+    found: Seal = {}
+    for name, module in list(sys.modules.items()):
+        if not isinstance(module, ModuleType) or name == leave_out:
+            continue
+        ours = name.partition(".")[0] == OURS
+        if ours or name in LIBRARIES:
+            found |= dict(_of_module(name, module, ours))
+    return found
+
+
+def broken(before: Seal, after: Seal) -> list[str]:
+    """The names of what was changed, removed or added; modules that were imported meanwhile do not count."""
+    modules = {name.partition(":")[0] for name in before}
+    return sorted(
+        name
+        for name in before.keys() | after.keys()
+        if name.partition(":")[0] in modules and before.get(name) != after.get(name)
+    )
+
+
+def _of_module(name: str, module: ModuleType, ours: bool) -> Iterator[tuple[str, object]]:
+    for key, value in list(vars(module).items()):
+        if isinstance(value, ModuleType) or key == "__warningregistry__":
+            continue
+        if isinstance(value, type) and value.__module__ == name:
+            yield f"{name}:{key}", id(value)
+            yield from _of_class(f"{name}:{key}", value)
+        elif isinstance(value, CALLABLE):
+            yield f"{name}:{key}", _identity(value)
+        elif ours and key.isupper():
+            yield f"{name}:{key}", _content(value)
+        elif ours and not key.startswith("_"):
+            yield f"{name}:{key}", type(value).__name__
+
+
+def _of_class(prefix: str, kind: type) -> Iterator[tuple[str, object]]:
+    for key, value in list(vars(kind).items()):
+        if callable(value) or isinstance(value, (classmethod, staticmethod, property)):
+            yield f"{prefix}.{key}", _identity(getattr(value, "__func__", getattr(value, "fget", value)))
+    yield f"{prefix}.__bases__", tuple(map(id, kind.__bases__))
+
+
+def _identity(value: Any) -> object:
+    """Which thing it is and, of a function, with which code and defaults."""
+    if not isinstance(value, FunctionType):
+        return id(value)
+    return id(value), id(value.__code__), repr(value.__defaults__), repr(value.__kwdefaults__)
+
+
+def _content(value: object) -> str:
+    return hashlib.sha256(repr(value).encode("utf-8", "replace")).hexdigest()

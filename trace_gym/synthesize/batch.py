@@ -1,0 +1,105 @@
+"""Environments for many capabilities: each planned and written by a language model, several at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from trace_gym.diagnose import Diagnosis
+from trace_gym.errors import BudgetSpent, ConfigError, ReadError, TraceGymError
+from trace_gym.llm import Model
+from trace_gym.synthesize.admission import synthesize
+from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.synthesize.rounds import Tell, Terms
+from trace_gym.types import Capability, Manifest, Trajectory
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be written, and by whom."""
+
+    capabilities: Sequence[Capability]
+    target: str
+    model: Model
+    folder: Path
+    terms: Terms
+    repairs: int = 3
+    trajectories: Sequence[Trajectory] = ()
+    """Where the evidence of the capabilities is found."""
+    force: bool = False
+
+
+def read_capabilities(path: Path) -> list[Capability]:
+    """The capabilities of a file: those that a diagnosis retained, or a list of names and descriptions.
+
+    Raises:
+        ReadError: The file is missing, or holds neither.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))  # JSON is YAML
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ReadError(f"{path} cannot be read: {error}") from None
+    try:
+        if isinstance(data, dict):
+            return list(Diagnosis.model_validate_json(json.dumps(data)).retained)
+        blank = {"coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None, "analyst": "given"}
+        found = TypeAdapter(list[Capability]).validate_python([{**blank, **row} for row in data])
+    except (ValidationError, TypeError) as error:
+        raise ReadError(
+            f"{path} holds no capabilities ({error}); expected what `trace-gym diagnose --out` writes, or a list of "
+            "objects with name and description"
+        ) from None
+    if not found:
+        raise ReadError(f"{path} holds no capability")
+    if wrong := [c.name for c in found if not re.fullmatch(r"[a-z][a-z0-9_]*", c.name)]:
+        raise ReadError(f"{path} names {wrong[0]!r}; expected lower-case letters, digits and underscores")
+    return found
+
+
+def write_all(order: Order, workers: int, tell: Tell) -> dict[str, Manifest | TraceGymError]:
+    """Plan, write and admit an environment for each capability; what one costs does not stop the others.
+
+    Args:
+        order: What is to be written.
+        workers: Environments that are worked on at a time.
+        tell: Takes a line about each version.
+
+    Returns:
+        The manifest, or what went wrong, by the name of the capability, in the order of the capabilities.
+
+    Raises:
+        ConfigError: Two capabilities have one name, or the target does not exist.
+        BudgetSpent: What was allowed is spent; what was finished is admitted, and the same command goes on from there.
+    """
+    names = [c.name for c in order.capabilities]
+    if twice := sorted({n for n in names if names.count(n) > 1}):
+        raise ConfigError(f"two capabilities are called {', '.join(twice)}; give them names of their own")
+    done: dict[str, Manifest | TraceGymError] = {}
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        asked = {pool.submit(_one, order, capability, tell): capability.name for capability in order.capabilities}
+        try:
+            for future in as_completed(asked):
+                try:
+                    done[asked[future]] = future.result()
+                except BudgetSpent:
+                    raise
+                except TraceGymError as error:
+                    done[asked[future]] = error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {name: done[name] for name in names}
+
+
+def _one(order: Order, capability: Capability, tell: Tell) -> Manifest:
+    author = LlmAuthor(order.model, order.repairs)
+    spec = author.plan(capability, order.target, order.trajectories)
+    tell(f"{spec.id} is planned: {spec.title}")
+    return synthesize(spec, author=author, folder=order.folder, force=order.force, terms=order.terms, tell=tell)

@@ -1,0 +1,163 @@
+"""The author that is a language model: it plans an environment, writes it, and mends what was found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+
+import yaml
+from pydantic import Field
+
+from trace_gym import registry
+from trace_gym import world as contract
+from trace_gym.llm import Completion, Model, Request, ask, ask_for, code_in
+from trace_gym.sandbox import RULES
+from trace_gym.synthesize import evidence, slots, template
+from trace_gym.synthesize.complaints import Complaint, Stage
+from trace_gym.targets.catalogue import Target, target
+from trace_gym.types import Capability, Origin, Plan, Record, Spec, Trajectory, sha256
+from trace_gym.validate import PROPERTIES
+
+PROMPTS = ("system", "guidance", "plan", "write", "repair", "mutate")
+"""The templates under ``templates/prompts/`` that it works from."""
+SHOWN = 6
+"""Complaints that go back to the model at once; the rest are named."""
+
+
+class Planned(Record):
+    """What the model answers when it is asked to plan."""
+
+    title: str = Field(max_length=90)
+    rationale: str
+    tools: tuple[str, ...]
+    rules: tuple[str, ...]
+    goals: tuple[str, ...] = Field(min_length=1)
+    guards: tuple[str, ...]
+    levels: tuple[str, ...] = Field(min_length=2, max_length=5)
+    plan: Plan
+
+
+@dataclass
+class LlmAuthor:
+    """Writes environments with a language model. One author writes one environment at a time."""
+
+    model: Model
+    repairs: int = 3
+    """How often what was found goes back to the model."""
+    temperature: float = 0.7
+    spent: list[Completion] = field(default_factory=list)
+    trusted: bool = False
+    """Nobody has read what it writes, so it is checked in the sandbox."""
+
+    @property
+    def name(self) -> str:
+        """``llm:`` and the model that answered, as far as it is known; also where it is replayed from recordings."""
+        kind, _, model = (self.spent[-1].model if self.spent else self.model.name).partition(":")
+        return f"llm:{model or kind}"
+
+    def plan(self, capability: Capability, aim: str, trajectories: Iterable[Trajectory] = ()) -> Spec:
+        """Plan an environment for a capability of a target.
+
+        Raises:
+            ConfigError: There is no such target.
+            ModelError: The model gave no plan of the form asked for.
+        """
+        place = target(aim)
+        interface = place.world.interface()
+        name = f"{place.prefix}_{capability.name}"
+        taken = [registry.manifest(n) for n in registry.names() if n != name]
+        prompt = template.render(
+            "plan.md.jinja",
+            capability=capability,
+            target=place,
+            interface=interface,
+            tools=evidence.signatures(interface),
+            evidence=evidence.evidence(capability, trajectories),
+            taken="; ".join(f"{c.id} ({c.title})" for c in taken if c.target == aim and c.capability),
+        )
+        planned, spent = ask(self.model, self._request(f"plan {name}", prompt), Planned)
+        self.spent += spent
+        told = {k: getattr(planned, k) for k in Planned.model_fields}
+        return Spec(id=name, capability=capability.name, target=aim, blueprint="written", **told)
+
+    def write(self, spec: Spec) -> str:
+        """The module text of a spec.
+
+        Raises:
+            Unwritable: What the model answered is no environment.
+            ModelError: The model did not answer.
+        """
+        return self._module(spec, f"write {spec.id}", self._writing(spec))
+
+    def revise(self, spec: Spec, text: str, stage: Stage, complaints: Sequence[Complaint], number: int) -> str:
+        """The module text after the model has seen what was found in `text`.
+
+        Raises:
+            Unwritable: What the model answered is no environment.
+            ModelError: The model did not answer.
+        """
+        shown, rest = complaints[:SHOWN], [c.code for c in complaints[SHOWN:]]
+        more = f"Further findings, which may have the same cause: {', '.join(rest)}." if rest else ""
+        asked = template.render("repair.md.jinja", stage=stage, faults=shown, more=more, module=text)
+        return self._module(spec, f"repair {number} {spec.id}", f"{self._writing(spec)}\n---\n\n{asked}")
+
+    def mutate(self, spec: Spec, text: str, direction: str, says: str, number: int) -> str:
+        """The module text made harder where it is too ``easy``, easier where it is too ``hard``.
+
+        Raises:
+            Unwritable: What the model answered is no environment.
+            ModelError: The model did not answer.
+        """
+        asked = template.render("mutate.md.jinja", direction=direction, says=says, module=text)
+        return self._module(spec, f"mutation {number} {spec.id}", f"{self._writing(spec)}\n---\n\n{asked}")
+
+    def template_sha256(self, spec: Spec) -> str:
+        """Hash of the prompts and the skeleton."""
+        folder = resources.files("trace_gym.templates")
+        parts = [(folder / "prompts" / f"{n}.md.jinja").read_text() for n in PROMPTS]
+        return sha256("".join([*parts, (folder / "env" / "written.py.jinja").read_text()]))
+
+    def origin(self, rounds: int, failed_first: Iterable[str]) -> Origin:
+        """What it took so far."""
+        costs = [c.cost for c in self.spent]
+        return Origin(
+            model=self.name.removeprefix("llm:"),
+            rounds=rounds,
+            requests=len(self.spent),
+            prompt_tokens=sum(c.prompt_tokens for c in self.spent),
+            completion_tokens=sum(c.completion_tokens for c in self.spent),
+            cost=sum(c for c in costs if c is not None) if costs and None not in costs else None,
+            failed_first=tuple(failed_first),
+        )
+
+    def _writing(self, spec: Spec) -> str:
+        place = target(spec.target)
+        plan = spec.model_dump(mode="json", exclude={"blueprint", "slots"}, exclude_none=True)
+        return template.render(
+            "write.md.jinja",
+            spec=spec,
+            plan_text=yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=110).strip(),
+            contract=Path(str(contract.__file__)).read_text().strip(),
+            target=place,
+            example=_example(place),
+            properties=list(PROPERTIES.values()),
+            imports="\n".join(slots.imports(place)),
+            rules=RULES.values(),
+        )
+
+    def _request(self, purpose: str, prompt: str) -> Request:
+        system = template.render("system.md.jinja", properties=PROPERTIES)
+        messages = ({"role": "system", "content": system}, {"role": "user", "content": prompt})
+        return Request(messages=messages, purpose=purpose, temperature=self.temperature)
+
+    def _module(self, spec: Spec, purpose: str, prompt: str) -> str:
+        code, spent = ask_for(self.model, self._request(purpose, prompt), code_in)
+        self.spent += spent
+        place = target(spec.target)
+        return slots.render(slots.fill(code, spec, place), spec, place, self.name)
+
+
+def _example(place: Target) -> str:
+    return registry.module_path(place.example).read_text()
