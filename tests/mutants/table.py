@@ -20,8 +20,8 @@ HEAD = """# Faults, and the properties that find them
 
 Generated: `PYTHONPATH=tests python -m mutants.table > docs/mutants.md`. Each row is a broken variant of a healthy
 environment, with one fault; **bold** is the property that is there for it. Those from `mutants.machine` are made
-by operators that break any environment; here they break `{shown}`, and the tests put them into every
-environment of the registry.
+by operators that break any environment; here they break `{shown}`, and the tests put them into one environment
+of every target, and by turns into all others.
 
 {count} mutants, {killed} of them rejected.
 

@@ -81,10 +81,10 @@ class Automaton:
                 return self._sequence(list(value), fold)
             case "BRANCH":
                 parts = [self._sequence(list(p), fold) for p in value[1]]
-                first, last = ([s for p in parts for s in p[n]] for n in (0, 1))
-                return first, last, sum(p[2] for p in parts)
+                return [s for p in parts for s in p[0]], [s for p in parts for s in p[1]], sum(p[2] for p in parts)
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                return self._repeat(*value, fold)
+                least, most, items = value
+                return self._repeat(least, most, items, fold)
         raise Unreadable("refers back or has a condition; do without")
 
     def _repeat(self, least: int, most: int, items: Any, fold: bool) -> Piece:
@@ -179,8 +179,8 @@ class Automaton:
         waiting = [(a, a, b)]
         while waiting:
             here = waiting.pop()
-            for there in product(*(onwards[s] for s in here)):
-                x, y, z = there
+            for x, y, z in product(*(onwards[s] for s in here)):
+                there = (x, y, z)
                 if there not in seen and self.accepts[x] & self.accepts[y] & self.accepts[z]:
                     if there == (a, b, b):
                         return True

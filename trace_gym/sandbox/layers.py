@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import tempfile
@@ -81,16 +80,13 @@ def _tried(test: Callable[[dict[str, str]], None], found: dict[str, str]) -> str
 
 
 def _namespaces(found: dict[str, str]) -> None:
+    def inside(_: dict[str, str]) -> None:
+        namespaces.enter()
+        view.build(folder, view.readable(), Limits(), os.geteuid())
+
     with tempfile.TemporaryDirectory(prefix="trace-gym-") as folder:
-        child = os.fork()  # what it mounts is gone with it
-        if child == 0:
-            with contextlib.suppress(BaseException):
-                namespaces.enter()
-                view.build(folder, view.readable(), Limits(), os.geteuid())
-                os._exit(0)
-            os._exit(1)
-        if os.waitpid(child, 0)[1]:
-            raise OSError("the kernel, or the container around it, grants no namespaces")
+        if wrong := _tried(inside, found):  # what it mounts is gone with it
+            raise OSError(f"{wrong} (the kernel, or the container around it, does not grant it)")
 
 
 def _user(found: dict[str, str]) -> None:

@@ -33,9 +33,11 @@ def enter() -> bool:
         except OSError:
             pass  # root of a container; it may be allowed what anybody is
     linux.unshare(MADE | linux.NEWUSER)
+    linux.prctl(linux.PR_SET_DUMPABLE, 1)  # or its own files in /proc are root's
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{user} {user} 1")
     _write("/proc/self/gid_map", f"{group} {group} 1")
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
     return False
 
 

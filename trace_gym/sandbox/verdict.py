@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from trace_gym.actions import clean
 from trace_gym.sandbox.view import WORK
-from trace_gym.types import Finding, Report
+from trace_gym.types import Finding, Report, Verdict
 from trace_gym.validate import PROPERTIES
 from trace_gym.validate.loading import LOADS, fails
 
@@ -116,7 +116,7 @@ def _stopped(asked: Asked, findings: list[Finding], outcome: Outcome) -> Report:
     late = [c for c in asked.codes if c not in done]
     if not late:  # it went on when all was said, so none of it counts
         return _distrusted(asked, f"when all was checked, {outcome.says}")
-    verdict = "unfinished" if outcome.ended == "budget" else "failed"
+    verdict: Verdict = "unfinished" if outcome.ended == "budget" else "failed"
     says = f"the sandbox stopped it: {outcome.says}"
     stopped = PROPERTIES[late[0]].finding(verdict, says)
     rest = [PROPERTIES[c].finding("unfinished", f"not finished: {outcome.says}") for c in late[1:]]

@@ -151,8 +151,8 @@ def _plain(action: Any) -> Any:
             action = {"tool": tool, "arguments": arguments}
         case Say(text):
             action = {"say": text}
-    text = json.dumps(action, default=repr, ensure_ascii=False).encode(errors="replace")
-    return json.loads(text, parse_constant=str)  # NaN is no JSON
+    told = json.dumps(action, default=repr, ensure_ascii=False).encode(errors="replace")
+    return json.loads(told, parse_constant=str)  # NaN is no JSON
 
 
 def _source(action: Any) -> str:
