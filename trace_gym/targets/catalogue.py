@@ -71,6 +71,16 @@ TARGETS = {
             example="tau2_precondition",
         ),
         Target(
+            name="tau2_retail",
+            prefix="tau2_retail",
+            package="trace_gym.targets.tau2",
+            base="RetailDesk",
+            open=("retail", "retail_requests", "retail_items"),
+            whole=("retail_policy", "retail_records"),
+            read=("desk",),
+            example="tau2_retail_precondition",
+        ),
+        Target(
             name="toolsandbox",
             prefix="toolsandbox",
             package="trace_gym.targets.toolsandbox",
