@@ -23,7 +23,7 @@ def variants() -> Iterator[str]:
         seen.add(target)
 
 
-@pytest.mark.parametrize("variant", variants())
+@pytest.mark.parametrize("variant", list(variants()))
 def test_a_fault_put_into_an_environment_is_found(variant: str) -> None:
     operator = machine.OPERATORS[variant.partition("__")[2]]
     report = validate(f"mutants.machine:{variant}", profile="quick", only=(operator.caught_by,), progress=False)

@@ -155,5 +155,5 @@ def test_a_run_starts_from_a_results_file_and_goes_on_with_what_serves_it(tmp_pa
     for stage in (agents.rollouts, agents.diagnose, agents.synthesize):
         stage(made)
     chosen = json.loads((tmp_path / "run" / "environments.json").read_text())
-    assert {"tau2_precondition", "tau2_multi_step"} <= set(chosen["environments"])
+    assert {"tau2_multi_step", "tau2_tool_precision"} <= set(chosen["environments"])
     assert json.loads((tmp_path / "run" / "diagnosis.json").read_text())["n"] == 120

@@ -1,0 +1,65 @@
+"""How the same environments are played through each library that they plug into: what `test_contract` drives.
+
+A module here is one library. It ends with `PLAYERS`, a list; where its package is missing the list is empty and
+`MISSING` says the reason, which the suite prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Protocol
+
+from trace_gym.actions import FORMATS
+from trace_gym.episode import Action
+from trace_gym.types import Call, Message, Say, Scenario
+
+
+class Session(Protocol):
+    """One attempt at a scenario through a library."""
+
+    @property
+    def tools(self) -> Sequence[Message]:
+        """The OpenAI function tools that the policy sees, in their order."""
+
+    def act(self, action: Action) -> list[str]:
+        """Take one assistant turn, a scripted step or a text as a model wrote it; the contents that answer it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the library knows that the attempt is over."""
+
+    def reward(self) -> float | None:
+        """What the library is paid for the attempt as it stands; None is 'not scored'."""
+
+
+class Player(Protocol):
+    """A library as it plays our environments."""
+
+    name: str
+    talks: bool
+    """Whether a word to the user is answered; where not, a turn without a call ends the attempt."""
+
+    def open(self, scenario: Scenario) -> AbstractContextManager[Session]:
+        """Begin an attempt; the session closes with the block."""
+
+
+def text_of(action: Action) -> str:
+    """The assistant turn as a model writes it."""
+    if isinstance(action, Call):
+        return FORMATS["hermes"].render(action)
+    assert isinstance(action, (Say, str))
+    return action if isinstance(action, str) else action.text
+
+
+def players() -> Iterator[Player]:
+    for module in iter_modules(__path__):
+        yield from import_module(f"{__name__}.{module.name}").PLAYERS
+
+
+def missing() -> dict[str, str]:
+    """The libraries that are not here, and why."""
+    found = ((m.name, getattr(import_module(f"{__name__}.{m.name}"), "MISSING", "")) for m in iter_modules(__path__))
+    return {name: reason for name, reason in found if reason}
