@@ -36,7 +36,6 @@ def test_the_shipped_base_has_the_size_that_the_code_names() -> None:
     assert sum(f.stat().st_size for f in BASE.iterdir()) < 8_000_000
 
 
-@pytest.mark.xfail(strict=True, reason="the target's tasks and prices changed since it was trained: make base")
 def test_the_shipped_base_was_trained_on_the_environments_that_are_here() -> None:
     shipped = pretrain._tokenizer(str(BASE))
     assert tokenizer.digest(shipped) == tokenizer.digest(pretrain.make_tokenizer())
@@ -59,6 +58,11 @@ def answers(question: str, record: object) -> set[str]:
     """The right answers to a lesson's question, worked out anew."""
     if prices := re.fullmatch(r"Which is lower, (\d+) or (\d+)\?", question):
         return {str(min(map(int, prices.groups())))}
+    if owner := re.search(r"Which trip has (\w+)\?$", question):
+        return {re.findall(rf"{owner[1]} has trip (\w+)", question)[0]}
+    if done := re.search(r"(\w+) is done\. Which trip is next\?$", question):
+        trips = re.findall(r"\w+", question.partition(".")[0].replace(" and ", ", "))
+        return {trips[trips.index(done[1]) + 1]}
     if question.endswith("Which is the cheapest?"):
         return _cheapest({flight: int(price) for flight, price in re.findall(r"(\w+) at (\d+)", question)})
     if cabin := re.fullmatch(r"Which flight is the cheapest in (\w+)\?", question):

@@ -109,7 +109,7 @@ case(
     "fork_bomb",
     "forks without end",
     "import",
-    "processes|memory",
+    "processes|memory|temporarily unavailable",
     imports="import os",
     opening="while True:\n    os.fork()",
 )

@@ -17,15 +17,15 @@ from trace_gym.lab.demos import LEVELS, TARGET, demonstration
 from trace_gym.route.prompt import LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, Swap
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
-from trace_gym.targets.tau2.records import FARES, FLIGHT_NUMBERS
+from trace_gym.targets.tau2.records import CODES, FARES, FIRST_NAMES, FLIGHT_NUMBERS
 from trace_gym.types import Message, Scenario
 
 ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
 TASKS = 6
 """Tasks that follow one routing prompt."""
-PAIRS, OFFERS, FLIGHTS = 12, 8, 3
-"""Questions in one lesson about prices, about offers, and about search results."""
-KINDS = ("prices", "offers", "flights", "profiles")
+PAIRS, RECALLS, OFFERS, FLIGHTS = 12, 8, 8, 3
+"""Questions in one lesson about prices, about records that were named, about offers, and about search results."""
+KINDS = ("prices", "offers", "flights", "profiles", "owners", "lists")
 """What questions can be about, from the simplest to those that build on it."""
 QUIZ = {"role": "system", "content": "# Questions about records"}
 
@@ -33,14 +33,14 @@ QUIZ = {"role": "system", "content": "# Questions about records"}
 def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
     """Routing prompts, each followed by several tasks and their letters.
 
-    Most list all capabilities in alphabetical order, as the router's first order does; the others list some of them
-    in any order, with or without examples.
+    Four in ten list all capabilities in alphabetical order, as the router's first order does; the others list some
+    of them in any order, with or without examples.
     """
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
         rng = Random(f"lab/route/{n}")
         offset = 50_000_000 + 16 * n
-        every = rng.random() < 0.6
+        every = rng.random() < 0.4
         names = sorted(ENVS) if every else rng.sample(sorted(ENVS), k=rng.randint(1, len(ENVS)))
         options = [example_option(rng, name, seeds[offset + i]) for i, name in enumerate(names)] + [NO_SKILL]
         if not every and rng.random() < 0.5:
@@ -86,7 +86,10 @@ def example_option(rng: Random, env: str, seed: int) -> Option:
 
 def questions(start: int, count: int, kinds: Sequence[str] = KINDS) -> Iterator[list[Message]]:
     """Lessons of these kinds in turns of chance: prices to compare, offers to choose from, records to read."""
-    about = {"prices": _about_prices, "offers": _about_offers, "flights": _about_flights, "profiles": _about_profile}
+    about = {
+        "prices": _about_prices, "offers": _about_offers, "flights": _about_flights, "profiles": _about_profile,
+        "owners": _about_owners, "lists": _about_list,
+    }  # fmt: skip
     for n in range(start, start + count):
         rng = Random(f"lab/quiz/{n}")
         yield [QUIZ, *about[rng.choice(kinds)](rng, registry.SPLITS["pretrain"][100_000_000 + FLIGHTS * n])]
@@ -96,6 +99,29 @@ def _about_prices(rng: Random, seed: int) -> list[Message]:
     """Which of two prices is the lower one."""
     pairs = (rng.sample(FARES, k=2) for _ in range(PAIRS))
     return [turn for a, b in pairs for turn in (_user(f"Which is lower, {a} or {b}?"), _assistant(str(min(a, b))))]
+
+
+def _about_owners(rng: Random, seed: int) -> list[Message]:
+    """Which trip belongs to which person: recall of what stands further up, on which all reading rests."""
+    chat = []
+    for _ in range(RECALLS):
+        count = rng.choice((2, 3, 4))
+        trips = dict(zip(rng.sample(FIRST_NAMES, k=count), rng.sample(CODES, k=count), strict=True))
+        told = ", ".join(f"{name} has trip {code}" for name, code in trips.items())
+        asked = rng.choice(list(trips))
+        chat += [_user(f"{told}. Which trip has {asked}?"), _assistant(trips[asked])]
+    return chat
+
+
+def _about_list(rng: Random, seed: int) -> list[Message]:
+    """What comes next in a list of trips of which the first ones are done."""
+    chat = []
+    for _ in range(RECALLS):
+        trips = rng.sample(CODES, k=rng.choice((2, 3, 4)))
+        at = rng.randrange(1, len(trips))
+        listed = ", ".join(trips[:-1]) + f" and {trips[-1]}"
+        chat += [_user(f"{listed}. {trips[at - 1]} is done. Which trip is next?"), _assistant(trips[at])]
+    return chat
 
 
 def _about_offers(rng: Random, seed: int) -> list[Message]:

@@ -55,9 +55,10 @@ class Size:
     phases: tuple[Phase, ...] = (
         Phase(6_000, kinds=("prices",)),
         Phase(9_000, kinds=("prices", "offers")),
-        Phase(13_000, kinds=("offers", "flights", "flights", "profiles")),
-        Phase(44_000, routes=12, quizzes=18, kinds=("offers", "flights", "flights", "profiles")),
-        Phase(42_000, routes=6, quizzes=8, kinds=("flights", "flights", "profiles"), lr=4e-3),
+        Phase(14_000, kinds=("offers", "flights", "flights", "profiles")),
+        Phase(8_000, kinds=("owners", "lists", "flights")),
+        Phase(42_000, routes=12, quizzes=18, kinds=("flights", "flights", "profiles", "owners", "lists")),
+        Phase(44_000, routes=6, quizzes=8, kinds=("flights", "flights", "lists"), lr=4e-3),
     )
     """Lessons first, each building on the one before: a model of this size learns to choose among records only
     once it can compare prices. Then mostly demonstrations."""
