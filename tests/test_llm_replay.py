@@ -38,6 +38,21 @@ def test_what_was_recorded_is_answered(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["request"]["purpose"] == "plan claims"
 
 
+def test_answers_outlive_a_change_of_the_prompts_if_that_is_asked_for(tmp_path: Path) -> None:
+    record(tmp_path, request())
+    changed = request("Plan it better, please.")
+    with pytest.raises(ModelError, match="another\\s+request"):
+        resolve(f"replay:{tmp_path}").complete(changed)
+    model = resolve(f"replay-purpose:{tmp_path}")
+    answers = [model.complete(asked) for asked in (request(), changed)]
+    assert [(c.text, c.changed) for c in answers] == [("Good.", False), ("Good.", True)]
+    with pytest.raises(ModelError, match="no answer to 'plan trips'"):
+        model.complete(request("Plan trips.", purpose="plan trips"))
+    record(tmp_path, request("Plan it well."), text="Better.")
+    with pytest.raises(ReadError, match="two answers for 'plan claims'"):
+        resolve(f"replay-purpose:{tmp_path}")
+
+
 def test_bad_answers_are_replayed_as_they_were_asked(tmp_path: Path) -> None:
     class Scripted:
         name = "openai:tiny"

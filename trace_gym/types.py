@@ -354,6 +354,8 @@ class Origin(Record):
     completion_tokens: int
     cost: float | None = None
     """US dollars; None where no price is known."""
+    changed: int = 0
+    """Answers that were recorded under other wordings of the prompts than today's."""
     failed_first: tuple[str, ...] = ()
     """Codes of the properties, or rules of the static gate, that an earlier version failed."""
 
@@ -370,6 +372,8 @@ class Manifest(Record):
     spec: Spec | None = None
     spec_sha256: str = ""
     module_sha256: str
+    base_sha256: str = ""
+    """Hash of the base world that it stands on, where the target is a user's own."""
     template_sha256: str = ""
     author: str
     """What wrote the module: 'template', 'hand', or 'llm:<model>'."""

@@ -18,7 +18,7 @@ from trace_gym.llm.metered import Metered
 from trace_gym.llm.recordings import Recordings, Replay
 from trace_gym.llm.request import Completion, Request
 
-ADDRESSES = "openai:MODEL, openai:MODEL@URL, replay:DIR, files:DIR"
+ADDRESSES = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, files:DIR"
 
 
 class Resolved:
@@ -79,7 +79,8 @@ def resolve(
     """The model of an address.
 
     ``openai:gpt-x`` or ``openai:qwen@http://127.0.0.1:8000/v1`` is behind an endpoint, ``replay:DIR`` answers from a
-    folder of recordings, and ``files:DIR`` hands requests over as files.
+    folder of recordings (``replay-purpose:DIR`` also where the prompts have changed since), and ``files:DIR`` hands
+    requests over as files.
 
     Args:
         address: See above.
@@ -106,10 +107,10 @@ def resolve(
         if not limit > 0:
             raise ConfigError(f"{name} is more than 0, found {limit}")
     kind, _, rest = address.partition(":")
-    if kind not in ("openai", "replay", "files") or not rest or rest.startswith("@http"):
+    if kind not in ("openai", "replay", "replay-purpose", "files") or not rest or rest.startswith("@http"):
         raise ConfigError(f"there is no model {address!r}; expected {ADDRESSES}")
-    if kind == "replay":
-        return Resolved(Replay(Path(rest)), Books(None, Ledger(ledger) if ledger else None))
+    if kind.startswith("replay"):
+        return Resolved(Replay(Path(rest), kind == "replay-purpose"), Books(None, Ledger(ledger) if ledger else None))
     books = Books(Recordings(cache) if cache else None, Ledger(ledger) if ledger else None)
     if kind == "files":
         return Resolved(Files(Path(rest), books, tell, by=by, limit=wait), books)

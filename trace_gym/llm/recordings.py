@@ -76,11 +76,17 @@ class Recordings:
 class Replay:
     """Answers from recordings alone; a request that was not recorded is an error.
 
+    Args:
+        folder: Of recordings.
+        by_purpose: Take what was recorded for the same purpose where the very request was not recorded. For answers
+            whose prompts have changed since; each such completion says so.
+
     Raises:
-        ReadError: There are no recordings, a damaged one, or two answers to one request.
+        ReadError: There are no recordings, a damaged one, or two answers to one request (or, `by_purpose`, to one
+            purpose).
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, by_purpose: bool = False) -> None:
         self.folder = folder
         if not (found := Recordings(folder).read_all() if folder.is_dir() else []):
             raise ReadError(f"{folder} holds no recordings; {_how(folder)}")
@@ -94,6 +100,11 @@ class Replay:
                     f"{folder / slug(other.model)}"
                 )
         self.writers = sorted({r.completion.model for r in found})
+        self._of_purpose: dict[str, Recording] = {}
+        for recording in found if by_purpose else ():
+            purpose = recording.request.purpose
+            if self._of_purpose.setdefault(purpose, recording).completion.text != recording.completion.text:
+                raise ReadError(f"{folder} holds two answers for {purpose!r}; delete the one that was given up")
 
     @property
     def name(self) -> str:
@@ -108,6 +119,8 @@ class Replay:
         """
         if recording := self._known.get(request.key):
             return recording.completion.model_copy(update={"cached": True})
+        if recording := self._of_purpose.get(request.purpose):
+            return recording.completion.model_copy(update={"cached": True, "changed": True})
         raise ModelError(
             f"no answer to {request.purpose!r} is recorded in {self.folder}, which holds {len(self._known)} by "
             f"{', '.join(self.writers)}. {self._nearest(request)}; {_how(self.folder)}"

@@ -59,6 +59,8 @@ class Completion(Record):
     """US dollars; None when unknown."""
     cached: bool = False
     """It was read from a cache or a recording, and nothing was paid for it now. Tokens and cost are those of then."""
+    changed: bool = False
+    """It was the answer to another wording of the request: prompts have changed since it was recorded."""
 
 
 class Model(Protocol):
