@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room imports from its own line and from the lines above it. Adapters stand above `validate`, which looks at every
+# A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
 errors files
@@ -20,8 +20,7 @@ world score actions mixture schemas
 episode targets registration
 modules
 registry
-adapters
-llm policies rollout diagnose sandbox synthesize validate
+adapters llm policies rollout diagnose sandbox synthesize validate
 trainers route evaluate lab
 settings
 pipeline report

@@ -24,6 +24,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, DuplicateEnv, EnvBug, EnvNotFound, ReadError, ScenarioError, TamperedEnv
 from trace_gym.registration import VARIABLE
 from trace_gym.types import Finding, Report, Scenario, Spec
+from trace_gym.validate import PROPERTIES
 from trace_gym.world import World
 
 GYM_ID = "trace/library-loans-v0"
@@ -328,7 +329,9 @@ SHIPPED = sorted(p.stem for p in (Path(__file__).parents[1] / "generated_envs").
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_ships_is_admitted_and_generates_what_it_did(name: str) -> None:
-    assert registry.fingerprint(registry.load(name)) == registry.manifest(name).fingerprint
+    card = registry.manifest(name)
+    assert registry.fingerprint(registry.load(name)) == card.fingerprint
+    assert card.report.passed and {f.code for f in card.report.findings} == PROPERTIES.keys()
 
 
 def test_the_parts_of_what_ships_exist() -> None:

@@ -265,13 +265,13 @@ def test_capabilities_are_served_by_name() -> None:
         name="multi_step_completion", description="", coverage=0, er_failed=None, er_passed=None, gap=None
     )
     assert serving(found) == serving("multi_step_completion") == template.spec("tau2_multi_step")
-    assert {s.capability for n in NAMES if (s := serving(template.spec(n).capability))} == {
-        template.spec(n).capability for n in NAMES
-    } - {""}
+    trained = {(s.capability, s.target) for s in map(template.spec, NAMES) if s.capability}
+    assert {(s.capability, s.target) for each in trained if (s := serving(*each))} == trained
     assert serving("") is None
-    assert serving("telepathy") is None and serving("multi_step_completion", "tau2_retail") is None
+    assert serving("multi_step_completion", "tau2_retail") == template.spec("tau2_retail_multi_step")
+    assert serving("telepathy") is None and serving("multi_step_completion", "tau2_telecom") is None
     assert "'telepathy'" in unserved("telepathy") and "multi_step_completion" in unserved("telepathy")
-    assert "served are none" in unserved(found, "tau2_retail")
+    assert "served are none" in unserved(found, "tau2_telecom")
 
 
 def test_unknown_specs_and_slots_are_refused_by_name(tmp_path: Path) -> None:

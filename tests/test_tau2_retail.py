@@ -15,12 +15,14 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
+import gymnasium
 import jsonschema
 import pytest
 from pydantic import BaseModel
 
 from trace_gym import registry
 from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.score import reward
 from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2.generic import HERE, Data
@@ -44,7 +46,6 @@ from trace_gym.world import ToolError
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FACTS = json.loads((HERE / "retail.json").read_text())
 ENVS = [n for n in registry.names() if registry.manifest(n).target == "tau2_retail"]
-needs_envs = pytest.mark.skipif("tau2_retail_precondition" not in ENVS, reason="not synthesized")
 ME, OTHER = "ada_berg_1234", "bo_cruz_5678"
 CARD, GIFT, PAYPAL, FOREIGN = "credit_card_1111111", "gift_card_2222222", "paypal_3333333", "paypal_4444444"
 PENDING, DELIVERED, PROCESSED, MODIFIED, ANOTHERS = "#W1000001", "#W1000002", "#W1000003", "#W1000004", "#W1000005"
@@ -578,6 +579,10 @@ def test_of_anothers_order_only_the_customers_own_id_is_told() -> None:
     assert judged(world, Say(f"I cannot cancel {ANOTHERS}: it is not among the orders of {ME}.")).success
     assert judged(world, Say(f"I cannot cancel it, it belongs to {OTHER} and not to {ME}.")).progress == 0.5
     assert judged(world, Say("I cannot cancel it: it is pending, 84.50 paid.")).progress == 0.5
+    assert judged(world, Say(f"I cannot cancel it, 84.50 was paid and not by {ME}.")).progress == 0.5
+    own = shop(Cancel(ANOTHERS), Cancel(PENDING))  # the amount is that of an order of hers as well
+    refusal = Say(f"I cannot cancel {ANOTHERS}: it is not among the orders of {ME}. {PROMISE.text}")
+    assert judged(own, refusal, cancel()).success
     assert reward(judged(world, PROMISE, cancel(ANOTHERS))) == 0.0
 
 
@@ -632,7 +637,6 @@ def test_of_two_items_of_a_product_the_one_that_is_meant_goes_back() -> None:
 # Balance
 
 
-@needs_envs
 @pytest.mark.parametrize("level", range(4))
 def test_half_of_the_requests_are_allowed(level: int) -> None:
     world = registry.load("tau2_retail_precondition")
@@ -641,7 +645,6 @@ def test_half_of_the_requests_are_allowed(level: int) -> None:
     assert 0.42 < sum(verdicts) / len(verdicts) < 0.58
 
 
-@needs_envs
 def test_every_near_miss_occurs() -> None:
     world = registry.load("tau2_retail_precondition")
     seen: Counter[str] = Counter()
@@ -653,6 +656,29 @@ def test_every_near_miss_occurs() -> None:
     kinds = {"allowed", "another method paid for it", "it is not among the orders", "the balance is too low"}
     kinds |= {"the reason is not accepted", "it is pending (item modified)", "it is processed", "it is delivered"}
     assert seen.keys() >= kinds | {"it is exchange requested", "it is return requested"} and min(seen.values()) >= 8
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_who_acts_and_refuses_where_a_tool_does_gains_little(level: int) -> None:
+    """Of what the rules forbid, the tools refuse the smaller part; the rest has to be found out before."""
+    env, seeds = "tau2_retail_precondition", range(60)
+    solved = sum(_by_trying(Scenario(env=env, level=level, seed=seed)) for seed in seeds)
+    assert solved < 0.7 * len(seeds)
+
+
+def _by_trying(scenario: Scenario) -> bool:
+    skills = SKILLS - {"precondition_verification"}
+    episode = registry.episode(scenario)
+    start = episode.start
+    assert isinstance(start, RetailDesk)
+    [request] = start.requests
+    for step in (*start.begins(skills), *request.reads(start, skills)):
+        episode.step(step)
+    episode.step(Say(f"To confirm: {request.offer(start, skills)}. Shall I proceed?"))
+    [answer] = episode.step(request.call(start, skills))
+    if answer["content"].startswith("Error"):
+        episode.step(Say(request.refusal(start)))
+    return episode.finish().success
 
 
 @pytest.mark.parametrize("env", ENVS)
@@ -671,6 +697,41 @@ def _succeeds(scenario: Scenario, skills: frozenset[str]) -> bool:
             break
         episode.step(step)
     return episode.finish().success
+
+
+# Domains
+
+
+def test_an_environment_plays_in_the_domain_that_is_named() -> None:
+    parts = {}
+    for domain in (None, *registry.DOMAINS):
+        env = gymnasium.make("trace/tau2-precondition-v0", domain=domain)
+        infos = [env.reset(seed=seed)[1] for seed in range(24)]
+        parts[domain] = {i["part"] for i in infos}
+        for info in infos:  # the same part again, with its own tools
+            assert env.reset(seed=int(info["scenario"].rpartition("/")[2]))[1]["part"] == info["part"]
+            tools = {t["function"]["name"] for t in info["tools"]}
+            assert ("get_order_details" in tools) is (info["part"] == "tau2_retail_precondition")
+    airline, retail = {"tau2_precondition"}, {"tau2_retail_precondition"}
+    assert parts == {None: airline, "airline": airline, "retail": retail, "mixed": airline | retail}
+
+
+def test_every_environment_of_tau2_is_there_in_every_domain() -> None:
+    skills = ("precondition", "multi_step", "structured_data", "tool_precision", "mixture")
+    for name in (*(f"tau2_{s}" for s in skills), "tau2_airline_desk"):
+        stem = name.removeprefix("tau2_").removeprefix("airline_")
+        there = {d: registry.in_domain(name, d) for d in registry.DOMAINS}
+        assert there == {"airline": name, "retail": f"tau2_retail_{stem}", "mixed": f"tau2_{stem}_mixed"}
+        assert all(registry.in_domain(other, d) == n for other in there.values() for d, n in there.items())
+        parts = registry.mixture(there["mixed"]).mixture
+        assert {registry.manifest(p).target for p in parts} == {"tau2_airline", "tau2_retail"}
+
+
+def test_an_unknown_domain_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="'telecom' is unknown; expected one of airline, retail, mixed"):
+        gymnasium.make("trace/tau2-precondition-v0", domain="telecom")
+    with pytest.raises(EnvNotFound, match="library_loans"):
+        registry.in_domain("library_loans", "retail")
 
 
 # tau2 itself

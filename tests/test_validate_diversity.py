@@ -20,7 +20,7 @@ from trace_gym.validate.source import load
 from trace_gym.world import World
 
 CODES = ("TG801", "TG802", "TG803", "TG804")
-ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
+ENVS = ("tau2_airline_desk", "tau2_precondition")
 
 
 def check(target: type[World] | Path, code: str, profile: str = "quick") -> Finding:

@@ -26,7 +26,7 @@ from trace_gym.validate.source import load
 from trace_gym.world import World
 
 CODES = ("TG411", "TG412", "TG413")
-ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
+ENVS = ("tau2_airline_desk", "tau2_precondition")
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "tau_bench_airline_gpt4o.json.gz"
 DESK = Given(recordings=(str(RECORDED),))
 

@@ -37,8 +37,7 @@ from trace_gym.validate.source import load
 from trace_gym.validate.variance import COMPETENCES, Group, Pair, mixture, spread_of
 from trace_gym.world import World
 
-ENVS = ("tau2_airline_desk", "tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2_tool_precision")
-HEALTHY: tuple[type[World] | Path, ...] = (*(registry.module_path(e) for e in ENVS), Hotel, ToyBoxes)
+HEALTHY: tuple[type[World] | Path, ...] = (registry.module_path("tau2_precondition"), Hotel, ToyBoxes)
 PAIRS = [Pair(1.0, 0.25), Pair(1.0, 0.0), Pair(1.0, 1.0, True, True), Pair(0.5, 0.0, False, False)]
 
 

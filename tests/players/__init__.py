@@ -36,7 +36,10 @@ class Session(Protocol):
 
 
 class Player(Protocol):
-    """A library as it plays our environments."""
+    """A library as it plays our environments.
+
+    One that cannot carry every text, or answers some by itself, has `ugly`: those of them that an episode answers.
+    """
 
     name: str
     talks: bool

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import trace_gym
-from trace_gym.cli import agents, environments, loop, sandboxing, synthesis, validation
+from trace_gym.cli import agents, environments, loop, sandboxing, serving, synthesis, validation
 from trace_gym.errors import TraceGymError
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for module in (environments, synthesis, validation, agents, loop, sandboxing):
+for module in (environments, synthesis, validation, agents, loop, sandboxing, serving):
     module.register(app)
 
 

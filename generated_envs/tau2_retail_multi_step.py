@@ -1,0 +1,96 @@
+# Written by trace-gym from spec tau2_retail_multi_step (sha256 1f7d9eb5): change the spec, not this file.
+"""Carry out every part of a request at the shop, not only the first.
+
+A customer asks for several things about several orders in one message, and often names several
+items of one order, which have to go into a single call because a second one is refused. An agent
+that stops after the first part, or sends back the first item alone, fails the task although each
+write was right. Each part is simple and, up to the third level, allowed, so that what is left to
+learn is to keep the list and to finish it. The last level puts a part in the way that must be
+refused, after which the rest still has to be done. Tools, records and the customer's manner are
+those of the target.
+
+Levels:
+    0. Two orders to be cancelled or sent elsewhere.
+    1. Three such orders.
+    2. Three parts, among them returns of several items and other payments.
+    3. Four parts, one of which the rules forbid.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from trace_gym.targets.tau2.retail import (
+    REASONS,
+    SKILLS,
+    Cancel,
+    Readdress,
+    Repay,
+    Request,
+    RetailDesk,
+    Return,
+    records,
+)
+from trace_gym.world import Call, Random, Say
+
+OPENINGS = (
+    "{who} Please {parts}.",
+    "Hello, I need you to {parts}. {who}",
+    "There are a few things to do: {parts}. {who}",
+)
+PARTS = (2, 3, 3, 4)
+ASKS = (  # per level: what is asked for
+    ("cancel", "readdress"),
+    ("cancel", "readdress"),
+    ("cancel", "readdress", "repay", "return", "return"),
+    ("cancel", "readdress", "repay", "return"),
+)
+METHODS = ("credit_card", "paypal")
+
+
+@dataclass(kw_only=True)
+class Tau2RetailMultiStep(RetailDesk):
+    """Carry out every part of a request at the shop, not only the first."""
+
+    id = "tau2_retail_multi_step"
+    capability = "multi_step_completion"
+    levels = range(4)
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        me = records.user(rng, rng.sample(METHODS, k=2))
+        world = cls(users={me["user_id"]: me}, customer=me["user_id"], known_by=rng.choice(("email", "name")))
+        asks = [rng.choice(ASKS[level]) for _ in range(PARTS[level])]
+        forbidden = rng.randrange(PARTS[level]) if level > 2 else None
+        parts = []
+        for n, ask in enumerate(asks):
+            request = world.request(rng, ask, allowed=n != forbidden)
+            world.requests.append(request)
+            because = f" ({REASONS[request.reason].strip('.')})" if isinstance(request, Cancel) else ""
+            parts.append(request.asked(world) + because)
+        listed = ", ".join(parts[:-1]) + " and " + parts[-1]
+        world.wording = rng.choice(OPENINGS).format(who="{who}", parts=listed)
+        return world
+
+    def request(self, rng: Random, ask: str, allowed: bool) -> Request:
+        """One more order, at a status at which the rules allow what is asked for, or not; and what is asked for."""
+        me = self.users[self.customer]
+        right, wrong = ("delivered", "processed") if ask == "return" else ("pending", "processed")
+        paid = rng.choice(list(me["payment_methods"]))
+        order = self.order(rng, me, right if allowed else wrong, rng.choice((2, 3)) if ask == "return" else 1, paid)
+        code = order["order_id"]
+        match ask:
+            case "cancel":
+                return Cancel(code, reason=rng.choice(("no longer needed", "ordered by mistake")))
+            case "readdress":
+                return Readdress(code, address=records.other_address(rng, order["address"]))
+            case "repay":
+                other = next(m for m in me["payment_methods"].values() if m["id"] != paid)
+                return Repay(code, other["id"], f"my {other['source'].replace('_', ' ')}")
+        return Return(code, paid, items=[i["item_id"] for i in rng.sample(order["items"], k=2)])
+
+    def oracle(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS)
+
+    def ablated(self) -> Iterator[Call | Say]:
+        return self.serve(SKILLS - {self.capability})

@@ -1,0 +1,480 @@
+"""Environments through OpenEnv: server, client, sessions; every environment goes through `test_contract`.
+
+It runs where openenv is installed, and is skipped elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+import tomllib
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import jinja2
+import pytest
+from conftest import PASSED, TOY
+from players.openenv import serving
+
+pytest.importorskip("openenv", reason="openenv is not installed: pip install 'trace-gym[openenv]'")
+
+from openenv.cli._validation import validate_running_environment
+from openenv.core import GenericEnvClient
+from openenv.core.harness import HarnessRunLimits, MCPHarnessAdapter, ModelStepResult
+from openenv.core.llm_client import LLMResponse, ToolCall
+from openenv.core.mcp_client import MCPToolClient
+from openenv.validation import ENTRY_POINT_GROUP, Level, run_validation
+
+from trace_gym import registry
+from trace_gym.actions import FORMATS
+from trace_gym.adapters.attempt import END, OWN, SAY, library
+from trace_gym.adapters.openenv import Conversation, Remote, Sessions, app
+from trace_gym.adapters.openenv_server import PREVIEW
+from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, ScenarioError
+from trace_gym.registration import VARIABLE
+from trace_gym.score import reward
+from trace_gym.types import Call, Say
+from trace_gym.validate import validate
+from trace_gym.world import Step
+
+ROOT = Path(__file__).resolve().parents[1]
+AT = f"{TOY}/1/4"
+
+
+@pytest.fixture(autouse=True)
+def folder(user_folder: Path) -> Path:
+    """All of it plays an environment of the user's own."""
+    return user_folder
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with serving(app([TOY, "toy_mixture"])) as address:
+        yield address
+
+
+@pytest.fixture
+def faulty(folder: Path) -> str:
+    """An environment whose search fails."""
+    text = (folder / f"{TOY}.py").read_text().replace(f'id = "{TOY}"', 'id = "faulty_loans"')
+    (folder / "faulty_loans.py").write_text(text.replace("        found = [", "        found = 1 / 0 or ["))
+    registry.admit(folder / "faulty_loans.py", PASSED, author="hand")
+    return "faulty_loans"
+
+
+def oracle(scenario: str) -> list[Step]:
+    return list(registry.episode(scenario).start.oracle())
+
+
+def written(scenario: str) -> list[str]:
+    """The oracle's turns as text."""
+    return [FORMATS["hermes"].render(s) if isinstance(s, Call) else s.text for s in oracle(scenario)]
+
+
+def ask(url: str, path: str, body: Any = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{url}{path}", data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def test_a_seed_is_the_scenario_that_it_is_in_gymnasium(url: str) -> None:
+    env = gymnasium.make(registry.gym_id(TOY))
+    with serving(app(TOY)) as alone, Remote(alone) as attempt:
+        for seed in (0, 7):
+            attempt.reset(seed)
+            _, info = env.reset(seed=seed)
+            assert attempt.result == {"scenario": info["scenario"], "done": False, "reward": None}
+            assert attempt.messages == info["messages"]
+            assert attempt.tools == list(info["tools"])
+        attempt.reset(index=3, split="test")
+        assert attempt.result["scenario"].endswith(f"/{registry.SPLITS['test'][3]}")
+        drawn = set()
+        for _ in range(3):
+            attempt.reset()
+            drawn.add(attempt.result["scenario"])
+        assert len(drawn) == 3
+    with Remote(url) as attempt:  # two environments take turns; a mixture's scenario is one of a part
+        attempt.reset(scenario="toy_mixture/1/5")
+        assert attempt.result["scenario"] == str(registry.episode("toy_mixture/1/5").scenario)
+        attempt.reset(seed=2)
+        assert attempt.result["scenario"].startswith(TOY)
+
+
+def test_a_group_starts_from_one_state(url: str) -> None:
+    states = []
+    for _ in range(3):
+        with GenericEnvClient(base_url=url).sync() as client:
+            assert client.state() == {"episode_id": None, "step_count": 0}
+            client.reset(seed=5, episode_id="mine")
+            states.append(client.state())
+    assert states[0]["scenario"].endswith("/5") and len(states[0]["state_hash"]) == 64
+    assert states[0] == states[1] == states[2]
+    assert states[0]["episode_id"] == "mine"
+
+
+def test_a_turn_may_have_any_form(url: str) -> None:
+    look, *calls, last = oracle(AT)
+    assert isinstance(last, Say)
+    assert isinstance(look, Call)
+    with GenericEnvClient(base_url=url).sync() as client:
+        assert client.step({"type": "list_tools"}).observation["tools"][0]["name"] == "lend"  # before any attempt
+        began = client.reset(scenario=AT)
+        listed = client.step({"type": "list_tools"}).observation["tools"]
+        exact = [t["function"] for t in began.observation["openai_tools"]]
+        assert [(t["name"], t["description"], t["input_schema"]) for t in listed] == [
+            (f["name"], f["description"], f["parameters"]) for f in exact
+        ]
+        call = {"type": "call_tool", "tool_name": look.tool, "arguments": look.arguments}
+        first = client.step(call)
+        assert (first.observation["tool_name"], first.reward, first.done) == (look.tool, None, False)
+        assert [m["role"] for m in first.observation["messages"]] == ["assistant", "tool"]
+        assert first.observation["messages"][1]["content"] == first.observation["result"]
+        for step in calls:
+            assert isinstance(step, Call)
+            function = {"name": step.tool, "arguments": json.dumps(step.arguments)}
+            wire = {"id": "x7", "type": "function", "function": function}
+            answer = client.step({"message": {"role": "assistant", "content": None, "tool_calls": [wire]}})
+            assert answer.observation["messages"][1]["tool_call_id"] == "x7"
+        over = client.step({"text": last.text})
+        assert (over.reward, over.done, over.metadata["success"]) == (1.0, True, True)
+        after = client.step({"text": "One thing more."})
+        assert (after.reward, after.done, after.observation["messages"]) == (None, True, [])
+        assert "over" in after.observation["result"]
+        client.reset(scenario=AT)
+        idle = client.step({"type": "finish"})
+        assert (idle.reward, idle.done, idle.metadata["truncated"]) == (0.0, True, True)
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ({"sede": 1}, "reset knows no 'sede'"),
+        ({"seed": -1}, "expected a whole number"),
+        ({"seed": "7"}, "expected a whole number"),
+        ({"seed": 1, "split": "all"}, "is no split"),
+        ({"scenario": "loans"}, "is no scenario"),
+        ({"scenario": f"{TOY}/9/1"}, "has levels"),
+        ({"scenario": "tau2_precondition/0/1"}, "none of the environments here"),
+    ],
+)
+def test_a_wrong_wish_is_refused_and_the_session_goes_on(url: str, wish: dict[str, Any], told: str) -> None:
+    with Remote(url) as attempt:
+        with pytest.raises(RuntimeError, match=told):
+            attempt.reset(**wish)
+        with pytest.raises(RuntimeError, match="reset it first"):
+            attempt.take("Hi.")
+        assert (attempt.done, attempt.reward) == (False, None)
+        attempt.reset(seed=1)
+
+
+def test_sessions_do_not_touch_each_other(url: str) -> None:
+    def play(n: int) -> tuple[float | None, bool]:
+        with Remote(url) as attempt:
+            attempt.reset(scenario=f"{TOY}/{n % 3}/{n}")
+            barrier.wait()  # all are open at once
+            for turn in written(f"{TOY}/{n % 3}/{n}")[: -1 if n % 2 else None]:
+                attempt.take(turn)
+            return attempt.finish(), attempt.result["truncated"]
+
+    barrier = threading.Barrier(8, timeout=30)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(play, range(8))) == [(0.25 if n % 2 else 1.0, bool(n % 2)) for n in range(8)]
+
+
+def test_a_full_server_says_so() -> None:
+    with serving(app(TOY, sessions=1)) as url, Remote(url) as attempt:
+        attempt.reset(seed=1)
+        with Remote(url) as second, pytest.raises(RuntimeError, match="CAPACITY_REACHED"):
+            second.reset(seed=1)
+        assert attempt.finish() == 0.0
+
+
+def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:
+    with serving(app(faulty)) as url, Remote(url) as attempt:
+        attempt.reset(seed=1)
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            attempt.take(FORMATS["hermes"].render(Call("search", {"words": ""})))
+        assert (attempt.done, attempt.reward) == (False, None)
+        with pytest.raises(RuntimeError, match="reset it first"):  # the state may be half changed
+            attempt.finish()
+        attempt.reset(seed=1)
+        assert attempt.finish() == 0.0
+        for session in (Sessions([faulty], url=url).create("", seed=1), Sessions([faulty]).create("", seed=1)):
+            with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+                session.call_tool("search", {"words": ""})
+            assert session.verify([{"role": "assistant", "content": "Done."}]).env_reward is None
+            session.close()
+
+
+def test_a_server_that_is_gone_is_not_scored() -> None:
+    with serving(app(TOY)) as url:
+        session = Sessions([TOY], url=url).create(AT)
+        unfinished = Sessions([TOY], url=url).create(AT)
+    with pytest.raises(Exception, match="."):
+        session.call_tool("search", {"words": ""})
+    assert session.verify([]).env_reward is None
+    assert unfinished.verify([{"role": "assistant", "content": "Done."}]).env_reward is None
+    with pytest.raises(ConnectionError):
+        Sessions([TOY], url=url).create(AT)
+
+
+def test_openenvs_own_tool_client_plays_by_calls_alone(url: str) -> None:
+    with MCPToolClient(base_url=url).sync() as client:
+        began = client.reset(scenario=AT)
+        listed = client.list_tools()
+        shown = [{"type": "function", "function": {"name": t.name, "description": t.description}} for t in listed]
+        wanted = [*began.observation.openai_tools, *OWN]
+        assert [t["function"]["name"] for t in shown] == [t["function"]["name"] for t in wanted]
+        assert [t.input_schema for t in listed] == [t["function"]["parameters"] for t in wanted]
+        assert began.observation.messages[1]["content"] in client.call_tool("read_task")
+        for step in oracle(AT):
+            call = step if isinstance(step, Call) else Call(SAY, {"text": step.text})
+            told = client.call_tool(call.tool, **call.arguments)
+        assert json.loads(told)["reward"] == 1.0
+        assert client.state().step_count == len(oracle(AT))
+    answer = ask(url, "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})  # without a session
+    assert len(answer["result"]["tools"]) == len(wanted)
+
+
+def test_tasks_are_scenarios(url: str) -> None:
+    assert {s["name"]: s["type"] for s in ask(url, "/trace-gym/splits")}["select"] == "validation"
+    assert ask(url, "/trace-gym/num_tasks", {"split": "test"})["num_tasks"] == 10**6
+    assert len(ask(url, "/trace-gym/tasks", {"split": "test"})["tasks"]) == PREVIEW
+    some = ask(url, "/trace-gym/task_range", {"split": "test", "start": 6, "stop": 8})["tasks"]
+    with Remote(url) as attempt:
+        for task in some:
+            attempt.reset(split=task["split"], index=task["index"])
+            assert attempt.messages == registry.episode(task["id"]).messages
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        ask(url, "/trace-gym/task", {"split": "test", "index": 10**6})
+
+
+def test_openenv_and_our_own_validation_find_no_fault(url: str) -> None:
+    report = validate_running_environment(url)
+    assert report["passed"], report["summary"]
+    found = validate(f"openenv:{url}", profile="quick", only=["TG101", "TG105", "TG301"])
+    assert {f.code: f.verdict for f in found.findings} == dict.fromkeys(["TG001", "TG101", "TG105", "TG301"], "passed")
+
+
+def model(steps: list[Step], heard: list[Any]) -> Callable[..., ModelStepResult]:
+    """Samples the steps, one a turn, and keeps what it was asked."""
+    plan = iter(steps)
+
+    def model_step(messages: list[Any], tools: list[Any], sampling: dict[str, Any]) -> ModelStepResult:
+        heard.append((list(messages), tools, sampling))
+        step = next(plan)
+        calls = [ToolCall(f"call_{len(heard)}", step.tool, step.arguments)] if isinstance(step, Call) else []
+        response = LLMResponse("" if isinstance(step, Call) else step.text, calls)
+        return ModelStepResult(response, [0], [len(heard)], [-0.5])
+
+    return model_step
+
+
+@pytest.mark.parametrize("remote", [False, True], ids=["here", "server"])
+def test_a_whole_conversation_through_the_harness(url: str, remote: bool) -> None:
+    sessions = Sessions([TOY, "toy_mixture"], url=url if remote else None)
+    session, heard = sessions.create([{"role": "user", "content": AT}], seed=0), []
+    steps: list[Step] = [Say("Let me see."), Call("rm", {"all": True}), *oracle(AT)]
+    rollout = Conversation().run_white_box(model(steps, heard), session)
+    shadow = registry.episode(AT)
+    for step in steps:
+        shadow.step(step)
+    assert [m["content"] for m in rollout.messages] == [m["content"] for m in shadow.messages]
+    assert [[t.name, t.input_schema] for t in heard[0][1]] == [
+        [t["function"]["name"], t["function"]["parameters"]] for t in shadow.tools
+    ]
+    assert [len(messages) for messages, _, _ in heard] == [2 + 2 * n for n in range(len(steps))]
+    assert rollout.completion_ids == [*range(1, len(steps) + 1)] and len(rollout.logprobs) == len(steps)
+    assert (rollout.done, rollout.metrics) == (True, {"turns": len(steps), "tool_calls": len(steps) - 2})
+    assert [bool(t.result.error) for t in rollout.tool_trace] == [True] + [False] * (len(steps) - 3)
+    verdict = session.verify(rollout.messages)
+    assert shadow.score
+    assert verdict.env_reward == pytest.approx(reward(shadow.score))
+    assert verdict.metrics == {"success": 1.0, "progress": 1.0, "wellformed": shadow.score.wellformed}
+    session.close()
+
+
+def test_a_harness_that_stops_leaves_a_score_as_it_stands() -> None:
+    session = Sessions([TOY]).create(AT)
+    rollout = Conversation().run_white_box(model(oracle(AT), []), session, HarnessRunLimits(max_turns=2))
+    assert (rollout.done, rollout.metrics["turns"]) == (False, 2)
+    assert session.verify(rollout.messages).env_reward == 0.0
+    idle = Sessions([TOY]).create(AT)
+    assert idle.verify(idle.initial_messages()).env_reward == 0.0
+
+
+def test_openenvs_harness_hears_the_last_words() -> None:
+    for steps, paid in ((oracle(AT), 1.0), ([*oracle(AT)[:-1], Say("Lent.")], 0.25)):
+        session = Sessions([TOY]).create(AT)
+        rollout = MCPHarnessAdapter().run_white_box(model(steps, []), session)
+        assert session.verify(rollout.messages).env_reward == paid
+        assert len(rollout.tool_trace) == len(steps) - 1
+
+
+def test_a_group_of_sessions_has_one_scenario() -> None:
+    sessions = pickle.loads(pickle.dumps(Sessions([TOY, "twin_loans"])))  # TRL starts a process of its own
+    groups = [[sessions.create("Go.", seed=g, episode_id=str(n)).attempt for n in range(2)] for g in range(4)]
+    assert [a.result["scenario"].partition("/")[0] for a, _ in groups] == [TOY, "twin_loans"] * 2
+    for one, two in groups:
+        assert one.episode.state_hash == two.episode.state_hash
+        assert one.messages == two.messages
+    with pytest.raises(ConfigError, match="there is no seed"):
+        sessions.create("Go.")
+    with pytest.raises(ConfigError, match="none of the environments here"):
+        sessions.create("tau2_precondition/0/1", seed=3)
+    with pytest.raises(NotImplementedError):
+        Conversation().run_black_box(sessions.create("Go.", seed=1))
+
+
+def test_trls_worker_plays_a_group_and_masks_what_the_model_did_not_write(
+    faulty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")  # a warning, and so an error
+    pytest.importorskip("trl", reason="trl is not installed: pip install 'trace-gym[trl]'")
+    harness: Any = import_module("trl.experimental.async_grpo.openenv_harness")
+
+    class Loop(harness._HarnessRolloutLoop):  # type: ignore[misc]
+        """TRL's loop without vLLM: tokens are bytes, and an expert is sampled."""
+
+        def __init__(self, envs: list[str], expert: str) -> None:
+            self._factory, self._adapter, self._limits = Sessions(envs), Conversation(), HarnessRunLimits(max_turns=30)
+            self._live_sessions, self._stop_event = set(), threading.Event()
+            self._rollout_reward_fn, self._fork_threshold_tokens, self.expert = None, 0, expert
+
+        def _sample_turn(self, turns: Any, times: Any, messages: Any, tools: Any, sampling: Any) -> ModelStepResult:
+            world = registry.episode(self.scenario).start
+            step = list(getattr(world, self.expert)())[len(turns)]
+            calls = [ToolCall("c", step.tool, step.arguments)] if isinstance(step, Call) else []
+            response = LLMResponse("" if calls else step.text, calls)
+            prompt = [*rendered(messages), 0]
+            turn = rendered([response.to_message_dict()])[1:]
+            turns.append(harness.TurnRecord(prompt, turn, [-1.0] * len(turn)))
+            return ModelStepResult(response, prompt, turn, [-1.0] * len(turn))
+
+        @property
+        def scenario(self) -> str:
+            [session] = self._live_sessions
+            return str(session.attempt.result["scenario"])
+
+    def rendered(messages: Any) -> list[int]:
+        return [t for m in messages for t in [0, *(b + 1 for b in json.dumps(m).encode())]]
+
+    rewards = []
+    for expert in ("oracle", "ablated"):
+        (completion, ids, sequences, calls, failures, paid), _ = Loop([TOY], expert)._run_session("Go.", group_id=1)
+        assert completion[0]["role"] == "system" and completion[-1]["role"] == "assistant"
+        [sequence] = sequences  # the conversation was never rewritten
+        assert [t for t, m in zip(sequence.input_ids, sequence.completion_mask, strict=True) if m] == ids
+        rewards.append((paid, calls > 0, failures))
+    assert rewards[0] == (1.0, True, 0)
+    assert rewards[1][0] in (0.0, 1.0)
+    assert Loop([faulty], "ablated")._run_session("Go.", group_id=1) == (Loop._EMPTY_ROLLOUT, None)  # not scored
+
+
+def test_the_files_of_a_server_are_what_openenv_asks_for(folder: Path, tmp_path: Path) -> None:
+    env = jinja2.Environment(
+        loader=jinja2.PackageLoader("trace_gym.templates", "openenv"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    tools = [t["function"]["name"] for t in registry.load(TOY).interface().tools]
+    values = {"name": "loans", "version": "0.1.0", "envs": [TOY], "level": 1, "split": "validate", "tools": tools}
+    values |= {"requirement": "trace-gym[openenv]", "folder": folder.name}
+    package = tmp_path / "package"
+    package.mkdir()
+    for name in env.list_templates():
+        (package / name.removesuffix(".jinja")).write_text(env.get_template(name).render(values))
+    assert {p.name for p in package.iterdir()} == {"Dockerfile", "README.md", "app.py", "openenv.yaml"}
+    report = run_validation(package, max_level=Level.STATIC)
+    assert report.verdict.value == "pass", report.results
+    [command] = [line for line in (package / "Dockerfile").read_text().splitlines() if line.startswith("CMD")]
+    module, _, attribute = json.loads(command.removeprefix("CMD"))[1].partition(":")
+    with serving(runpy.run_path(str(package / f"{module}.py"))[attribute]) as url, Remote(url) as attempt:
+        attempt.reset(seed=3)
+        assert attempt.result["scenario"] == f"{TOY}/1/{registry.SPLITS['validate'][3]}"
+    assert f"TRACE_GYM_ENVS=/app/{folder.name}" in (package / "Dockerfile").read_text()
+
+
+def test_the_command_serves_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    code = ["-c", "from trace_gym.cli import main; main()", "serve-openenv", TOY, "--level", "1", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": path, VARIABLE: str(folder)}
+    with subprocess.Popen([sys.executable, "-u", *code], stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout
+        told = server.stdout.readline()
+        with Remote(told.split()[2].rstrip(",")) as attempt:
+            attempt.reset(seed=4)
+            for turn in written(AT):
+                attempt.take(turn)
+            assert (attempt.result["scenario"], attempt.reward) == (AT, 1.0)
+        server.send_signal(signal.SIGINT)
+        assert server.wait(20) == 0
+
+
+def test_arguments_that_do_not_exist_are_named() -> None:
+    with pytest.raises(EnvNotFound, match="no_such"):
+        app("no_such")
+    with pytest.raises(ConfigError, match="weights 'all'"):
+        app(TOY, weights="all")
+    with pytest.raises(ConfigError, match="style 'x'"):
+        app(TOY, style="x")
+    with pytest.raises(ConfigError, match="at least 1"):
+        app(TOY, sessions=0)
+    with pytest.raises(ConfigError, match="no environment"):
+        app([])
+    with pytest.raises(ConfigError, match="split 'all'"):
+        Sessions([TOY], split="all")
+    with pytest.raises(ScenarioError, match="has levels 0 to 2"):
+        Sessions([TOY], level=7)
+
+
+def test_tools_that_differ_wait_for_an_attempt() -> None:
+    with serving(app([TOY, "tau2_precondition"])) as url, GenericEnvClient(base_url=url).sync() as client:
+        with pytest.raises(RuntimeError, match="has other tools than library_loans"):
+            client.step({"type": "list_tools"})
+        client.reset(seed=1)
+        assert len(client.step({"type": "list_tools"}).observation["tools"]) == 14
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openenv.core.generic_client", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'trace-gym\[openenv\]'"):
+        Remote("http://localhost:1")
+    with pytest.raises(MissingExtra, match=r"pip install 'trace-gym\[x\]'"):
+        library("no_such_module", "x")
+
+
+@pytest.mark.parametrize("name", ["openenv_server_and_client", "openenv_sessions"])
+def test_the_examples_run_as_the_docs_print_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    example = ROOT / "examples" / f"{name}.py"
+    assert example.read_text().partition('"""\n\n')[2] in (ROOT / "docs" / "openenv.md").read_text()
+    runpy.run_path(str(example), run_name="__main__")
+    told = capsys.readouterr().out
+    assert "reward: 1.0" in told if name == "openenv_server_and_client" else told.count("reward 1.0") >= 2
+
+
+def test_the_graders_are_named_where_openenv_looks() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = project["entry-points"][ENTRY_POINT_GROUP]
+    graders = import_module("trace_gym.validate.foreign.graders")
+    made = [c for c in vars(graders).values() if isinstance(c, type) and getattr(c, "check_id", None)]
+    assert sorted(named.values()) == sorted(f"{graders.__name__}:{c.__name__}" for c in made)
+
+
+def test_the_ends_have_the_names_that_the_docs_tell() -> None:
+    for page in ("openenv", "mcp"):
+        text = (ROOT / "docs" / f"{page}.md").read_text()
+        assert all(f"`{name}`" in text for name in ("read_task", SAY, END))
