@@ -137,6 +137,17 @@ def test_a_failure_is_shown_as_it_is_outside(outside: Outside, roomy: Sandbox) -
     assert finding.replay is not None and finding.replay.scenario.startswith(NAME)
 
 
+def test_sandboxes_that_run_at_once_are_different_users(outside: Outside, boxes: Boxes, roomy: Sandbox) -> None:
+    """The kernel counts processes by user, so one sandbox could starve another."""
+    if USER not in active(roomy):
+        pytest.skip("only root can become somebody else")
+    places = (("imports", "import os"), ("opening", "raise RuntimeError(f'user {os.getuid()}')"))
+    path = outside.write(Case("user", "tells its user", "", "", places))
+    reports = [box.validate(path, profile="quick", only=QUICK) for box in (roomy, boxes())]
+    one, two = (re.findall(r"user (\d+)", told(report)) for report in reports)
+    assert one and two and one[0] != two[0] and os.getuid() not in map(int, one + two)
+
+
 def test_a_sandbox_checks_several_modules_and_tells_their_findings(outside: Outside, roomy: Sandbox) -> None:
     heard: list[str] = []
     for _ in range(2):

@@ -16,8 +16,8 @@ from trace_gym.adapters.problems import Problems
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.types import Message
 
-_core = library("openenv.core", "openenv")
-_types = library("openenv.core.env_server.types", "openenv")
+_core: Any = library("openenv.core", "openenv")
+_types: Any = library("openenv.core.env_server.types", "openenv")
 
 PREVIEW = 100
 """Tasks that are listed of a split, which has a million."""

@@ -16,8 +16,8 @@ from trace_gym.adapters.problems import Problems
 from trace_gym.errors import ConfigError, ScenarioError
 from trace_gym.types import Message, Scenario
 
-_core = library("openenv.core", "openenv")
-_harness = library("openenv.core.harness", "openenv")
+_core: Any = library("openenv.core", "openenv")
+_harness: Any = library("openenv.core.harness", "openenv")
 
 _log = logging.getLogger(__name__)
 

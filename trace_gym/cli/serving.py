@@ -71,11 +71,11 @@ def serve_openenv(
 
     Example: trace-gym serve-openenv tau2_precondition tau2_multi_step --port 8000
     """
+    from trace_gym.adapters.attempt import library
     from trace_gym.adapters.openenv import app
 
     made = app(envs, level=level, split=split, weights=weights, sessions=sessions)
-    import uvicorn  # openenv needs it
-
+    uvicorn = library("uvicorn", "openenv")
     try:
         listener = socket.create_server((host, port))
     except OSError as error:

@@ -168,18 +168,20 @@ def _outer(job: Job, limits: Limits, folder: str, told: int, printed: int) -> No
     os.setsid()
     _die_with_parent()
     os.dup2(printed, 2)
+    # Before the fork: in the new namespace every first process is number 1, and sandboxes that run at once would be
+    # one user, whose processes count together.
+    user = namespaces.owner() if USER in job.layers else os.geteuid()
     root = namespaces.enter() if NAMESPACES in job.layers else False
     child = os.fork()
     if child == 0:
-        _or_exit(lambda: _first(job, limits, folder, told, root))
+        _or_exit(lambda: _first(job, limits, folder, told, root, user))
     os.close(told)
     _exit_like(child)
 
 
-def _first(job: Job, limits: Limits, folder: str, told: int, root: bool) -> None:
+def _first(job: Job, limits: Limits, folder: str, told: int, root: bool, user: int) -> None:
     """The first process of the new namespaces: lays out the file system, and reaps what the job leaves."""
     _die_with_parent()
-    user = namespaces.owner() if USER in job.layers else os.geteuid()
     visible = view.readable()
     if NAMESPACES in job.layers:
         view.build(folder, visible, limits, user)
