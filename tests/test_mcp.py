@@ -199,7 +199,7 @@ def test_the_command_serves_an_environment_of_ones_own(folder: Path, tmp_path: P
     """It prints where it likes; what it prints is no message of the protocol."""
     out = tmp_path / "played.jsonl"
     out.write_text("{}\n")  # what others have written stays
-    listing = [("tools/list", {}), ("prompts/list", {}), ("resources/list", {})]
+    listing: list[Any] = [("tools/list", {}), ("prompts/list", {}), ("resources/list", {})]
     reading = [("prompts/get", {"name": "play"}), ("resources/read", {"uri": "trace-gym://score"})]
     requests = [*listing, *reading, call("search", words=""), call(SAY, text="Bye."), call(END)]
     options = ["--seed", "4", "--level", "1", "--split", "validate", "--out", str(out)]

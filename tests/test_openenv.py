@@ -285,7 +285,8 @@ def model(steps: list[Step], heard: list[Any]) -> Callable[..., ModelStepResult]
 @pytest.mark.parametrize("remote", [False, True], ids=["here", "server"])
 def test_a_whole_conversation_through_the_harness(url: str, remote: bool) -> None:
     sessions = Sessions([TOY, "toy_mixture"], url=url if remote else None)
-    session, heard = sessions.create([{"role": "user", "content": AT}], seed=0), []
+    session = sessions.create([{"role": "user", "content": AT}], seed=0)
+    heard: list[Any] = []
     steps: list[Step] = [Say("Let me see."), Call("rm", {"all": True}), *oracle(AT)]
     rollout = Conversation().run_white_box(model(steps, heard), session)
     shadow = registry.episode(AT)
@@ -350,7 +351,8 @@ def test_trls_worker_plays_a_group_and_masks_what_the_model_did_not_write(
 
         def __init__(self, envs: list[str], expert: str) -> None:
             self._factory, self._adapter, self._limits = Sessions(envs), Conversation(), HarnessRunLimits(max_turns=30)
-            self._live_sessions, self._stop_event = set(), threading.Event()
+            self._live_sessions: set[Any] = set()
+            self._stop_event = threading.Event()
             self._rollout_reward_fn, self._fork_threshold_tokens, self.expert = None, 0, expert
 
         def _sample_turn(self, turns: Any, times: Any, messages: Any, tools: Any, sampling: Any) -> ModelStepResult:
@@ -380,6 +382,7 @@ def test_trls_worker_plays_a_group_and_masks_what_the_model_did_not_write(
         rewards.append((paid, calls > 0, failures))
     assert rewards[0] == (1.0, True, 0)
     assert rewards[1][0] in (0.0, 1.0)
+    import_module("accelerate").PartialState()  # without it, TRL cannot log
     assert Loop([faulty], "ablated")._run_session("Go.", group_id=1) == (Loop._EMPTY_ROLLOUT, None)  # not scored
 
 

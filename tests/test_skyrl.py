@@ -118,10 +118,11 @@ def test_metrics_are_those_of_the_score_and_skyrl_can_sum_them_up() -> None:
     env, idle = make(), make()
     for turn in written(env):
         env.step(turn)
-    assert env.get_metrics() == {"success": 1, "progress": 1, "wellformed": 1, "broken": 0, "turns": env.turns}
-    assert idle.get_metrics() == {"success": 0, "progress": 0, "wellformed": 0, "broken": 0, "turns": 0}
+    keys = [f"{TOY}/{key}" for key in ("success", "progress", "wellformed", "broken", "turns")]
+    assert env.get_metrics() == dict(zip(keys, (1, 1, 1, 0, env.turns), strict=True))
+    assert idle.get_metrics() == dict.fromkeys(keys, 0)
     means = aggregate_for_environment(LOANS, [env.get_metrics(), idle.get_metrics()])
-    assert (means["success"], means["turns"]) == (0.5, env.turns / 2)
+    assert (means[f"{TOY}/success"], means[f"{TOY}/turns"]) == (0.5, env.turns / 2)
 
 
 def test_a_mixture_plays_its_parts() -> None:

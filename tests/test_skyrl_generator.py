@@ -183,7 +183,9 @@ def test_groups_are_paid_what_the_episode_pays(play: Play, tmp_path: Path) -> No
     for rewards, mask in zip(made["rewards"], made["loss_masks"], strict=True):
         assert not any(rewards[:-1])  # it is paid on the last token, which the model wrote
         assert mask[-1] == 1
-    assert made["rollout_metrics"]["environment/success"] == pytest.approx(expected.count(1.0) / len(expected))
+    for name, own in ((TOY, expected[:9]), ("twin_loans", expected[9:])):
+        share = made["rollout_metrics"][f"environment/{name}/success"]
+        assert share == pytest.approx(own.count(1.0) / len(own))
 
 
 def test_members_of_a_group_begin_with_the_same_tokens(play: Play, tmp_path: Path) -> None:
@@ -239,8 +241,8 @@ def test_a_conversation_too_long_is_paid_nothing_and_scored_for_the_log(play: Pl
     assert made["stop_reasons"] == ["length"]
     assert sum(made["rewards"][0]) == 0
     metrics = made["rollout_metrics"]
-    assert metrics["environment/success"] == 0
-    assert metrics["environment/turns"] >= 1
+    assert metrics[f"environment/{TOY}/success"] == 0
+    assert metrics[f"environment/{TOY}/turns"] >= 1
 
 
 def test_max_turns_ends_and_scores(play: Play, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -9,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import combinations
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -21,14 +21,14 @@ import pytest
 from trace_gym import registry
 from trace_gym.episode import Episode, complaint_about
 from trace_gym.score import reward
-from trace_gym.targets.toolsandbox import calendar, measures, records
+from trace_gym.targets.toolsandbox import calendar, errands, measures, records
 from trace_gym.targets.toolsandbox.assistant import SKILLS, Assistant
 from trace_gym.targets.toolsandbox.expert import ASKING, DATES, DEPENDENCIES, RECOVERY, cure
 from trace_gym.targets.toolsandbox.hearing import heard, numbers, refused, stated, topics
 from trace_gym.targets.toolsandbox.lookups import Distance, Exchange, Position, Price, Report, Weather
 from trace_gym.targets.toolsandbox.matching import likeness, most_alike
 from trace_gym.targets.toolsandbox.needs import DESCRIPTIONS
-from trace_gym.targets.toolsandbox.requests import NewNumber, Request, Ring, Switch, Text
+from trace_gym.targets.toolsandbox.requests import NewNumber, Reach, Request, Switch, Text
 from trace_gym.targets.toolsandbox.schedule import Countdown, Postpone, Remind, When
 from trace_gym.targets.toolsandbox.tools import HERE, phone_interface
 from trace_gym.types import Call, Say, Scenario, Score
@@ -188,12 +188,13 @@ def only(world: Assistant) -> type[Assistant]:
 
 
 def test_generated_records_have_the_shapes_of_the_benchmark() -> None:
+    shapes = {name: jsonschema.Draft202012Validator(schema) for name, schema in FACTS["records"].items()}
     for seed in range(20):
         made = json.loads(json.dumps(records.phone(Random(seed))))
-        jsonschema.validate(made["settings"], FACTS["records"]["settings"])
+        shapes["settings"].validate(made["settings"])
         for table in ("contacts", "messages", "reminders"):
             for key, record in made[table].items():
-                jsonschema.validate(record, FACTS["records"][table])
+                shapes[table].validate(record)
                 assert set(record) == set(FACTS["records"][table]["properties"])
                 assert key == next(iter(record.values()))
 
@@ -207,9 +208,28 @@ def test_no_name_is_like_another() -> None:
         tuple(records.PLACES),
     )
     for pool in pools:
-        assert max(likeness(a, b) for a, b in combinations(pool, 2)) < 90
+        assert max(likeness(a, b) for a, b in itertools.combinations(pool, 2)) < 90
     full = [f"{a} {b}" for a, b in zip(records.FIRST_NAMES, records.LAST_NAMES, strict=False)]
     assert max(likeness(a, b) for a in (*full, *records.FIRST_NAMES) for b in full if a.split()[0] != b.split()[0]) < 90
+
+
+def test_no_record_holds_a_number_that_a_request_names() -> None:
+    """``In 4 days it is 25.6`` would else name 4 degrees, too, and a reminder would be moved to where it is."""
+    for seed in range(100):
+        made = records.phone(Random(seed))
+        days = [day for city in made["cities"].values() for day in city["days"]]
+        degrees = [value for day in days for name, value in day.items() if name.endswith("temperature")]
+        assert degrees and not any(value == int(value) for value in degrees)
+        assert all(r["reminder_timestamp"] % 900 == 600 for r in made["reminders"].values())
+
+
+def test_no_two_currencies_come_to_nearly_the_same() -> None:
+    for seed in range(300):
+        rng = Random(seed)
+        world = Assistant(**records.phone(rng))
+        asked = errands.lookup(rng, world, "exchange")
+        worth = sorted({asked.value(world), *asked.rivals(world)})
+        assert len(worth) == 4 and all(b - a > 0.05 for a, b in itertools.pairwise(worth)), asked
 
 
 # Settings
@@ -265,7 +285,7 @@ def test_tools_need_their_service_and_no_other(off: str, tool: str, arguments: d
 
 def test_a_place_that_is_given_needs_no_location_service() -> None:
     world = phone(location_service=False)
-    there = {"latitude": 30.267, "longitude": -97.743}
+    there: dict[str, Any] = {"latitude": 30.267, "longitude": -97.743}
     assert returns("search_weather_around_lat_lon", world.search_weather_around_lat_lon(**there))["name"] == "Austin"
     assert len(returns("search_location_around_lat_lon", world.search_location_around_lat_lon("museum", **there))) == 1
 
@@ -380,7 +400,7 @@ def test_reminders_are_set_found_moved_and_removed() -> None:
     key = returns("add_reminder", world.add_reminder("call home", 1774900000, latitude=30, longitude=-97.5))
     assert world.reminders[key]["creation_timestamp"] == NOW
     assert [r["content"] for r in returns("search_reminder", world.search_reminder(latitude=30.0))] == ["call home"]
-    due = {"reminder_timestamp_lowerbound": NOW, "reminder_timestamp_upperbound": NOW + 2 * 86400}
+    due: dict[str, Any] = {"reminder_timestamp_lowerbound": NOW, "reminder_timestamp_upperbound": NOW + 2 * 86400}
     assert [r["reminder_id"] for r in world.search_reminder(**due)] == ["r2", key]
     returns("modify_reminder", world.modify_reminder("r0", reminder_timestamp=NOW + 60))
     moved = world.reminders["r0"]
@@ -598,6 +618,14 @@ def test_money_is_converted_by_the_rates() -> None:
         ("I found the number. Should I send the message?", "consent"),
         ("When should I remind you?", "question"),
         ("What is the number? Please confirm.", "question"),
+        ("May I have the number?", "question"),
+        ("I need the number of Zora.", "question"),
+        ("I need to know the number of Zora.", "question"),
+        ("What do you want me to write?", "question"),
+        ("Please tell me the number, and I will send it.", "question"),
+        ("I need the number of Zora. Let me look it up.", "intention"),
+        ("Shall I send the message to the number +12125550101?", "consent"),
+        ("I can\u2019t do that.", "refusal"),
         ("I cannot do that: wifi is off.", "refusal"),
         ("I'm UNABLE to help.", "refusal"),
         ("I will switch wifi on, since it is off.", "intention"),
@@ -686,9 +714,25 @@ def test_numbers_are_read_as_people_write_them() -> None:
 
 
 def test_a_refusal_must_name_its_reason_in_the_same_sentence() -> None:
-    assert refused("low battery mode", ["I cannot do it: LOW BATTERY MODE is on."])
-    assert not refused("low battery mode", ["I cannot do it. Low battery mode is on."])
-    assert not refused("low battery mode", ["Low battery mode is on."])
+    low = ("low battery mode",)
+    assert refused(low, ["I cannot do it: LOW BATTERY MODE is on."])
+    assert not refused(low, ["I cannot do it. Low battery mode is on."])
+    assert not refused(low, ["Low battery mode is on."]) and not refused((), ["I cannot do it."])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I cannot email Ada.",
+        "There is no tool for emails.",
+        "I\u2019m sorry, Ada\u2019s mail is not supported.",
+        "The phone does not offer email.",
+        "I found nothing about Ada.",
+    ],
+)
+def test_a_refusal_has_many_forms(said: str) -> None:
+    assert refused(("email", "ada"), [said])
+    assert not refused(("email", "ada"), ["No problem, I wrote the email to Ada."])
 
 
 # Experts and scores
@@ -817,7 +861,7 @@ def test_a_number_that_is_missing_is_asked_for_or_owned_up_to(number: str) -> No
         Price("Acme Rockets"),
         Weather(days=7),
         Distance("Castle Rock"),
-        Ring(ADA),
+        Reach(ADA, "email"),
     ],
     ids=lambda r: type(r).__name__,
 )
@@ -897,6 +941,18 @@ def test_a_message_is_judged_by_recipient_and_words() -> None:
     assert sent("+12125550101", "See you soon", "See you soon").broken
 
 
+def test_who_asks_for_what_is_known_has_not_succeeded() -> None:
+    send = Call("send_message_with_phone_number", {"phone_number": "+12125550101", "content": "See you soon"})
+    for questions, known in ((["Who is it, and what is the number?"], False), (["What shall the message say?"], True)):
+        world = named_alike()
+        world.requests = [Text("Amara", "See you soon", meant=ADA)]
+        made = score(world, *map(Say, questions), send, Say("Sent."))
+        assert (made.success, bool(made.broken)) == (not known, known)
+    plain = phone(Text(ADA, "See you soon", meant=ADA))
+    assert score(plain, Say("Shall I send it to the number +12125550101?"), send, Say("Sent.")).success
+    assert "known" in score(plain, Say("What is the number?"), send, Say("Sent.")).broken[0]
+
+
 def test_a_report_holds_the_number_and_no_other() -> None:
     name = stock(phone())
     world = phone(Report(ADA, Price(name)))
@@ -952,14 +1008,27 @@ def test_a_skill_is_needed_where_an_expert_without_it_alone_fails(env: str) -> N
         assert isinstance(start, Assistant)
         lacking = {s for s in SKILLS if not played(start, start.serve(SKILLS - {s})).finish().success}
         assert start.needs() == lacking, scenario
+        assert played(start, start.oracle()).finish().success, scenario
         needed[scenario.level] += capability in lacking
     assert all(1 <= needed[level] <= 9 for level in range(4)), needed
 
 
-@pytest.mark.xfail(strict=True, reason="none is admitted yet")
 def test_there_is_an_environment_for_every_capability() -> None:
     assert {registry.manifest(env).capability for env in ENVS} == SKILLS == DESCRIPTIONS.keys()
     assert all(registry.gym_id(env) == f"trace/{env.replace('_', '-')}-v0" for env in ENVS)
+
+
+@pytest.mark.parametrize("env", ENVS)
+def test_refusing_whatever_is_asked_seldom_succeeds(env: str) -> None:
+    """The exploits of validation refuse in general; these name what was asked for, and all that may be in the way."""
+    refused_well = Counter[int]()
+    for scenario in registry.scenarios(env, "validate", 240):
+        start = registry.episode(scenario).start
+        assert isinstance(start, Assistant)
+        wish = " and ".join(r.wish for r in start.requests)
+        words = [start.greeting and "What can I do for you?", f"I cannot {wish}, as low battery mode is on."]
+        refused_well[scenario.level] += score(start, *(Say(w) for w in words if w)).success
+    assert all(count <= 12 for count in refused_well.values()), refused_well
 
 
 def test_what_decides_is_not_told() -> None:

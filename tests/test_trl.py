@@ -27,7 +27,7 @@ from trace_gym import registry
 from trace_gym.adapters import trl
 from trace_gym.adapters.trl_attempt import Attempt, attempt_class
 from trace_gym.adapters.trl_full import Conversation, Rollout
-from trace_gym.adapters.trl_tools import SAY
+from trace_gym.adapters.trl_tools import TALK
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra
 from trace_gym.policies import Ablated, Oracle, Policy
@@ -94,7 +94,7 @@ class Scripted(library.GRPOTrainer):  # type: ignore[misc]  # Any to mypy
         else:
             action = script.act(episode)
             if isinstance(action, Say) and self.tools:
-                action = Call("message_user", {"text": action.text})
+                action = Call("talk_to_user", {"text": action.text})
         eos: int = self.processing_class.eos_token_id
         return [*self.processing_class(text_of(action), add_special_tokens=False)["input_ids"], eos]
 
@@ -158,9 +158,9 @@ def test_a_step_of_grpo_in_mixed_environments(mode: str, user_folder: Path, tmp_
     names = [t["function"]["name"] for t in schemas]
     found = {env: [t.__name__ for t in tools] for env, tools in trainer._env_tools.items()}
     if mode == "simple":
-        assert found == dict.fromkeys([TOY, TWIN], sorted([*names, "message_user"]))
+        assert found == dict.fromkeys([TOY, TWIN], sorted([*names, "talk_to_user"]))
         trl.exact_schemas(trainer)
-        assert trainer._env_tools == {TOY: [*schemas, SAY], TWIN: [*schemas, SAY]}
+        assert trainer._env_tools == {TOY: [*schemas, TALK], TWIN: [*schemas, TALK]}
     else:
         assert found == {TOY: [], TWIN: []} and trainer.tools == []
     trainer.train()
@@ -231,7 +231,7 @@ def test_a_dataset_takes_turns_at_environments_and_opens_mixtures(user_folder: P
 def test_nothing_of_ours_is_offered_as_a_tool(env: str) -> None:
     names = list(registry.load(env).interface().kinds)
     assert offered(trl.tool_class(env), names) == set()
-    assert offered(trl.tool_class(env, say=True), names) == {"message_user"}
+    assert offered(trl.tool_class(env, say=True), names) == {"talk_to_user"}
     assert offered(attempt_class(env), []) == set()
 
 

@@ -28,6 +28,7 @@ from trace_gym.files import write
 from trace_gym.mixture import Mixture
 from trace_gym.modules import execute, file_bytes, fingerprint, world_at
 from trace_gym.registration import Entry, add_folder, entries, folders, refresh
+from trace_gym.targets.user import bases
 from trace_gym.types import Manifest, Origin, Record, Report, Scenario, Spec, sha256
 from trace_gym.world import World
 
@@ -166,7 +167,8 @@ def load(name: str) -> type[World]:
     Raises:
         EnvNotFound: There is no such environment.
         DuplicateEnv: Several files claim the name.
-        TamperedEnv: The module is not the one that its manifest admits, or did not pass.
+        TamperedEnv: The module, or the base world of a user's own target, is not the one that its manifest admits, or
+            did not pass.
         EnvBug: The module does not define the world.
     """
     name = name_of(name)
@@ -179,6 +181,7 @@ def load(name: str) -> type[World]:
     if not card.report.passed:
         failed = ", ".join(f"{f.code} {f.property}" for f in card.report.findings if not f.passed)
         raise TamperedEnv(f"{name} did not pass validation ({failed or 'no finding is recorded'}); {mend}")
+    bases.stand_on(name, card)
     return execute(module, source)
 
 
@@ -306,6 +309,7 @@ def admit(
         spec=spec,
         spec_sha256=spec.sha256 if spec else "",
         module_sha256=sha256(source),
+        base_sha256=bases.base_sha256(world),
         template_sha256=template_sha256,
         author=author,
         fingerprint=fingerprint(world),

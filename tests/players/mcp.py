@@ -12,11 +12,12 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
+from players import text_of
 from trace_gym import registry
 from trace_gym.actions import read_turn
 from trace_gym.adapters.attempt import OWN, Attempt
 from trace_gym.episode import Action
-from trace_gym.types import Call, Message, Say, Scenario
+from trace_gym.types import Call, Message, Scenario
 
 _T = TypeVar("_T")
 SAY = OWN[1]["function"]["name"]
@@ -44,7 +45,6 @@ class Session:
         ready: Future[Any] = Future()
         self.connection = asyncio.run_coroutine_threadsafe(self.connect(attempt, ready), loop())
         self.client = ready.result(30)
-        self.listed = [t.model_dump(by_alias=True) for t in run(self.client.list_tools()).tools]
 
     async def connect(self, attempt: Attempt, ready: Future[Any]) -> None:
         from mcp.shared.memory import create_connected_server_and_client_session
@@ -63,16 +63,15 @@ class Session:
     def tools(self) -> list[Message]:
         """Those of the environment; ours must follow them."""
         keys = {"name": "name", "description": "description", "inputSchema": "parameters"}
-        shown = [{"type": "function", "function": {keys[k]: t[k] for k in keys}} for t in self.listed]
+        listed = [t.model_dump(by_alias=True) for t in run(self.client.list_tools()).tools]
+        shown = [{"type": "function", "function": {keys[k]: t[k] for k in keys}} for t in listed]
         assert shown[-len(OWN) :] == list(OWN)
         return shown[: -len(OWN)]
 
     def act(self, action: Action) -> list[str]:
         """A client has read the model's turn already, so what it sends is a call."""
-        if isinstance(action, str):
-            said, calls = read_turn(action)
-            action = calls[0] if calls else Say(said)
-        call = action if isinstance(action, Call) else Call(SAY, {"text": action.text})
+        said, calls = read_turn(text_of(action))
+        call = calls[0] if calls else Call(SAY, {"text": said})
         answer = run(self.client.call_tool(call.tool, call.arguments)).model_dump(by_alias=True)
         texts = [part["text"] for part in answer["content"]]
         if (over := answer["structuredContent"]) is None:

@@ -29,7 +29,7 @@ def serving(app: Any) -> Iterator[str]:
     import uvicorn
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="websockets-sansio"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws_per_message_deflate=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:

@@ -107,13 +107,15 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
         }
 
     def get_metrics(self) -> dict[str, float]:
-        """The score for the log, where SkyRL shows means as ``environment/...``.
+        """The score for the log, where SkyRL shows means as ``environment/<name>/success`` and so on.
 
-        An attempt that the length of the context cut short was paid nothing; it is scored here as it stands.
+        The name is there because SkyRL lets equal keys of two environments overwrite each other. An attempt that the
+        length of the context cut short was paid nothing; it is scored here as it stands.
         """
-        score = self.episode.finish()
+        score, name = self.episode.finish(), self.episode.scenario.env
         levels = {"success": score.success, "progress": score.progress, "wellformed": score.wellformed}
-        return {k: float(v) for k, v in {**levels, "broken": bool(score.broken), "turns": self.turns}.items()}
+        made = {**levels, "broken": bool(score.broken), "turns": self.turns}
+        return {f"{name}/{key}": float(value) for key, value in made.items()}
 
 
 def register_all() -> list[str]:

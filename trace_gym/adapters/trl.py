@@ -16,7 +16,8 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from trace_gym import registry
-from trace_gym.adapters.trl_attempt import Attempt, Trainer, attempt_class, check_version, library
+from trace_gym.adapters.attempt import library
+from trace_gym.adapters.trl_attempt import Attempt, Trainer, attempt_class, check_version
 from trace_gym.adapters.trl_full import Rollout
 from trace_gym.adapters.trl_tools import tool_class
 from trace_gym.errors import ConfigError
@@ -56,7 +57,7 @@ def dataset(
         EnvNotFound: An environment does not.
         EnvBug: A scenario does not begin.
     """
-    made = library("datasets").Dataset
+    made = library("datasets", "trl").Dataset
     names = _named(envs)
     share = -(-n // len(names))
     turns = zip(*(registry.scenarios(name, split, share, levels, offset) for name in names), strict=True)
@@ -72,7 +73,7 @@ def simple(envs: str | Sequence[str], *, weights: RewardWeights = DEFAULT_WEIGHT
     Args:
         envs: The environments and mixtures of the dataset.
         weights: How an attempt is paid.
-        say: Add a tool ``message_user``, which the target does not have, so that the user can answer.
+        say: Add a tool ``talk_to_user``, which the target does not have, so that the user can answer.
     """
     names = _parts(envs)
     if mute := [] if say else [name for name in names if not any(_earned_unheard(name, weights))]:

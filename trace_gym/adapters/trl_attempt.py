@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, ClassVar
 
 from trace_gym import registry
+from trace_gym.adapters.attempt import library
 from trace_gym.episode import Action, Episode, interface_of
-from trace_gym.errors import ConfigError, EnvBug, MissingExtra
+from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights, reward
 from trace_gym.types import Message, Scenario
 
@@ -34,23 +34,11 @@ def check_version(why: str) -> None:
         MissingExtra: TRL is not installed.
         ConfigError: It is another minor version than `TRIED`; the message begins with `why`.
     """
-    found = library("trl").__version__
+    found = library("trl", "trl").__version__
     if not f"{found}.".startswith(f"{TRIED}."):
         raise ConfigError(
             f"{why} private parts of TRL that were read in {TRIED}, found trl {found}; pip install 'trl=={TRIED}.*'"
         )
-
-
-def library(name: str) -> Any:
-    """A module of the extra ``trl``.
-
-    Raises:
-        MissingExtra: It is not installed.
-    """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[trl]'") from None
 
 
 class Attempt:

@@ -8,24 +8,14 @@ from inspect import Parameter, Signature
 from keyword import iskeyword
 from typing import Any, Literal
 
+from trace_gym.adapters.attempt import OWN, SAY
 from trace_gym.adapters.trl_attempt import Attempt, attempt_class
 from trace_gym.episode import Action
 from trace_gym.errors import ConfigError
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights
 from trace_gym.types import Call, Message, Say
 
-SAY: Message = {
-    "type": "function",
-    "function": {
-        "name": "message_user",
-        "description": "Send a message to the user and read the answer.",
-        "parameters": {
-            "type": "object",
-            "properties": {"text": {"type": "string", "description": "What to say."}},
-            "required": ["text"],
-        },
-    },
-}
+TALK = next(tool for tool in OWN if tool["function"]["name"] == SAY)
 """The one tool that a target does not have: without it no user answers in TRL's own loop."""
 
 
@@ -35,17 +25,17 @@ def tool_class(env: str, weights: RewardWeights = DEFAULT_WEIGHTS, *, say: bool 
     Args:
         env: Name in the registry; a mixture's parts have classes of their own.
         weights: How an attempt is paid.
-        say: Add the tool `SAY`, through which the user can be asked.
+        say: Add the tool `TALK`, through which the user can be asked.
 
     Raises:
         ConfigError: TRL cannot be offered a tool of that name.
     """
-    plain, own = attempt_class(env, weights), str(SAY["function"]["name"])
+    plain = attempt_class(env, weights)
     tools = {t["function"]["name"]: _method(t, partial(_call, t["function"]["name"])) for t in plain._schemas}
-    taken = [name for name in tools if name.startswith("_") or hasattr(Attempt, name) or (say and name == own)]
+    taken = [name for name in tools if name.startswith("_") or hasattr(Attempt, name) or (say and name == SAY)]
     if taken:
         raise ConfigError(f"{env} has tools called {', '.join(taken)}, which TRL cannot be offered; use full mode")
-    added = {own: _method(SAY, _say), "_schemas": (*plain._schemas, SAY)} if say else {}
+    added = {SAY: _method(TALK, _say), "_schemas": (*plain._schemas, TALK)} if say else {}
     made: type[Attempt] = type(env, (plain,), {**tools, **added})
     return made
 

@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 import trace_gym
-from trace_gym.cli import agents, environments, loop, sandboxing, serving, synthesis, validation
+from trace_gym.cli import (
+    agents,
+    environments,
+    exporting,
+    loop,
+    sandboxing,
+    serving,
+    synthesis,
+    targets,
+    validation,
+)
 from trace_gym.errors import TraceGymError
 
 app = typer.Typer(
@@ -20,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for module in (environments, synthesis, validation, agents, loop, sandboxing, serving):
+for module in (environments, targets, synthesis, validation, agents, loop, sandboxing, serving, exporting):
     module.register(app)
 
 

@@ -29,7 +29,9 @@ def synthesize(
         Path | None,
         typer.Option("--from", help="Capabilities: a diagnosis, or a list of names and descriptions (JSON, YAML)."),
     ] = None,
-    target: Annotated[str, typer.Option(help="Target whose interface is kept.")] = "tau2_airline",
+    target: Annotated[
+        str, typer.Option(help="Target whose interface is kept: a name, or the folder of one of your own.")
+    ] = "tau2_airline",
     trajectories: Annotated[
         Path | None, typer.Option(help="Episodes that the evidence of a diagnosis is found in.")
     ] = None,
@@ -52,10 +54,13 @@ def synthesize(
     Example: trace-gym synthesize tau2_precondition --out my_envs
 
     With a model:  trace-gym synthesize --from diagnosis.json --author llm --llm openai:gpt-4o --out my_envs
+
+    For a target of your own, whose base world is written first:  --target my_target
     """
     from trace_gym.synthesize import Terms
 
-    folder = out or registry.home()
+    target, own = _aim(target)
+    folder = out or own or registry.home()
     terms = Terms(budget=seconds, policy=policy)
     if author == "template":
         _from_templates(name, source, target, every, folder, force)
@@ -75,10 +80,27 @@ def synthesize(
             from trace_gym.synthesize.llm_author import LlmAuthor
 
             _told(write(_spec(name), author=LlmAuthor(model, repairs), folder=folder, force=force, terms=terms), folder)
+        elif own is not None:
+            from trace_gym.synthesize.base import write_base
+            from trace_gym.targets.user.folder import read
+
+            made = write_base(read(own), model, repairs, terms, _tell)
+            typer.echo(f"{made.id}, by {made.author}, is the base world of {target}")
         else:
             raise ConfigError("name a spec file, or the file of capabilities: --from diagnosis.json")
     else:
         raise ConfigError(f"there is no author {author!r}; expected template or llm")
+
+
+def _aim(target: str) -> tuple[str, Path | None]:
+    """The name of a target; for the folder of a user's own, which is then searched, that folder as well."""
+    from trace_gym.targets.user import folder
+
+    if not (Path(target) / folder.SETTINGS).is_file():
+        return target, None
+    home = folder.read(Path(target))
+    registry.add_folder(home.path)
+    return home.name, home.path
 
 
 def _from_templates(name: str | None, source: Path | None, target: str, every: bool, folder: Path, force: bool) -> None:

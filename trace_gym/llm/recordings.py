@@ -100,11 +100,11 @@ class Replay:
                     f"{folder / slug(other.model)}"
                 )
         self.writers = sorted({r.completion.model for r in found})
-        self._of_purpose: dict[str, Recording] = {}
+        self._of_purpose: dict[tuple[str, int], Recording] = {}
         for recording in found if by_purpose else ():
-            purpose = recording.request.purpose
-            if self._of_purpose.setdefault(purpose, recording).completion.text != recording.completion.text:
-                raise ReadError(f"{folder} holds two answers for {purpose!r}; delete the one that was given up")
+            asked = recording.request.purpose, recording.request.sample
+            if self._of_purpose.setdefault(asked, recording).completion.text != recording.completion.text:
+                raise ReadError(f"{folder} holds two answers for {asked[0]!r}; delete the one that was given up")
 
     @property
     def name(self) -> str:
@@ -119,7 +119,7 @@ class Replay:
         """
         if recording := self._known.get(request.key):
             return recording.completion.model_copy(update={"cached": True})
-        if recording := self._of_purpose.get(request.purpose):
+        if recording := self._of_purpose.get((request.purpose, request.sample)):
             return recording.completion.model_copy(update={"cached": True, "changed": True})
         raise ModelError(
             f"no answer to {request.purpose!r} is recorded in {self.folder}, which holds {len(self._known)} by "

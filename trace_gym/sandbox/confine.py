@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -103,6 +103,8 @@ class Sandbox:
         budget: float | None = None,
         confirm: bool = True,
         target_imports: Sequence[str] = TARGET_IMPORTS,
+        lent: Mapping[str, str] | None = None,
+        recordings: Sequence[str] = (),
         tell: Callable[[Finding], None] = lambda finding: None,
     ) -> Report:
         """Check a module file as `trace_gym.validate.validate` does, without running it in this process.
@@ -124,6 +126,8 @@ class Sandbox:
             confirm: Whether a report that passed is made again by a fresh process, which also has to find planted
                 faults, before it is believed.
             target_imports: Modules of the target that it imports from.
+            lent: Files of a target of the user's own, by their place in its folder.
+            recordings: Those of them whose recorded episodes are replayed.
             tell: Called with every finding of the report, in the order of their codes.
 
         Raises:
@@ -147,18 +151,17 @@ class Sandbox:
             "budget": budget,
         }
         asked = Asked(os.fspath(path), tuple(chosen(only, skip)), profile)
-        imports = [*MODULES, *target_imports]
-
-        report = report_of(asked, self._run(place.stem, source, options, imports))
+        with_it = {"imports": [*MODULES, *target_imports], "lent": dict(lent or {}), "recordings": list(recordings)}
+        report = report_of(asked, self._run(place.stem, source, options, with_it))
         if report.passed and confirm:
             again = {**options, "engine": "here", "budget": None}  # where seal and tripwire see everything
-            report = same(asked, report, report_of(asked, self._run(place.stem, source, again, imports, confirm=True)))
+            report = same(asked, report, report_of(asked, self._run(place.stem, source, again, with_it, confirm=True)))
         for finding in report.findings:
             tell(finding)
         return report
 
     def _run(
-        self, name: str, source: bytes, options: dict[str, Any], imports: Sequence[str], confirm: bool = False
+        self, name: str, source: bytes, options: dict[str, Any], with_it: dict[str, Any], confirm: bool = False
     ) -> Outcome:
         job = {
             "name": name,
@@ -166,7 +169,7 @@ class Sandbox:
             "word": secrets.token_hex(16),
             "options": options,
             "confirm": confirm,
-            "imports": list(imports),
+            **with_it,
             "deadline": options["budget"],
             "limits": asdict(self.limits),
             "layers": [layer.name for layer in self.layers if layer.active],

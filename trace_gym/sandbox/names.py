@@ -18,7 +18,7 @@ from trace_gym.sandbox.rules import Fault
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.world import World
 
-TARGET_IMPORTS = tuple(f"{t.package}.{m}" for t in TARGETS.values() for m in (*t.open, *t.whole))
+TARGET_IMPORTS = tuple(module for target in TARGETS.values() for module in target.modules)
 """Modules of the targets that environments are written for."""
 CONTRACT = frozenset(n for n in dir(World) if not n.startswith("_"))
 UNKNOWN = object()

@@ -11,19 +11,19 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from trace_gym.modules import execute
-from trace_gym.registration import package
+from trace_gym.registration import VARIABLE, package
 from trace_gym.sandbox.layers import TRIPWIRE
 from trace_gym.sandbox.seal import broken, seal
 from trace_gym.sandbox.tripwire import Tripwire
 from trace_gym.types import Finding, Say
-from trace_gym.validate import PROFILES, PROPERTIES, Context, validate
+from trace_gym.validate import PROFILES, PROPERTIES, Context, Given, validate
 from trace_gym.validate.gate import sample
 from trace_gym.world import Step, World
 
@@ -52,6 +52,10 @@ class Job:
     layers: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     """Modules that are there before the module is, so that it causes no file to be read."""
+    lent: Mapping[str, str] = field(default_factory=dict)
+    """Files of the user's own target, by their place in its folder; the target is found inside, too."""
+    recordings: tuple[str, ...] = ()
+    """Those of them that hold recorded episodes, to be replayed."""
 
 
 def run(job: Job, folder: str, pipe: int) -> None:
@@ -72,7 +76,8 @@ def run(job: Job, folder: str, pipe: int) -> None:
         os.chdir(here)
         os.environ.update(HOME=folder, TMPDIR=folder)
         tempfile.tempdir = folder
-        ended = _validated(job, path, lambda f: tell(finding=f.model_dump(mode="json")))
+        given = _lend(job, Path(folder) / "target")
+        ended = _validated(job, path, given, lambda f: tell(finding=f.model_dump(mode="json")))
         code = TAMPERED if ended["changed"] or ended["deeds"] or ended["missed"] else 0
         tell(ended=ended)
     except BaseException as error:
@@ -80,7 +85,18 @@ def run(job: Job, folder: str, pipe: int) -> None:
     leave(code)  # no finalizer runs
 
 
-def _validated(job: Job, path: Path, tell: Callable[[Finding], None]) -> dict[str, Any]:
+def _lend(job: Job, folder: Path) -> Given:
+    """Lay out the files that are lent, where this process and its children find the target."""
+    for name, text in job.lent.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    if job.lent:
+        os.environ[VARIABLE] = str(folder)
+    return Given(recordings=tuple(str(folder / name) for name in job.recordings))
+
+
+def _validated(job: Job, path: Path, given: Given, tell: Callable[[Finding], None]) -> dict[str, Any]:
     for needed in job.imports:
         importlib.import_module(needed)
     take, compare = seal, broken  # kept, as above
@@ -88,7 +104,7 @@ def _validated(job: Job, path: Path, tell: Callable[[Finding], None]) -> dict[st
     tripwire = Tripwire(str(path), name)
     if TRIPWIRE in job.layers:
         tripwire.arm()
-    report = validate(path, **job.options, progress=False, tell=tell)
+    report = validate(path, **job.options, given=given, progress=False, tell=tell)
     changed = compare(before, take(name))
     return {
         "env": report.env,

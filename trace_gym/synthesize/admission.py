@@ -16,9 +16,9 @@ from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
 from trace_gym.synthesize import template
 from trace_gym.synthesize.author import Author, TemplateAuthor
+from trace_gym.synthesize.calibrate import SPREAD
 from trace_gym.synthesize.rounds import USUAL, Candidate, Desk, Terms, fitted, rounds
 from trace_gym.types import Manifest, Spec, sha256
-from trace_gym.validate import PROPERTIES
 
 CANDIDATES = ".candidates"
 """Folder, beside the environments, of modules that are being checked or were rejected."""
@@ -59,7 +59,7 @@ def synthesize(
     plan = template.spec(spec) if isinstance(spec, str) else spec
     writer = author or TemplateAuthor()
     home = Path(folder).expanduser().resolve()
-    if not force and (known := _unchanged(plan, writer, home)):
+    if not force and (known := _unchanged(plan, writer, home, terms)):
         tell(f"{plan.id} is unchanged: {home / plan.id}.py passed already; use force to write and check it again")
         return known
     write(home / CANDIDATES / ".gitignore", "*\n")  # what is being checked is not to be committed
@@ -90,7 +90,7 @@ def _place(spec: Spec, author: Author, home: Path) -> Path:
     return place
 
 
-def _unchanged(spec: Spec, author: Author, home: Path) -> Manifest | None:
+def _unchanged(spec: Spec, author: Author, home: Path, terms: Terms) -> Manifest | None:
     """The manifest that is there, if it is of this spec, author and template, and of the module beside it."""
     try:
         known = Manifest.model_validate_json((home / f"{spec.id}.json").read_bytes())
@@ -99,7 +99,7 @@ def _unchanged(spec: Spec, author: Author, home: Path) -> Manifest | None:
         return None
     here = (spec.sha256, module, author.template_sha256(spec), author.name)
     then = (known.spec_sha256, known.module_sha256, known.template_sha256, known.author)
-    checked = {f.code for f in known.report.findings} == PROPERTIES.keys()
+    checked = {f.code for f in known.report.findings} == terms.codes
     return known if here == then and known.report.passed and checked else None
 
 
@@ -122,7 +122,8 @@ def _checked(
         raise _rejected(spec, author, place, best, len(versions))
     if (old := home / f"{spec.id}.json").is_file():  # the version that is there is kept
         shutil.copy(old, path.with_suffix(".json"))
-    final, found, mutations = fitted(desk, best) if author.repairs else (best, None, 0)
+    measured = any(f.code == SPREAD for f in best.report.findings)
+    final, found, mutations = fitted(desk, best) if author.repairs and measured else (best, None, 0)
     write(path, final.text)
     assert final.report is not None
     failed = dict.fromkeys(c.code for v in versions for c in v.complaints)

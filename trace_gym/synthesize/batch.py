@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -16,8 +16,12 @@ from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import BudgetSpent, ConfigError, ReadError, TraceGymError
 from trace_gym.llm import Model
 from trace_gym.synthesize.admission import synthesize
+from trace_gym.synthesize.base import write_base
 from trace_gym.synthesize.llm_author import LlmAuthor
 from trace_gym.synthesize.rounds import Tell, Terms
+from trace_gym.targets.catalogue import TARGETS, target
+from trace_gym.targets.user.bases import load
+from trace_gym.targets.user.folder import find
 from trace_gym.types import Capability, Manifest, Trajectory
 
 
@@ -66,6 +70,8 @@ def read_capabilities(path: Path) -> list[Capability]:
 def write_all(order: Order, workers: int, tell: Tell) -> dict[str, Manifest | TraceGymError]:
     """Plan, write and admit an environment for each capability; what one costs does not stop the others.
 
+    A target of the user's own gets its base world first, unless that is admitted already.
+
     Args:
         order: What is to be written.
         workers: Environments that are worked on at a time.
@@ -76,11 +82,13 @@ def write_all(order: Order, workers: int, tell: Tell) -> dict[str, Manifest | Tr
 
     Raises:
         ConfigError: Two capabilities have one name, or the target does not exist.
+        RejectedEnv, ModelError: The base world did not come about.
         BudgetSpent: What was allowed is spent; what was finished is admitted, and the same command goes on from there.
     """
     names = [c.name for c in order.capabilities]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise ConfigError(f"two capabilities are called {', '.join(twice)}; give them names of their own")
+    order = _grounded(order, tell)
     done: dict[str, Manifest | TraceGymError] = {}
     with ThreadPoolExecutor(max_workers=workers) as pool:
         asked = {pool.submit(_one, order, capability, tell): capability.name for capability in order.capabilities}
@@ -98,8 +106,21 @@ def write_all(order: Order, workers: int, tell: Tell) -> dict[str, Manifest | Tr
     return {name: done[name] for name in names}
 
 
+def _grounded(order: Order, tell: Tell) -> Order:
+    """The order, once the target has a base world; where no evidence is given, the target's own is used."""
+    if order.target in TARGETS:
+        return order
+    home = find(order.target)
+    made = write_base(home, order.model, order.repairs, order.terms, tell)
+    load(home)  # before several threads ask for it
+    tell(f"{made.id}, by {made.author}, is the base world of {home.name}")
+    return replace(order, trajectories=order.trajectories or home.episodes)
+
+
 def _one(order: Order, capability: Capability, tell: Tell) -> Manifest:
     author = LlmAuthor(order.model, order.repairs)
-    spec = author.plan(capability, order.target, order.trajectories)
+    prefix = target(order.target).prefix
+    beside = [f"{prefix}_{c.name}" for c in order.capabilities]
+    spec = author.plan(capability, order.target, order.trajectories, beside)
     tell(f"{spec.id} is planned: {spec.title}")
     return synthesize(spec, author=author, folder=order.folder, force=order.force, terms=order.terms, tell=tell)

@@ -18,6 +18,8 @@ from trace_gym.validate.policies import played, resolve
 from trace_gym.validate.variance import Group
 from trace_gym.world import World
 
+SPREAD = "TG501"
+"""The property that measures at which competences the rewards of each level spread."""
 STEPS = (0, 1, 2, 4)
 """Weights that are tried for each level."""
 Spread = Mapping[Quantity, float]
@@ -66,7 +68,7 @@ def by_experts(report: Report, count: int) -> Calibration:
 
     The range of competences in which a level's bands hold is what the property TG501 measured.
     """
-    figures = next(f.figures for f in report.findings if f.code == "TG501")
+    figures = next(f.figures for f in report.findings if f.code == SPREAD)
     ranges = [(figures[f"from_{n}"], figures[f"to_{n}"]) for n in range(count)]
     runs = [(a, b) for a in range(count) for b in range(a + 1, count + 1) if _shared(ranges[a:b])]
     first, last = max(runs, key=lambda run: (run[1] - run[0], -run[0]))

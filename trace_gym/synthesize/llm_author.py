@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -22,6 +22,8 @@ from trace_gym.validate import PROPERTIES
 
 PROMPTS = ("system", "guidance", "plan", "write", "repair", "mutate")
 """The templates under ``templates/prompts/`` that it works from."""
+ELSEWHERE = "tau2_precondition"
+"""The environment that shows the style where the target is a user's own."""
 SHOWN = 6
 """Complaints that go back to the model at once; the rest are named."""
 
@@ -57,8 +59,17 @@ class LlmAuthor:
         kind, _, model = (self.spent[-1].model if self.spent else self.model.name).partition(":")
         return f"llm:{model or kind}"
 
-    def plan(self, capability: Capability, aim: str, trajectories: Iterable[Trajectory] = ()) -> Spec:
+    def plan(
+        self, capability: Capability, aim: str, trajectories: Iterable[Trajectory] = (), beside: Collection[str] = ()
+    ) -> Spec:
         """Plan an environment for a capability of a target.
+
+        Args:
+            capability: What the environment trains.
+            aim: Name of the target.
+            trajectories: Where the evidence of the capability is found.
+            beside: Names of environments that are written at the same time. They are not told of, since the same
+                command would ask for another plan as soon as one of them is admitted.
 
         Raises:
             ConfigError: There is no such target.
@@ -67,7 +78,7 @@ class LlmAuthor:
         place = target(aim)
         interface = place.world.interface()
         name = f"{place.prefix}_{capability.name}"
-        taken = [registry.manifest(n) for n in registry.names() if n != name]
+        taken = [registry.manifest(n) for n in registry.names() if n not in {name, *beside}]
         prompt = template.render(
             "plan.md.jinja",
             capability=capability,
@@ -129,6 +140,7 @@ class LlmAuthor:
             prompt_tokens=sum(c.prompt_tokens for c in self.spent),
             completion_tokens=sum(c.completion_tokens for c in self.spent),
             cost=sum(c for c in costs if c is not None) if costs and None not in costs else None,
+            changed=sum(c.changed for c in self.spent),
             failed_first=tuple(failed_first),
         )
 
@@ -155,9 +167,13 @@ class LlmAuthor:
     def _module(self, spec: Spec, purpose: str, prompt: str) -> str:
         code, spent = ask_for(self.model, self._request(purpose, prompt), code_in)
         self.spent += spent
+        return self._assembled(code, spec)
+
+    def _assembled(self, code: str, spec: Spec) -> str:
+        """The module of what the model answered."""
         place = target(spec.target)
         return slots.render(slots.fill(code, spec, place), spec, place, self.name)
 
 
 def _example(place: Target) -> str:
-    return registry.module_path(place.example).read_text()
+    return registry.module_path(place.example or ELSEWHERE).read_text()

@@ -15,10 +15,12 @@ from trace_gym.sandbox import RULES, confined_validate, scan
 from trace_gym.synthesize.author import Author, identity_faults
 from trace_gym.synthesize.calibrate import Calibration, by_experts, by_policy
 from trace_gym.synthesize.complaints import Complaint, Stage, excerpt, lines_named, of_report
+from trace_gym.synthesize.ground import ground_of
 from trace_gym.synthesize.slots import Unwritable
 from trace_gym.types import Report, Spec
-from trace_gym.validate import PROPERTIES, Given, load, validate
+from trace_gym.validate import Given, load, validate
 from trace_gym.validate.context import NOTHING
+from trace_gym.validate.gate import chosen
 
 GIVEN_ONLY = ("TG413", "TG703")
 """Properties that look at files which the user names: recorded episodes, and the tasks of a test."""
@@ -36,10 +38,17 @@ class Terms:
     budget: float | None = None
     """Seconds for all properties of one version; without a limit by default."""
     workers: int = 2
+    only: tuple[str, ...] | None = None
+    """Codes of the properties to check, or what they begin with; all by default."""
     given: Given = NOTHING
     policy: str = ""
     """Whose rewards should spread, as `trace_gym.validate.policies.resolve` reads it; by default an agent somewhere
     between the two experts."""
+
+    @property
+    def codes(self) -> set[str]:
+        """The properties that are checked."""
+        return set(chosen(self.only))
 
 
 USUAL = Terms()
@@ -145,6 +154,7 @@ def version(desk: Desk, written: Callable[[], str], number: int) -> Candidate:
     """Have one version written, check it, and keep it under ``round-<number>``."""
     made = _checked(desk, written, number)
     folder = desk.place / f"round-{number}"
+    _forget(folder / "report.json", folder / desk.module.name, made.text)
     write(folder / desk.module.name, made.text)
     write(folder / "complaints.md", "".join(map(_told, made.complaints)) or "Nothing was found.\n")
     if made.report is not None:
@@ -175,7 +185,7 @@ def _checked(desk: Desk, written: Callable[[], str], number: int) -> Candidate:
 
 def screen(text: str, spec: Spec) -> Iterator[Complaint]:
     """What can be seen in a module without running it."""
-    if faults := scan(text):
+    if faults := scan(text, target_imports=ground_of(spec).imports):
         yield from (
             Complaint(f.rule, f"line {f.line}: {f.says}", RULES[f.rule], "", excerpt(text, [f.line])) for f in faults
         )
@@ -191,11 +201,20 @@ def _report(desk: Desk) -> Report:
     """Check a module where it may run: here, or in the sandbox."""
     terms = desk.terms
     if desk.author.trusted:
-        return validate(desk.module, profile=terms.profile, given=terms.given)
-    engine = "processes" if terms.workers > 1 else "here"
+        return validate(desk.module, profile=terms.profile, only=terms.only, given=terms.given)
+    ground = ground_of(desk.spec)
     report = confined_validate(
-        desk.module, profile=terms.profile, budget=terms.budget, engine=engine, workers=terms.workers
+        desk.module,
+        profile=terms.profile,
+        only=terms.only,
+        budget=terms.budget,
+        engine="processes" if terms.workers > 1 else "here",
+        workers=terms.workers,
+        target_imports=ground.imports,
+        lent=ground.lent,
+        recordings=ground.recordings,
     )
+    report = ground.judged(report)
     return _compared(desk, report) if report.passed and terms.given != NOTHING else report
 
 
@@ -207,6 +226,12 @@ def _compared(desk: Desk, report: Report) -> Report:
     return report.model_copy(update={"findings": findings, "passed": report.passed and told.passed})
 
 
+def _forget(report: Path, module: Path, text: str) -> None:
+    """Remove the report of another text: killed before its own is there, this one would be taken to have that one."""
+    if not module.is_file() or module.read_text() != text:
+        report.unlink(missing_ok=True)
+
+
 def _known(desk: Desk, text: str, number: int) -> Report | None:
     """What an interrupted run has found in the same version."""
     folder = desk.place / f"round-{number}"
@@ -216,7 +241,7 @@ def _known(desk: Desk, text: str, number: int) -> Report | None:
         known = Report.model_validate_json((folder / "report.json").read_bytes())
     except (OSError, ValidationError):
         return None
-    whole = known.passed and {f.code for f in known.findings} == PROPERTIES.keys()
+    whole = known.passed and {f.code for f in known.findings} == desk.terms.codes
     judged = whole or of_report(known, text)  # what was stopped before anything failed is tried again
     return known if known.profile == desk.terms.profile and judged else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trace_gym.errors import MissingExtra
@@ -30,19 +30,50 @@ ALWAYS = (
 """What every module may import besides its target; what it does not use is taken out."""
 GIVEN = {"id", "capability", "levels", "target"}
 """Class attributes that the skeleton writes, or that the base world has."""
-SIGNATURES = {
-    "generate": ["cls", "rng", "level"],
-    "opening": ["self"],
-    "reply": ["self", "text"],
-    "verify": ["self", "start", "said"],
-    "oracle": ["self"],
-    "ablated": ["self"],
-    "needs": ["self"],
-}
-ORDER = ("generate", "opening", "reply", "verify", "oracle", "ablated", "needs")
-"""The methods of the contract, as they stand in a module; helpers stand between the user and the verifier."""
-REQUIRED = ("generate", "oracle", "ablated")
-"""Slots without which there is nothing to check; the others may be inherited."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What the methods of a module have to be."""
+
+    skeleton: str
+    """The template that the slots go into."""
+    signatures: Mapping[str, Sequence[str]]
+    """The parameters of the methods whose callers pass them by position."""
+    order: tuple[str, ...]
+    """The methods as they stand in a module; an empty name is the place of all others."""
+    required: tuple[str, ...]
+    """Those without which there is nothing to check; the others may be inherited."""
+    inherited: tuple[str, ...]
+    """Methods that are not written."""
+
+
+ENVIRONMENT = Contract(
+    skeleton="written.py.jinja",
+    signatures={
+        "generate": ["cls", "rng", "level"],
+        "opening": ["self"],
+        "reply": ["self", "text"],
+        "verify": ["self", "start", "said"],
+        "oracle": ["self"],
+        "ablated": ["self"],
+        "needs": ["self"],
+    },
+    order=("generate", "opening", "reply", "", "verify", "oracle", "ablated", "needs"),
+    required=("generate", "oracle", "ablated"),
+    inherited=("from_records", "knows", "as_recorded"),
+)
+
+
+def base_contract(tools: Sequence[str]) -> Contract:
+    """What a base world has to define: its tools, and the two methods by which recorded episodes are replayed."""
+    return Contract(
+        skeleton="base.py.jinja",
+        signatures={"from_records": ["cls", "shown"], "knows": ["self", "call", "shown"]},
+        order=("from_records", "knows", *tools, ""),
+        required=("from_records", "knows", *tools),
+        inherited=("as_recorded", "generate", "opening", "verify", "oracle", "ablated", "needs"),
+    )
 
 
 @dataclass(frozen=True)
@@ -57,7 +88,7 @@ class Slots:
 
 
 class Unwritable(ValueError):
-    """The answer is no environment; `faults` says why, a sentence each, and `text` is what was answered."""
+    """The answer is no module of the kind; `faults` says why, a sentence each, and `text` is what was answered."""
 
     def __init__(self, faults: list[str], text: str) -> None:
         super().__init__("; ".join(faults))
@@ -69,13 +100,14 @@ def imports(target: Target) -> list[str]:
     return [*ALWAYS, *target.imports]
 
 
-def fill(code: str, spec: Spec, target: Target) -> Slots:
+def fill(code: str, spec: Spec, target: Target, contract: Contract = ENVIRONMENT) -> Slots:
     """Sort an answer into slots.
 
     Args:
         code: Python, without imports or with those that are offered.
         spec: Whose environment it is.
         target: What it is built on.
+        contract: What it has to define.
 
     Raises:
         Unwritable: It does not parse, lacks a slot, or holds something that belongs in none.
@@ -94,7 +126,7 @@ def fill(code: str, spec: Spec, target: Target) -> Slots:
         raise Unwritable([*faults, f"expected one class {name}, found {classes}"], code)
     [world] = found
     members = [n for n in world.body if not _is_docstring(n) and _targets(n).isdisjoint(GIVEN)]
-    faults += _shape(world, members)
+    faults += _shape(world, members, contract)
     if faults:
         raise Unwritable(faults, code)
     before = [n for n in body if n is not world and not isinstance(n, (ast.Import, ast.ImportFrom))]
@@ -102,18 +134,18 @@ def fill(code: str, spec: Spec, target: Target) -> Slots:
     return Slots(
         before="\n".join(text.of(n) for n in before),
         fields="\n".join(text.of(n) for n in members if not isinstance(n, ast.FunctionDef)),
-        methods=tuple(text.of(n) for n in sorted(methods, key=_place)),
+        methods=tuple(text.of(n) for n in sorted(methods, key=lambda n: _place(n, contract))),
     )
 
 
-def render(slots: Slots, spec: Spec, target: Target, author: str) -> str:
+def render(slots: Slots, spec: Spec, target: Target, author: str, contract: Contract = ENVIRONMENT) -> str:
     """The module: skeleton and slots, formatted as the project's own code.
 
     Raises:
         MissingExtra: The formatter is not installed.
         Unwritable: The formatter cannot read it.
     """
-    text = template.render("written.py.jinja", spec=spec, slots=slots, base=target.base, author=author,
+    text = template.render(contract.skeleton, spec=spec, slots=slots, base=target.base, author=author,
                            imports="\n".join(imports(target)))  # fmt: skip
     return formatted(text)
 
@@ -165,22 +197,25 @@ def _strangers(body: list[ast.stmt], target: Target) -> Iterator[str]:
             yield f"line {node.lineno} is a statement of its own; expected constants, functions and classes"
 
 
-def _shape(world: ast.ClassDef, members: list[ast.stmt]) -> Iterator[str]:
+def _shape(world: ast.ClassDef, members: list[ast.stmt], contract: Contract) -> Iterator[str]:
     """What is wrong with the members of the world."""
     methods = {n.name: n for n in members if isinstance(n, ast.FunctionDef)}
     for node in members:
         if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.FunctionDef)):
             yield f"line {node.lineno} of {world.name} is neither a field nor a method"
-    for name in REQUIRED:
+    for name in contract.required:
         if name not in methods:
             yield f"{world.name} lacks the method {name}"
-    for name, arguments in SIGNATURES.items():
-        if name in methods and (found := [a.arg for a in methods[name].args.args]) != arguments:
+    for name in contract.inherited:
+        if name in methods:
+            yield f"line {methods[name].lineno}: {world.name} defines {name}, which stays as it is inherited"
+    for name, arguments in contract.signatures.items():
+        if name in methods and (found := [a.arg for a in methods[name].args.args]) != list(arguments):
             yield f"{name} takes {', '.join(found)}; expected {', '.join(arguments)}"
 
 
-def _place(method: ast.FunctionDef) -> float:
-    return ORDER.index(method.name) if method.name in ORDER else ORDER.index("verify") - 0.5
+def _place(method: ast.FunctionDef, contract: Contract) -> int:
+    return contract.order.index(method.name if method.name in contract.order else "")
 
 
 def _targets(node: ast.stmt) -> set[str]:

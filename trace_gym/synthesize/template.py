@@ -17,7 +17,13 @@ from pydantic import ValidationError
 from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.types import Spec, sha256
 
-SKELETONS = ("module.py.jinja", "retail_module.py.jinja", "toolsandbox_module.py.jinja", "written.py.jinja")
+SKELETONS = (
+    "module.py.jinja",
+    "retail_module.py.jinja",
+    "toolsandbox_module.py.jinja",
+    "written.py.jinja",
+    "base.py.jinja",
+)
 """Templates that blueprints extend, or that modules of another author go into."""
 
 

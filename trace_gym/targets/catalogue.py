@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trace_gym.errors import ConfigError
+from trace_gym.targets.user import bases
+from trace_gym.targets.user.folder import TargetFolder, find
 from trace_gym.world import World
 
 
@@ -31,6 +33,11 @@ class Target:
     """Further modules that an author reads, as the others rest on them."""
     example: str = ""
     """A committed environment that shows how one is written."""
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Full names of the modules that an environment may import from."""
+        return tuple(f"{self.package}.{m}" for m in (*self.open, *self.whole))
 
     @property
     def world(self) -> type[World]:
@@ -95,14 +102,25 @@ TARGETS = {
 
 
 def target(name: str) -> Target:
-    """The target of this name.
+    """The target of this name: one of `TARGETS`, or one of the user's own whose base world is admitted.
 
     Raises:
         ConfigError: There is none; the message lists those that exist.
+        TamperedEnv: It is the user's own, and its base world is missing or another than the admitted one.
     """
-    if name not in TARGETS:
-        raise ConfigError(f"there is no target {name!r}; there are {', '.join(sorted(TARGETS))}")
-    return TARGETS[name]
+    if name in TARGETS:
+        return TARGETS[name]
+    try:
+        home = find(name)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; those that ship are {', '.join(sorted(TARGETS))}") from None
+    module = bases.load(home).__name__.rpartition(".")[2]
+    return Target(home.name, home.prefix, bases.PACKAGE, home.base_class, open=(module,), read=("world",))
+
+
+def foundation(home: TargetFolder) -> Target:
+    """What the base world of a user's own target is built on."""
+    return Target(home.name, home.prefix, bases.PACKAGE, "TargetWorld", open=("world",))
 
 
 def _public(source: str) -> Iterator[str]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from trace_gym.actions import MAX_TEXT
 from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError
+from trace_gym.targets.user.folder import find
 from trace_gym.types import Call, Scenario
 from trace_gym.validate.context import Context
 from trace_gym.validate.draws import Draw, Values
@@ -61,12 +63,18 @@ def _fits_method(world: type[World], name: str, schema: dict[str, Any], kind: st
 
 
 def target_tools(target: str) -> dict[str, Any] | None:
-    """The parameters of a target's tools by name, as its interface data has them; None for an unknown target."""
+    """The parameters of a target's tools by name, as its interface data has them; None for an unknown target.
+
+    A target of the user's own has them in its folder.
+    """
     for folder in resources.files("trace_gym.targets").iterdir():
         for file in folder.iterdir() if folder.is_dir() else ():
             if file.name.endswith(".json") and (data := json.loads(file.read_text())).get("name") == target:
                 return {t["function"]["name"]: t["function"].get("parameters", {}) for t in data["tools"]}
-    return None
+    try:
+        return {t["function"]["name"]: t["function"]["parameters"] for t in find(target).tools}
+    except ConfigError:
+        return None
 
 
 def bare(schema: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from random import Random
 from typing import ClassVar, Self
 
 from trace_gym.targets.toolsandbox import records
@@ -21,12 +22,16 @@ __all__ = ["GREETINGS", "SKILLS", "Assistant", "Request", "records"]
 GREETINGS = ("Hello, are you there?", "I need some help with my phone.", "Hi! Something has to be done.")
 _TOOLS = {tool: name for name, tool in SWITCHES.items()}
 """The setting that each tool switches."""
+TRIES = 40
+"""Problems that are drawn until one is of the kind that is sought; a broken verifier may rule out all of them."""
 ONE_OF = {
     "contacts": ("name", "phone_number", "relationship", "is_self"),
     "messages": ("recipient_phone_number",),
     "reminders": ("latitude", "longitude"),
 }
 """What tells whether a new record is one that was asked for; its other fields are the requests' business."""
+WHO = frozenset({"which", "number"})
+"""Questions of which either finds a person."""
 
 
 @dataclass(kw_only=True)
@@ -50,6 +55,20 @@ class Assistant(Phone):
     asked: list[str] = field(default_factory=list)
     """What the user was asked for, each topic once."""
     nudged: int = 0
+
+    @classmethod
+    def drawn(cls, rng: Random, level: int) -> Self:
+        """A problem of a level, of whatever kind."""
+        raise NotImplementedError
+
+    @classmethod
+    def sought(cls, rng: Random, level: int, *, needed: bool) -> Self:
+        """A problem of a level in which the capability is needed, or is not."""
+        for _ in range(TRIES):
+            world = cls.drawn(rng, level)
+            if world.succeeds(SKILLS - {cls.capability}) is not needed:
+                break
+        return world
 
     def opening(self) -> str:
         return self.greeting or self.wording
@@ -117,6 +136,8 @@ class Assistant(Phone):
                 yield Check.goal(f"{LABELS[name]} is {'on' if on else 'off'}", self.settings[name] == on)
         settings = all(on in (start.settings[s], want.settings[s]) for s, on in self.settings.items())
         yield Check.guard("no setting changed that nothing needs", settings)
+        missing = {topic for asked in want.asked for topic in (WHO if asked in WHO else {asked})}
+        yield Check.guard("the user was asked for nothing that is known", missing.issuperset(self.asked))
         for table in ("contacts", "messages", "reminders"):
             now, was, then = (getattr(world, table) for world in (self, start, want))
             holds = _within(now, was, then, ONE_OF[table])

@@ -58,7 +58,8 @@ def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
             return Price(rng.choice([s["name"] for s in phone.stocks.values()]))
         case "exchange":
             source, wanted = rng.sample(list(phone.rates), k=2)
-            return Exchange(rng.randrange(20, 900, 10), source, wanted)
+            digits = len(str(int(phone.rates[source])))  # so much that no two currencies come to nearly the same
+            return Exchange(rng.randrange(20, 900, 10) * 10 ** (digits - 1), source, wanted)
         case "weather":
             return Weather(rng.randrange(4), rng.choice(list(TEMPERATURES)))
         case "distance":

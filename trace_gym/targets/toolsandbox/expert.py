@@ -29,9 +29,9 @@ _blocked = re.compile("in low battery mode$")
 
 
 class Stuck(Exception):
-    """A request that cannot be served: why, and the word that the user must hear."""
+    """A request that cannot be served: why, and words of which the user must hear one."""
 
-    def __init__(self, why: str, names: str = "") -> None:
+    def __init__(self, why: str, *names: str) -> None:
         super().__init__(why, names)
         self.why, self.names = why, names
 

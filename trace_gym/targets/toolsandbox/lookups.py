@@ -43,9 +43,9 @@ class Lookup(Request):
         raise NotImplementedError
 
     @property
-    def subject(self) -> str:
-        """The word that the user must hear when nothing is found."""
-        return self.what
+    def subjects(self) -> tuple[str, ...]:
+        """Words of which the user must hear one when nothing is found."""
+        return (self.what,)
 
     @property
     def wish(self) -> str:
@@ -71,7 +71,7 @@ class Lookup(Request):
         """
         found = yield from self.find(expert)
         if found is None and ASKING in expert.skills:
-            raise Stuck(f"there is nothing about {self.subject}", self.subject)
+            raise Stuck(f"there is nothing about {self.subjects[0]}", *self.subjects)
         return INVENTED if found is None else found
 
     def perform(self, expert: Expert) -> Plan:
@@ -94,8 +94,8 @@ class Price(Lookup):
         return f"the stock price of {self.company}"
 
     @property
-    def subject(self) -> str:
-        return self.company
+    def subjects(self) -> tuple[str, ...]:
+        return (self.company,)
 
     def find(self, expert: Expert) -> Plan:
         found = yield from expert.do("search_stock", query=self.company)
@@ -144,8 +144,8 @@ class Weather(Lookup):
         return f"{TEMPERATURES[self.kind]} here {on_day(self.days)}"
 
     @property
-    def subject(self) -> str:
-        return "temperature"
+    def subjects(self) -> tuple[str, ...]:
+        return ("temperature", "forecast", "weather")
 
     def find(self, expert: Expert) -> Plan:
         found = yield from expert.do("search_weather_around_lat_lon", days=self.days)
@@ -169,8 +169,8 @@ class Distance(Lookup):
         return f"how many kilometers it is from here to {self.place}"
 
     @property
-    def subject(self) -> str:
-        return self.place
+    def subjects(self) -> tuple[str, ...]:
+        return (self.place,)
 
     def find(self, expert: Expert) -> Plan:
         found = yield from expert.do("search_location_around_lat_lon", location=self.place)

@@ -76,7 +76,7 @@ def phone(rng: Random) -> Data:
         "now": now,
         "contacts": people,
         "messages": messages(rng, own, others, now, rng.randint(2, 4)),
-        "reminders": reminders(rng, now, rng.randint(2, 4)),
+        "reminders": reminders(rng, now, rng.randint(3, 5)),
         "cities": cities,
         "places": places(rng, cities, 3),
         "stocks": stocks(rng, rng.randint(3, 4)),
@@ -136,24 +136,22 @@ def reminders(rng: Random, now: float, count: int) -> dict[str, Data]:
     """Reminders of other things and on other days, in any order, some of them past."""
     days = [-1, *rng.sample(range(1, 15), k=count - 1)]
     rng.shuffle(days)
-    made = [
-        reminder(rng, text, now, now + d * DAY + 60) for d, text in zip(days, rng.sample(CHORES, k=count), strict=True)
-    ]
+    made = [reminder(rng, text, now, now + d * DAY) for d, text in zip(days, rng.sample(CHORES, k=count), strict=True)]
     return {r["reminder_id"]: r for r in made}
 
 
 def reminder(rng: Random, content: str, now: float, due: float) -> Data:
-    """A reminder that was set some days ago, due at a full minute."""
+    """A reminder that was set some days ago, due ten minutes past a quarter, where nobody moves one to."""
     return {
         "reminder_id": key(rng), "content": content, "creation_timestamp": now - rng.randint(2, 9) * DAY,
-        "reminder_timestamp": due - due % 60, "latitude": None, "longitude": None,
+        "reminder_timestamp": due - due % 900 + 600, "latitude": None, "longitude": None,
     }  # fmt: skip
 
 
 def city(rng: Random, name: str) -> Data:
-    """A city and its weather of five days; no two temperatures of a city are alike."""
+    """A city and its weather of five days; no two temperatures are alike, and none is a number that a request names."""
     region, latitude, longitude = CITIES[name]
-    degrees = iter([n / 10 for n in rng.sample(range(-80, 360, 3), k=17)])
+    degrees = iter([n / 10 for n in rng.sample([n for n in range(-80, 360, 3) if n % 10], k=17)])
     days = [forecast(rng, [next(degrees) for _ in range(3)]) for _ in range(5)]
     days[0] |= {"current_temperature": next(degrees), "perceived_temperature": next(degrees)}
     return {"region": region, "latitude": latitude, "longitude": longitude, "days": days}

@@ -50,7 +50,8 @@ class Request:
     def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
         """Goals of the request where it cannot be served."""
         told = refused(why.names, said)
-        yield Check.goal(f"the user was told why the assistant cannot {self.wish}: {why.names}", told)
+        words = " or ".join(why.names)
+        yield Check.goal(f"the user was told why the assistant cannot {self.wish}: {words}", told)
 
 
 @dataclass
@@ -138,7 +139,7 @@ class Text(Request):
 
     def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
         yield from super().refusal_checks(why, now, said)
-        if why.names == "number":
+        if "number" in why.names:
             yield Check.goal(f"the user was asked for the number of {self.name}", "number" in now.asked)
 
 
@@ -165,20 +166,21 @@ class NewNumber(Request):
 
 
 @dataclass
-class Ring(Request):
-    """Ring a person, for which the phone has no tool."""
+class Reach(Request):
+    """Reach a person in a way for which the phone has no tool."""
 
     name: str = ""
+    way: str = "call"
 
     @property
     def wish(self) -> str:
-        return f"ring {self.name}"
+        return f"{self.way} {self.name}"
 
     def perform(self, expert: Expert) -> Plan:
         yield from expert.do("search_contacts", name=self.name)
         if ASKING in expert.skills:
-            raise Stuck(f"there is no tool to ring {self.name}", f"ring {self.name}")
-        return f"Done, I have rung {self.name}."
+            raise Stuck(f"there is no tool to {self.wish}", self.way, self.name.split()[0])
+        return f"I have done that: {self.wish}."
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
         yield from ()

@@ -162,7 +162,7 @@ def _due_at(reminder: Data) -> float:
 
 
 def _due(what: str, found: list[Data], due: float) -> Iterator[Check]:
-    """Whether one of the reminders is due on the right day, and at the right minute of any day."""
+    """Whether one of the reminders is due on the right day, and at the right minute of it."""
     yield Check.goal(f"{what} is due on the right day", any(_due_at(r) // DAY == due // DAY for r in found))
     yield Check.goal(f"{what} is due at the right time", any(abs(_due_at(r) - due) < 60 for r in found))
 

@@ -1,0 +1,206 @@
+"""A folder for each library: complete, whole or not there, and with a README that runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from conftest import PASSED, TOY
+from typer.testing import CliRunner
+
+from trace_gym import registry
+from trace_gym.adapters import export as module
+from trace_gym.adapters.export import ENVS, LIBRARIES, MARK, export
+from trace_gym.cli import exporting
+from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra
+from trace_gym.registration import VARIABLE
+from trace_gym.targets.user.start import init
+from trace_gym.types import Manifest, sha256
+
+ROOT = Path(__file__).resolve().parents[1]
+ENV = "tau2_precondition"
+NEEDS = {"datasets": "datasets", "skyrl": "skyrl_gym"}
+"""What must be installed to write the data of a library."""
+
+
+def writes(library: str) -> Any:
+    reason = f"pip install 'trace-gym[{library}]'"
+    return pytest.param(
+        library, marks=pytest.mark.skipif(not here(NEEDS.get(library, "jinja2")), reason=reason), id=library
+    )
+
+
+def here(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+each = pytest.mark.parametrize("to", [writes(library) for library in LIBRARIES])
+
+
+def blocks(readme: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", readme.read_text(), flags=re.S)
+
+
+def process(out: Path, *command: str) -> str:
+    """What a command in an exported folder prints; nothing of the caller's environments is in its way."""
+    kept = {k: v for k, v in os.environ.items() if k != VARIABLE}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {**kept, "PYTHONPATH": str(ROOT), "PATH": path, "HF_HOME": str(out / "cache"), "PYTHONWARNINGS": ""}
+    done = subprocess.run(command, cwd=out, env=environ, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@each
+def test_every_library_has_a_folder_that_says_what_it_is(to: str, tmp_path: Path) -> None:
+    files = export(to, [registry.gym_id(ENV)], tmp_path / "out", n=8)
+    assert {"README.md", MARK} < set(files)
+    assert sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*") if p.is_file()) == files
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    mark = json.loads((tmp_path / "out" / MARK).read_text())
+    assert (mark["to"], mark["envs"]) == (to, [ENV])
+    assert mark["modules"] == {ENV: registry.manifest(ENV).module_sha256}
+    readme = (tmp_path / "out" / "README.md").read_text()
+    assert ENV in readme and "{{" not in readme
+    for script in (tmp_path / "out").glob("*.py"):
+        compile(script.read_text(), script.name, "exec")
+
+
+@each
+def test_a_users_environments_go_along(to: str, user_folder: Path, tmp_path: Path) -> None:
+    export(to, ["toy_mixture"], out := tmp_path / "out", n=4)
+    copied = {p.name for p in (out / ENVS).iterdir()}
+    assert copied == {"toy_mixture.json", f"{TOY}.py", f"{TOY}.json", "twin_loans.py", "twin_loans.json"}
+    assert all((out / ENVS / n).read_bytes() == (user_folder / n).read_bytes() for n in copied)
+    shutil.rmtree(user_folder)
+    code = "from trace_gym import registry; print(registry.episode('toy_mixture/1/3').scenario)"
+    assert process(out, "env", f"{VARIABLE}={ENVS}", sys.executable, "-c", code).startswith((TOY, "twin_loans"))
+    assert f"{ENVS}" in (out / "README.md").read_text()
+
+
+def test_the_target_of_a_users_environment_goes_along(tmp_path: Path, clean_registry: None) -> None:
+    data = ROOT / "tests" / "data" / "parcel_depot"
+    home = init(
+        tmp_path / "depot", tools=data / "tools.json", policy=data / "policy.md", trajectories=[data / "episodes.jsonl"]
+    )
+    home.base_module.parent.mkdir()
+    shutil.copy(data / "base.py", home.base_module)
+    base = Manifest(
+        id="parcel_depot_base", capability="", target="parcel_depot", levels=1, author="hand", fingerprint="",
+        module_sha256=sha256(home.base_module.read_bytes()), report=PASSED,
+    )  # fmt: skip
+    home.base_module.with_suffix(".json").write_text(base.model_dump_json())
+    registry.add_folder(home.path)
+    name = "parcel_depot_precondition_verification"
+    shutil.copy(data / "environment.py", home.path / f"{name}.py")
+    registry.admit(home.path / f"{name}.py", PASSED, author="hand")
+    export("trl", [name], out := tmp_path / "out")
+    shutil.rmtree(home.path)
+    code = f"from trace_gym import registry; print(len(registry.episode('{name}/0/3').tools))"
+    assert process(out, "env", f"{VARIABLE}={ENVS}", sys.executable, "-c", code).split() == ["5"]
+
+
+def test_nothing_is_overwritten_unless_it_is_ours_and_we_are_told(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export("trl", [ENV], out, n=8)
+    with pytest.raises(ConfigError, match="from an earlier export; name another, or add --force"):
+        export("trl", [ENV], out)
+    (out / "notes.txt").write_text("mine")
+    export("verifiers", [ENV], out, force=True)
+    assert json.loads((out / MARK).read_text())["to"] == "verifiers"
+    assert not (out / "notes.txt").exists()
+    (out / MARK).unlink()
+    with pytest.raises(ConfigError, match="name one that is not there yet"):
+        export("trl", [ENV], out, force=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    export("trl", [ENV], out, n=8)
+    before = (out / "train.py").read_bytes()
+
+    def fails(*_: object) -> dict[str, Any]:
+        raise MissingExtra("gone")
+
+    monkeypatch.setitem(module.LIBRARIES, "trl", fails)
+    with pytest.raises(MissingExtra):
+        export("trl", [ENV], out, force=True)
+    with pytest.raises(MissingExtra):
+        export("trl", [ENV], tmp_path / "other")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert (out / "train.py").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"to": "rllib"}, "'rllib' is no library to export to; expected one of datasets"),
+        ({"envs": []}, "name at least one environment"),
+        ({"n": 0}, "name at least one environment and one scenario"),
+        ({"envs": ["tau2_precision"]}, "no environment is called"),
+        ({"to": "verifiers", "envs": [ENV, "tau2_multi_step"]}, "a taskset is of one environment"),
+        ({"to": "openenv", "levels": [0, 1]}, "a server has one level or all"),
+    ],
+)
+def test_a_bad_order_is_answered(change: dict[str, Any], fault: str, tmp_path: Path) -> None:
+    with pytest.raises((ConfigError, EnvNotFound), match=fault):
+        export(**{"to": "trl", "envs": [ENV], "out": tmp_path / "out"} | change)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_verb_writes_it(tmp_path: Path) -> None:
+    app = typer.Typer()
+    exporting.register(app)
+    words = ["--to", "trl", ENV, "tau2_multi_step", "--out", str(tmp_path / "run"), "--level", "1"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "3 files" in done.output
+    script = (tmp_path / "run" / "train.py").read_text()
+    assert 'ENVS = ["tau2_precondition", "tau2_multi_step"]' in script
+    assert "levels=[1]" in script
+    assert set(re.findall(r"\w+", exporting.LIBRARIES)) - {"or"} == set(LIBRARIES)
+
+
+def test_the_readme_for_datasets_runs(user_folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("datasets", reason="pip install 'trace-gym[datasets]'")
+    export("datasets", [TOY, "twin_loans"], out := tmp_path / "my data", n=10)
+    [code] = blocks(out / "README.md", "python")
+    told = process(out, sys.executable, "-c", code).splitlines()
+    assert [line.split()[:3] for line in told] == [["scenarios", "train", "10"], ["scenarios", "validate", "2"]]
+
+
+def test_the_data_for_skyrl_are_what_its_environments_take(tmp_path: Path) -> None:
+    gym: Any = pytest.importorskip("skyrl_gym", reason="pip install 'trace-gym[skyrl-gym]'")
+    parquet: Any = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    export("skyrl", [ENV, "tau2_multi_step"], out := tmp_path / "out", n=6, levels=[0])
+    counts = {split: 0 for split in ("train", "validate")}
+    for split in counts:
+        for row in parquet.read_table(out / f"{split}.parquet").to_pylist():
+            prompt = row.pop("prompt")
+            env = gym.make(row.pop("env_class"), extras=row)
+            assert env.init(prompt)[0] == prompt
+            counts[split] += 1
+    assert counts == {"train": 6, "validate": 1}
+    assert f"max_turns: {registry.load(ENV).max_turns}" in (out / "config.yaml").read_text()
+
+
+def test_the_readme_for_trl_runs(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("trl", reason="pip install 'trace-gym[trl]'")
+    export("trl", [TOY], out := tmp_path / "out", n=8, levels=[0])
+    command = next(b for b in blocks(out / "README.md", "sh") if "--cpu" in b).split()
+    assert command[0] == "python"
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+    monkeypatch.setattr(sys, "argv", command[1:])
+    runpy.run_path(str(out / command[1]), run_name="__main__")  # in this process, which may have imported TRL already
+    assert (out / "runs" / "adapter_model.safetensors").is_file()

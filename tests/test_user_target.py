@@ -1,0 +1,545 @@
+"""A target of the user's own: three files become a folder, a base world, and an environment on it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+from trace_gym import registry
+from trace_gym.cli import targets as cli
+from trace_gym.cli.entry import app
+from trace_gym.errors import ConfigError, MissingExtra, ModelError, ReadError, TamperedEnv
+from trace_gym.llm import Completion, Request
+from trace_gym.policies.scripted import Oracle
+from trace_gym.registration import VARIABLE
+from trace_gym.rollout import play
+from trace_gym.sandbox import scan
+from trace_gym.synthesize import Terms, base, slots
+from trace_gym.synthesize.admission import CANDIDATES
+from trace_gym.synthesize.batch import Order, write_all
+from trace_gym.synthesize.ground import demanding, ground_of
+from trace_gym.targets import catalogue
+from trace_gym.targets.user import bases, folder, mcp
+from trace_gym.targets.user.check import check
+from trace_gym.targets.user.folder import TargetFolder
+from trace_gym.targets.user.logs import read_logs
+from trace_gym.targets.user.start import guess, init
+from trace_gym.types import Capability, Finding, Manifest, Report, to_jsonl
+from trace_gym.validate import Given, validate
+
+DATA = Path(__file__).parent / "data" / "parcel_depot"
+TOOLS, POLICY, EPISODES = DATA / "tools.json", DATA / "policy.md", DATA / "episodes.jsonl"
+BASE, ENVIRONMENT = (DATA / "base.py").read_text(), (DATA / "environment.py").read_text()
+HOSTILE = BASE.replace("return dict(self.parcel(parcel_id))", "return vars(self.__class__)")
+LYING = BASE.replace("DAILY * max(0, days - FREE_DAYS)", "DAILY * days")
+ENV = "parcel_depot_precondition_verification"
+CAPABILITY = Capability(
+    name="precondition_verification",
+    description="Look before you hand over.",
+    coverage=0.3,
+    er_failed=None,
+    er_passed=None,
+    gap=None,
+)
+PLAN = {
+    "title": "Look at a parcel before you hand it over.",
+    "rationale": "The tools hand over whatever they are told.",
+    "tools": ["get_parcel", "storage_fee", "hand_over"],
+    "rules": ["At most 14 days."],
+    "goals": ["The parcel is handed over."],
+    "guards": ["Nothing else changes."],
+    "levels": ["two parcels", "three parcels", "four parcels, near the limit"],
+    "plan": {
+        "entities": ["A parcel."],
+        "varies": ["The days."],
+        "families": [{"name": "fetch", "says": "Fetch parcels.", "weight": 1}],
+        "near_misses": ["14 and 15 days."],
+        "user": "Asks and hangs up.",
+        "oracle": "Look, then hand over or refuse.",
+        "ablated": "Hand over.",
+    },
+}
+PARTS = ("TG201", "TG205", "TG301", "TG401", "TG413", "TG501")
+"""Properties that the environment is checked for here; it passes all others, too."""
+
+
+@dataclass
+class Parrot:
+    """Answers with the next of its texts, and remembers what it was asked and whether a base world was loaded then."""
+
+    texts: list[str]
+    name: str = "files:parrot"
+    asked: list[Request] = field(default_factory=list)
+    loaded: list[bool] = field(default_factory=list)
+
+    def complete(self, request: Request) -> Completion:
+        if len(self.asked) == len(self.texts):
+            raise ModelError("the parrot has nothing more to say")
+        self.asked.append(request)
+        self.loaded.append(any(name.endswith("parcel_depot_base") for name in sys.modules))
+        return Completion(
+            text=self.texts[len(self.asked) - 1], model=self.name, prompt_tokens=100, completion_tokens=10
+        )
+
+
+@dataclass
+class Made:
+    """What came of one run from three files to an environment."""
+
+    home: TargetFolder
+    parrot: Parrot
+    said: list[str]
+    card: Manifest
+
+
+def block(code: str) -> str:
+    return f"```python\n{code}\n```\n"
+
+
+def begun(place: Path) -> TargetFolder:
+    return init(place, tools=TOOLS, policy=POLICY, trajectories=[EPISODES])
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    alone = typer.Typer()
+    cli.register(alone)
+    alone.callback()(lambda: None)
+    done = CliRunner().invoke(alone, list(map(str, arguments)))
+    return done.exit_code, f"{done.output}{done.exception or ''}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Three versions of the base world (hostile, lying, good), then the environment."""
+    home, before = begun(tmp_path_factory.mktemp("targets") / "parcel_depot"), os.environ.get(VARIABLE)
+    registry.add_folder(home.path)
+    parrot, said = Parrot([*map(block, (HOSTILE, LYING, BASE)), json.dumps(PLAN), block(ENVIRONMENT)]), list[str]()
+    terms = Terms("quick", budget=300, workers=1, only=PARTS)
+    try:
+        done = write_all(Order([CAPABILITY], home.name, parrot, home.path, terms), 1, said.append)
+    finally:
+        os.environ.pop(VARIABLE)
+        os.environ |= {VARIABLE: before} if before else {}
+        registry.refresh()
+    card = done[CAPABILITY.name]
+    assert isinstance(card, Manifest), card
+    return Made(home, parrot, said, card)
+
+
+@pytest.fixture
+def own(made: Made, tmp_path: Path, clean_registry: None) -> TargetFolder:
+    """A copy of the finished target, which is searched."""
+    place = shutil.copytree(made.home.path, tmp_path / "parcel_depot")
+    registry.add_folder(place)
+    return folder.read(place)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, clean_registry: None) -> TargetFolder:
+    """A target without a base world, which is searched."""
+    home = begun(tmp_path / "parcel_depot")
+    registry.add_folder(home.path)
+    return home
+
+
+def test_the_episodes_are_those_of_the_depots_program() -> None:
+    spec = importlib.util.spec_from_file_location("make", DATA / "make.py")
+    assert spec and spec.loader
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    assert make.lines() == EPISODES.read_text()
+
+
+# From three files to a folder
+
+
+def test_init_says_what_it_understood(tmp_path: Path) -> None:
+    place = tmp_path / "Parcel Depot"
+    options = ("--tools", TOOLS, "--policy", POLICY, "--trajectories", EPISODES)
+    code, told = run("target", "init", place, *options)
+    assert (code, "5 tools, 10 episodes" in told) == (0, True), told
+    text = (place / "target.yaml").read_text()
+    assert yaml.safe_load(text)["kinds"] == {
+        "find_parcels": "read?", "get_parcel": "read?", "storage_fee": "read?", "hand_over": "write?",
+        "send_back": "write?",
+    }  # fmt: skip
+    assert text.count("\n# ") >= 5 and "name: parcel_depot" in text
+    home = folder.read(place)
+    assert home.kinds["hand_over"] == "write" and home.policy in home.interface.system_prompt
+    assert [t["function"]["name"] for t in home.interface.tools] == list(home.kinds)
+    assert sum(e.success is False for e in home.episodes) == 3
+    code, told = run("target", "init", place, *options)
+    assert code and "is a target already" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"tools": None}, "name the tools, either"),
+        ({"command": "server"}, "name the tools, either"),
+        ({"name": "Depot 9"}, "is no name for a target"),
+        ({"name": "tau2_airline"}, "is a target that ships"),
+        ({"trajectories": []}, "at least one file"),
+        ({"trajectories": [POLICY]}, "is not JSON"),
+        ({"policy": DATA / "none.md"}, "there is no file"),
+        ({"tools": POLICY}, "is no JSON"),
+        ({"tools": EPISODES.parent / "target.json"}, "there is no file"),
+    ],
+)
+def test_a_bad_start_leaves_nothing_behind(change: dict[str, object], fault: str, tmp_path: Path) -> None:
+    given = {"tools": TOOLS, "policy": POLICY, "trajectories": [EPISODES]} | change
+    with pytest.raises((ConfigError, ReadError), match=fault):
+        init(tmp_path / "depot", **given)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "kind"),
+    [
+        ("getUserDetails", "", "read"),
+        ("deposit", "Returns a deposit.", "write"),  # nothing in particular, so the careful guess
+        ("balance", "Looks up a balance.", "read"),
+        ("update_view", "Show the view.", "write"),
+        ("calculate", "Sums.", "generic"),
+        ("transfer_to_human_agents", "", "generic"),
+    ],
+)
+def test_kinds_are_guessed_from_names_and_descriptions(name: str, says: str, kind: str) -> None:
+    assert guess({"name": name, "description": says}) == kind
+
+
+def test_conversations_are_read_in_the_forms_that_people_have(tmp_path: Path) -> None:
+    call = {"id": "a", "function": {"name": "get", "arguments": "{}"}}
+    talk = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": '{"error": "no such thing"}'},
+    ]
+    path = tmp_path / "log.jsonl"
+    rows = [talk, {"messages": talk, "reward": 1.0, "id": "x"}, {"messages": talk, "success": False, "id": "x"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = read_logs(path)
+    assert [(t.id, t.success) for t in found] == [("log-1", None), ("x", True), ("x#2", False)]
+    assert found[0].messages[-1]["content"] == "Error: no such thing"
+    path.write_text(to_jsonl(found))
+    assert read_logs(path) == found
+    for row, fault in (
+        ({}, "line 1 holds no messages"),
+        ([{"content": "x"}], "messages.0.role"),
+        ({"messages": talk, "reward": "good"}, "reward"),
+    ):
+        path.write_text(json.dumps(row) + "\n")
+        with pytest.raises(ReadError, match=fault):
+            read_logs(path)
+
+
+def test_tools_of_a_server_need_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'trace-gym\[mcp\]'"):
+        init(tmp_path / "depot", tools=None, policy=POLICY, trajectories=[EPISODES], command="server")
+    assert not list(tmp_path.iterdir())
+
+
+def test_tools_are_read_from_a_server(tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="pip install 'trace-gym[mcp]'")
+    (tmp_path / "server.py").write_text(SERVER)
+    command = f"{sys.executable} {tmp_path / 'server.py'}"
+    home = init(tmp_path / "depot", tools=None, policy=POLICY, trajectories=[EPISODES], command=command)
+    [look, give] = home.tools
+    assert look["function"]["parameters"]["required"] == ["parcel_id"] and give["function"]["name"] == "hand_over"
+    assert home.settings.kinds == {"get_parcel": "read", "hand_over": "write?"}
+    with pytest.raises(ReadError, match="did not list its tools"):
+        mcp.listed(f"{sys.executable} -c pass")
+    with pytest.raises(ReadError, match="within 0.5 seconds"):
+        mcp.listed(f"{sys.executable} -c 'import time; time.sleep(30)'", seconds=0.5)
+
+
+SERVER = """\
+import json, sys
+
+TEXT = {"type": "string"}
+PAGES = {
+    None: {"tools": [{"name": "get_parcel", "description": "Show.", "annotations": {"readOnlyHint": True},
+            "inputSchema": {"type": "object", "properties": {"parcel_id": TEXT}, "required": ["parcel_id"]}}],
+        "nextCursor": "2"},
+    "2": {"tools": [{"name": "hand_over", "inputSchema": {"type": "object", "properties": {"parcel_id": TEXT}}}]},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    said = asked.get("params") or {}
+    about = {"protocolVersion": said.get("protocolVersion"), "capabilities": {"tools": {}},
+             "serverInfo": {"name": "depot", "version": "1"}}
+    answer = {"initialize": about, "tools/list": PAGES.get(said.get("cursor"))}.get(asked.get("method"))
+    if "id" in asked:
+        told = {"result": answer} if answer else {"error": {"code": -32601, "message": "no such method"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **told}), flush=True)
+"""
+"""Lists two tools on two pages."""
+
+
+# What is missing or wrong
+
+
+def notes(home: TargetFolder) -> dict[str, str]:
+    """What the check calls wrong or open, each with what mends it."""
+    return {note.says: note.mend for note in check(folder.read(home.path)) if note.level != "fine"}
+
+
+def test_check_tells_what_is_open(fresh: TargetFolder) -> None:
+    code, told = run("target", "check", fresh.path)
+    assert code == 0 and "3 failed and 7 successful" in told and "5 kinds are guessed" in told
+    assert f"trace-gym synthesize --target {fresh.path}" in told and "wrong" not in told
+    settings = fresh.path / "target.yaml"
+    settings.write_text(settings.read_text().replace("?\n", "\n"))
+    assert [says for says in notes(fresh)] == ["there is no base world yet"]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "says", "mend"),
+    [
+        ("tools.json", '"name": "find_parcels"', '"name": "reply"', "'reply' is a name that worlds use", "name"),
+        ("tools.json", '"name": "find_parcels"', '"name": "id"', "'id' is a name that worlds use", "name"),
+        ("tools.json", '"name": "find_parcels"', '"name": "find-parcels"', "is no Python name", "renames"),
+        ("tools.json", '"recipient": {', '"from": {', "the parameter 'from' is no Python name", "renames"),
+        ("tools.json", '"type": "integer"', '"type": "whole"', "is not valid under any", "correct the schema"),
+        ("tools.json", '"name": "get_parcel"', '"name": "hand_over"', "2 tools called hand_over", "keep one"),
+        ("tools.json", '"name": "get_parcel"', '"name": "get_box"', "call get_parcel (", "add the tools"),
+        ("tools.json", '"name": "get_parcel"', '"name": "get_box"', "never called in the episodes: get_box", "record"),
+        ("tools.json", '"extra_days": {', '"days": {', "unknown argument 'extra_days'", "correct tools.json"),
+        ("target.yaml", "get_parcel: read?", "get_box: read?", "has kinds of get_box", "delete the line"),
+        ("target.yaml", "get_parcel: read?", "get_parcel: reads", "has the kind 'reads'; expected", "get_parcel: read"),
+        ("policy.md", POLICY.read_text(), "\n", "policy.md is empty", "write down"),
+        ("trajectories.jsonl", '"success":false', '"success":true', "0 failed and 10 successful", "by hand"),
+        ("trajectories.jsonl", '{"id"', '{"ids"', "line 1 is no trajectory", ""),
+    ],
+)  # fmt: skip
+def test_check_tells_what_is_wrong(name: str, old: str, new: str, says: str, mend: str, fresh: TargetFolder) -> None:
+    place = fresh.path / name
+    assert old in place.read_text()
+    place.write_text(place.read_text().replace(old, new))
+    found = {s: m for s, m in notes(fresh).items() if says in s}
+    assert len(found) == 1 and mend in next(iter(found.values())), notes(fresh)
+
+
+def test_a_folder_that_is_no_target_says_how_to_make_one(tmp_path: Path, fresh: TargetFolder) -> None:
+    code, told = run("target", "check", tmp_path)
+    assert code and "trace-gym target init" in told
+    (fresh.path / "target.yaml").write_text("name: Depot\n")
+    with pytest.raises(ReadError, match="target.yaml: name: String should match"):
+        folder.read(fresh.path)
+    with pytest.raises(ConfigError, match="no target 'depot'.*TRACE_GYM_ENVS.*those that ship are tau2_airline"):
+        catalogue.target("depot")
+
+
+# The base world and its environment
+
+
+def test_a_base_world_is_written_mended_and_admitted(made: Made) -> None:
+    purposes = [request.purpose for request in made.parrot.asked]
+    name = "parcel_depot_base"
+    assert purposes == [f"write {name}", f"repair 1 {name}", f"repair 2 {name}", f"plan {ENV}", f"write {ENV}"]
+    verdicts = [line.partition(": ")[2] for line in made.said if "version" in line]
+    assert verdicts[0] == "not run: attribute, builtin, dunder" and verdicts[1] == "fails TG413"
+    assert [verdict.split()[0] for verdict in verdicts[2:]] == ["passed", "passed"]
+    assert made.parrot.loaded == [False, False, False, True, True]  # nothing but the sandbox ran it before
+    card = bases.card_of(made.home)
+    assert card is not None and card.report.passed and card.author == "llm:parrot" and card.target == "parcel_depot"
+    assert {f.code for f in card.report.findings} == {*base.CODES} and card.origin and card.origin.rounds == 3
+    figures = next(f.figures for f in card.report.findings if f.code == "TG413")
+    assert (figures["calls_hand_over"], figures["computable_hand_over"], figures["values_storage_fee"]) == (8, 6, 1)
+    asked = str(made.parrot.asked[2].messages[-1]["content"])
+    assert "### TG413" in asked and "storage_fee: fee differs by value" in asked and "recorded {" in asked
+    assert (made.home.path / "base" / CANDIDATES / name / "round-1" / "complaints.md").is_file()
+
+
+def test_the_author_reads_the_target_and_not_all_of_its_episodes(made: Made) -> None:
+    asked = str(made.parrot.asked[0].messages[-1]["content"])
+    assert (
+        made.home.policy in asked
+        and "class TargetWorld(World)" in asked
+        and 'get_parcel {"parcel_id": "P9042"}' in asked
+    )
+    assert "Error: unknown parcel P9042" in asked and all(f"- {code} " in asked for code in base.CODES)
+    assert "P1101" in EPISODES.read_text() and "P1101" not in asked
+    planned, written = (str(r.messages[-1]["content"]) for r in made.parrot.asked[3:])
+    assert "write `hand_over(parcel_id: string, paid: number)`" in planned
+    assert "class ParcelDepotBase(TargetWorld)" in written and "import DAILY, FREE_DAYS, ParcelDepotBase" in written
+
+
+def test_the_environment_stands_on_the_base_world(made: Made, own: TargetFolder) -> None:
+    card = registry.manifest(ENV)
+    assert card == made.card and card.target == "parcel_depot" and card.report.passed
+    assert card.base_sha256 == bases.card_of(own).module_sha256  # type: ignore[union-attr]
+    replayed = next(f for f in card.report.findings if f.code == "TG413")
+    assert replayed.verdict == "passed" and replayed.figures["computable_hand_over"] == 6
+    done = [play(Oracle(), registry.episode(f"{ENV}/{level}/5")) for level in range(3)]
+    assert all(e.score and e.score.success for e in done)
+    assert done[0].messages[0]["content"] == own.interface.system_prompt
+    world = registry.load(ENV)
+    assert catalogue.target("parcel_depot").world in world.__mro__
+    assert sys.modules[bases.module_of(own)].__file__ == str(own.base_module)
+    code, told = run("target", "check", own.path)
+    assert code == 0 and "admitted, by llm:parrot" in told and "hand_over: 6 of 8 recorded calls compared, 100%" in told
+
+
+def test_an_admitted_base_world_is_not_written_again(own: TargetFolder) -> None:
+    assert base.write_base(own, Parrot([])) == bases.card_of(own)
+    done = CliRunner().invoke(
+        app, ["synthesize", "--target", str(own.path), "--author", "llm", "--llm", f"files:{own.path / 'desk'}"]
+    )
+    assert done.exit_code == 0 and "parcel_depot_base, by llm:parrot, is the base world" in done.output
+
+
+def test_another_base_world_is_refused(own: TargetFolder) -> None:
+    text = own.base_module.read_text()
+    own.base_module.write_text(text.replace("FREE_DAYS = 7", "FREE_DAYS = 9"))
+    with pytest.raises(TamperedEnv, match=f"target check {own.path} --admit"):
+        registry.load(ENV)
+    with pytest.raises(TamperedEnv, match="its manifest says"):
+        base.write_base(own, Parrot([]))
+    assert any("has sha256" in says for says in notes(own))
+    card = bases.card_of(own)
+    assert card is not None
+    other = card.model_copy(update={"module_sha256": registry.sha256(own.base_module.read_bytes())})  # as if admitted
+    own.base_module.with_suffix(".json").write_text(other.model_dump_json())
+    with pytest.raises(TamperedEnv, match="was validated on a base world with sha256"):
+        registry.load(ENV)
+
+
+def test_a_base_world_is_refused_when_the_tools_have_changed(own: TargetFolder) -> None:
+    place = own.path / "tools.json"
+    place.write_text(place.read_text().replace('"damaged"', '"broken"'))
+    with pytest.raises(TamperedEnv, match="the tools of parcel_depot have changed"):
+        registry.load(ENV)
+
+
+def test_more_episodes_are_to_be_compared_again(own: TargetFolder) -> None:
+    place = own.path / "trajectories.jsonl"
+    place.write_text(place.read_text().partition("\n")[0] + "\n")
+    assert "target check" in next(mend for says, mend in notes(own).items() if "has changed since" in says)
+
+
+def test_an_environment_needs_its_target(own: TargetFolder, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "envs"
+    elsewhere.mkdir()
+    for suffix in (".py", ".json"):
+        shutil.move(own.path / f"{ENV}{suffix}", elsewhere)
+    os.environ[VARIABLE] = str(elsewhere)
+    registry.refresh()
+    with pytest.raises(ConfigError, match="name its folder, the one with target.yaml, in TRACE_GYM_ENVS"):
+        registry.load(ENV)
+    registry.add_folder(own.path)
+    assert registry.load(ENV).id == ENV
+
+
+def test_a_base_world_of_ones_own_is_left_alone_until_it_is_checked(fresh: TargetFolder) -> None:
+    fresh.base_module.parent.mkdir()
+    fresh.base_module.write_text(BASE)
+    with pytest.raises(TamperedEnv, match=r"no admitted base world.*target check .* --admit"):
+        base.write_base(fresh, Parrot([]))
+    code, told = run("target", "check", fresh.path)
+    assert code == 1 and "no admitted base world" in told
+    fresh.base_module.write_text(HOSTILE)
+    code, told = run("target", "check", fresh.path, "--admit")
+    assert code == 1 and "was not run" in told and "__class__" in told
+
+
+def test_nothing_is_asked_of_a_model_while_the_files_are_wrong(fresh: TargetFolder) -> None:
+    (fresh.path / "policy.md").write_text("")
+    with pytest.raises(ConfigError, match="policy.md is empty"):
+        base.write_base(folder.read(fresh.path), Parrot([]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("def storage_fee", "def fees", "lacks the method storage_fee"),
+        ("def parcel(self", "def as_recorded(self", "defines as_recorded, which stays"),
+        ("def knows(self, call, shown)", "def knows(self, call)", "knows takes self, call; expected"),
+        ("from typing import Any, Self", "from trace_gym.targets.user.folder import find", "imports find"),
+        ("from typing import Any, Self", "from trace_gym.targets.user.world import _replays", "imports _replays"),
+    ],
+)
+def test_a_base_world_has_its_tools_and_no_more_than_it_is_offered(
+    old: str, new: str, fault: str, fresh: TargetFolder
+) -> None:
+    plain = BASE.replace("call: Call, shown: Sequence[tuple[Call, Any]]) -> bool", "call, shown) -> bool")
+    assert old in plain
+    spec, form = base.base_spec(fresh), slots.base_contract(list(fresh.kinds))
+    with pytest.raises(slots.Unwritable, match=fault):
+        slots.fill(plain.replace(old, new), spec, catalogue.foundation(fresh), form)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from trace_gym.targets.user.folder import find",
+        "from trace_gym.targets.user.replays import find",
+        "from trace_gym.targets.user.world import _replays",
+        "from trace_gym.targets.user import bases",
+        "from trace_gym.targets.tau2.airline import AirlineDesk",
+    ],
+)
+def test_the_gate_offers_a_base_world_its_parent_alone(line: str, fresh: TargetFolder) -> None:
+    imports = ground_of(base.base_spec(fresh)).imports
+    assert not scan(BASE, target_imports=imports)
+    assert [f.rule for f in scan(f"{BASE}\n{line}\n", target_imports=imports)] == ["import"]
+
+
+def test_the_gate_offers_an_environment_its_base_world(own: TargetFolder) -> None:
+    spec = registry.manifest(ENV).spec
+    assert spec is not None
+    imports = ground_of(spec).imports
+    assert not scan(ENVIRONMENT, target_imports=imports)
+    text = ENVIRONMENT.replace("import ParcelDepotBase", "import ParcelDepotBase, TargetWorld, _replays")
+    assert "offers no _replays" in scan(text, target_imports=imports)[0].says
+
+
+# What replay proves
+
+
+@pytest.mark.parametrize(
+    ("figures", "verdict", "fault"),
+    [
+        ({}, "inapplicable", "nothing was compared"),
+        ({"get_parcel": 9, "storage_fee": 8, "hand_over": 7}, "passed", "find_parcels: none of 3 answered calls"),
+        (
+            dict.fromkeys(("find_parcels", "get_parcel", "storage_fee", "hand_over", "send_back"), 1),
+            "passed",
+            "5 calls are",
+        ),
+    ],
+)
+def test_a_base_world_that_knows_too_little_proves_nothing(
+    figures: dict[str, int], verdict: str, fault: str, fresh: TargetFolder
+) -> None:
+    told = {f"computable_{tool}": float(count) for tool, count in figures.items()}
+    finding = Finding(code="TG413", property="replay-fidelity", verdict=verdict, says="so", figures=told)  # type: ignore[arg-type]
+    report = demanding(Report(passed=True, findings=(finding,), scenarios=1), fresh)
+    assert not report.passed and report.findings[0].verdict == "failed" and fault in report.findings[0].says
+
+
+def test_fields_that_no_replay_can_repeat_are_exempt(own: TargetFolder) -> None:
+    def alike(said: str) -> bool:
+        settings = own.path / "target.yaml"
+        settings.write_text(settings.read_text().replace("not_compared: {}", f"not_compared: {said}"))
+        given = Given(recordings=(str(own.path / "trajectories.jsonl"),))
+        report = validate(world, profile="quick", only=("TG413",), given=given, progress=False)
+        settings.write_text(settings.read_text().replace(f"not_compared: {said}", "not_compared: {}"))
+        return report.passed
+
+    lies = own.base_module.read_text().replace("days - FREE_DAYS", "days")
+    place = own.path / "parcel_depot_base.py"
+    place.write_text(lies)
+    world = registry.world_at(place)
+    assert not alike("{}") and alike("{storage_fee: [fee]}") and alike('{storage_fee: ["*"]}')

@@ -1,0 +1,207 @@
+"""What is missing or wrong in the folder of a target, each with what mends it."""
+
+from __future__ import annotations
+
+import keyword
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import jsonschema
+
+from trace_gym.errors import ReadError, TamperedEnv
+from trace_gym.schemas import complaint_about
+from trace_gym.targets.user import bases
+from trace_gym.targets.user.folder import (
+    ANY,
+    GUESSED,
+    POLICY,
+    SETTINGS,
+    TOOLS,
+    TRAJECTORIES,
+    Kind,
+    TargetFolder,
+    names_of,
+)
+from trace_gym.targets.user.replays import answers, refused
+from trace_gym.targets.user.world import TargetWorld
+from trace_gym.world import World
+
+KINDS = get_args(Kind)
+NAMED = 8
+"""Things that are named in one sentence."""
+
+Level = Literal["wrong", "open", "fine"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that was found."""
+
+    level: Level
+    """``wrong`` has to be mended, ``open`` is for somebody to decide, ``fine`` is as it should be."""
+    says: str
+    mend: str = ""
+
+
+def check(home: TargetFolder) -> Iterator[Note]:
+    """Look through the files of a target, and at the manifest of its base world; nothing is run."""
+    found = [note for part in (_tools, _policy, _episodes) for note in _read(part, home)]
+    yield from found
+    if all(note.level != "wrong" for note in found):  # what follows rests on them
+        yield from _kinds(home)
+        yield from _calls(home)
+        yield from _base(home)
+
+
+def _read(part: Callable[[TargetFolder], Iterator[Note]], home: TargetFolder) -> list[Note]:
+    try:
+        return list(part(home))
+    except ReadError as error:  # its message says what mends it
+        return [_wrong(str(error))]
+
+
+def _tools(home: TargetFolder) -> Iterator[Note]:
+    names = names_of(home.tools)
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield _wrong(f"{TOOLS} has {times} tools called {name}", "keep one of them")
+    faults = [note for tool in home.tools for note in _schema(tool["function"]["name"], tool["function"]["parameters"])]
+    yield from faults
+    if not faults:
+        yield _fine(f"{TOOLS}: {len(names)} tools with valid schemas")
+
+
+def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:
+    proxy = "give it another name at the target, or put a server between that renames it"
+    if not _usable(name) or name in _taken():
+        why = "is a name that worlds use themselves" if name in _taken() else "is no Python name, and tools are methods"
+        yield _wrong(f"{TOOLS}: the tool {name!r} {why}", proxy)
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        where = f"parameters{error.json_path.removeprefix('$')}"
+        yield _wrong(f"{TOOLS}: {name}: {where}: {error.message[:200]}", "correct the schema (JSON Schema 2020-12)")
+        return
+    properties = schema.get("properties")
+    known = list(properties) if isinstance(properties, dict) else []
+    for parameter in known:
+        if not _usable(parameter) or parameter == "self":
+            yield _wrong(f"{TOOLS}: {name}: the parameter {parameter!r} is no Python name", proxy)
+    needed = schema.get("required")
+    for parameter in needed if isinstance(needed, list) else []:
+        if parameter not in known:
+            yield _wrong(f"{TOOLS}: {name} requires {parameter!r}, which is none of its properties", "add or drop it")
+
+
+def _usable(name: str) -> bool:
+    return name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
+def _taken() -> frozenset[str]:
+    """Names that no tool can have, as a world has other things by them."""
+    return frozenset((*dir(TargetWorld), *TargetWorld.__dataclass_fields__, *World.__annotations__))
+
+
+def _policy(home: TargetFolder) -> Iterator[Note]:
+    if home.policy:
+        yield _fine(f"{POLICY}: {len(home.policy.split())} words")
+    else:
+        yield _wrong(f"{POLICY} is empty", "write down the rules that the agent has to obey")
+
+
+def _episodes(home: TargetFolder) -> Iterator[Note]:
+    count = Counter(e.success for e in home.episodes)
+    says = f"{TRAJECTORIES}: {count[False]} failed and {count[True]} successful episodes"
+    says += f", {count[None]} not scored" if count[None] else ""
+    if not home.episodes:
+        yield _wrong(f"{TRAJECTORIES} holds no episode", "make the target anew with --trajectories")
+    elif not count[False] or not count[True]:
+        yield _open(says, "a diagnosis needs both; without one, list capabilities by hand (docs/synthesize.md)")
+    else:
+        yield _fine(says)
+
+
+def _kinds(home: TargetFolder) -> Iterator[Note]:
+    said, names = home.settings.kinds, names_of(home.tools)
+    place = home.path / SETTINGS
+    if unknown := [n for n in said if n not in names]:
+        yield _wrong(f"{SETTINGS} has kinds of {_some(unknown)}, not in {TOOLS}", f"delete the line in {place}")
+    for name in names:
+        if (kind := said.get(name, "")).rstrip(GUESSED) not in KINDS:
+            found = f"{name} has no kind" if not kind else f"{name} has the kind {kind!r}"
+            yield _wrong(f"{SETTINGS}: {found}; expected {', '.join(KINDS)}", f'write "  {name}: read" in {place}')
+    if guessed := [n for n in names if said.get(n, "").endswith(GUESSED)]:
+        told = _some([f"{n} ({said[n].rstrip(GUESSED)})" for n in guessed])
+        yield _open(f"{len(guessed)} kinds are guessed: {told}", f"look at them, delete the question marks in {place}")
+    if not any(kind == "write" for kind in home.kinds.values()):
+        yield _open("no tool writes, so there is nothing that an agent could do wrong", f"correct kinds in {place}")
+
+
+def _calls(home: TargetFolder) -> Iterator[Note]:
+    names, made = names_of(home.tools), [pair for e in home.episodes for pair in answers(e)]
+    called = Counter(call.tool for call, _ in made)
+    if foreign := sorted(called.keys() - set(names)):
+        told = _some([f"{n} ({called[n]} calls)" for n in foreign])
+        yield _open(f"the episodes call {told}, which {TOOLS} lacks; these calls are left out", "add the tools")
+    if idle := [n for n in names if not called[n]]:
+        mend = "record episodes that call them; otherwise the base world follows their descriptions alone"
+        yield _open(f"{len(idle)} tools are never called in the episodes: {_some(idle)}", mend)
+    taken = [(c, told) for c, told in made if c.tool in names and not refused(told)]
+    misfits = [(c.tool, why) for c, _ in taken if (why := complaint_about(c, home.interface))]
+    if misfits:
+        says = f"{len(misfits)} recorded calls were taken and do not fit their schema, such as {misfits[0][0]}"
+        yield _open(f"{says}: {misfits[0][1]}", f"correct {TOOLS}")
+    if not taken:
+        yield _wrong("no recorded call was answered, so there is nothing to compare with", "record other episodes")
+
+
+def _base(home: TargetFolder) -> Iterator[Note]:
+    write = f"trace-gym synthesize --target {home.path} --author llm --llm ..."
+    card = bases.card_of(home)
+    if not home.base_module.is_file() and card is None:
+        yield _open("there is no base world yet", write)
+        return
+    try:
+        bases.admitted(home)
+    except TamperedEnv as error:
+        yield _wrong(str(error))
+        return
+    assert card is not None and card.spec is not None
+    yield _fine(f"the base world is admitted, by {card.author}, sha256 {card.module_sha256[:12]}")
+    if card.spec.slots.get(bases.TRAJECTORIES_SLOT) != home.trajectories_sha256:
+        says = f"{TRAJECTORIES} has changed since, so that the figures below are of other episodes"
+        yield _open(says, bases.mend(home))
+    figures = next((f.figures for f in card.report.findings if f.code == "TG413"), {})
+    for tool in home.kinds:
+        yield _fidelity(tool, figures, home)
+
+
+def _fidelity(tool: str, figures: dict[str, float], home: TargetFolder) -> Note:
+    calls, known = (figures.get(f"{what}_{tool}", 0.0) for what in ("calls", "computable"))
+    if ANY in home.settings.not_compared.get(tool, ()):
+        return _open(f"{tool}: not compared, as {SETTINGS} says", "its copy is as true as its author guessed")
+    if not known:
+        says = f"{tool}: none of {calls:g} recorded calls could be compared"
+        return _open(says, "record episodes that call it")
+    shapes, values = figures[f"shapes_{tool}"], figures[f"values_{tool}"]
+    alike = f"{shapes:.0%} alike in shape, {values:.0%} in values"
+    return _fine(f"{tool}: {known:g} of {calls:g} recorded calls compared, {alike}")
+
+
+def _wrong(says: str, mend: str = "") -> Note:
+    return Note("wrong", says, mend)
+
+
+def _open(says: str, mend: str) -> Note:
+    return Note("open", says, mend)
+
+
+def _fine(says: str) -> Note:
+    return Note("fine", says)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

@@ -1,0 +1,79 @@
+"""What the worlds of a user's own target need of its folder: the interface, and the recorded episodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from trace_gym.targets.user.folder import ANY, find
+from trace_gym.types import Call, Interface, Trajectory
+
+Shown = list[tuple[Call, Any]]
+"""Calls with their answers, parsed where they are JSON."""
+
+
+def interface_of(target: str) -> Interface:
+    """The interface of the target of this name."""
+    return find(target).interface
+
+
+def compared(target: str, call: Call, answer: Any) -> Any:
+    """An answer without the fields that the target's settings exempt from comparison."""
+    exempt = find(target).settings.not_compared.get(call.tool, ())
+    if ANY in exempt:
+        return None
+    if isinstance(answer, list):
+        return [compared(target, call, part) for part in answer]
+    return {k: v for k, v in answer.items() if k not in exempt} if isinstance(answer, dict) else answer
+
+
+def of(target: str) -> list[tuple[Shown, list[Call]]]:
+    """Of each recorded episode what was shown before the first change, and its calls of the target's tools.
+
+    They are shared: copy what is changed.
+    """
+    home = find(target)
+    return _of(target, home.tools_sha256 + home.trajectories_sha256)
+
+
+@lru_cache(maxsize=8)
+def _of(target: str, digest: str) -> list[tuple[Shown, list[Call]]]:
+    home = find(target)
+    answered = [[a for a in answers(e) if a[0].tool in home.kinds] for e in home.episodes]
+    return [(list(_before(a, home.kinds)), [call for call, _ in a]) for a in answered]
+
+
+def answers(episode: Trajectory) -> list[tuple[Call, str]]:
+    """The calls of an episode that were answered, each with its answer."""
+    told = {m.get("tool_call_id"): str(m.get("content") or "") for m in episode.messages if m["role"] == "tool"}
+    wires = [w for m in episode.messages for w in m.get("tool_calls") or () if w.get("id") in told]
+    found = []
+    for wire in wires:
+        arguments = parsed(wire["function"]["arguments"])
+        if isinstance(arguments, dict):
+            found.append((Call(wire["function"]["name"], arguments), told[wire["id"]]))
+    return found
+
+
+def refused(told: str) -> bool:
+    """Whether an answer is a refusal."""
+    return told.lower().startswith("error")
+
+
+def parsed(text: Any) -> Any:
+    """JSON where it is an object or a list, else the text itself."""
+    try:
+        return json.loads(text) if isinstance(text, str) and text[:1] in "[{" else text
+    except ValueError:
+        return text
+
+
+def _before(answered: list[tuple[Call, str]], kinds: Mapping[str, str]) -> Iterator[tuple[Call, Any]]:
+    """What was shown before the first change."""
+    for call, told in answered:
+        if not refused(told):
+            if kinds[call.tool] == "write":
+                return
+            yield call, parsed(told)
