@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from mutants import machine, table
+from mutants import fresh, machine, table
+from mutants.published import PUBLISHED
 
 from trace_gym import registry
+from trace_gym.episode import Episode
+from trace_gym.types import Scenario
 from trace_gym.validate import PROPERTIES, validate
 
 
@@ -39,6 +43,38 @@ def test_every_property_has_a_mutant_that_it_is_there_for() -> None:
     listed = list(table.mutants())
     assert {code for _, _, code in listed} == PROPERTIES.keys()
     assert len(listed) >= 60
+
+
+def test_published_faults_have_mutants_that_exist() -> None:
+    known = {reference.removeprefix("mutants.") for reference, _, _ in table.mutants()}
+    assert all(p.mutants and set(p.mutants) <= known for p in PUBLISHED)
+
+
+def test_the_page_lists_every_mutant_and_marks_what_is_there_for_it() -> None:
+    found = {reference: ["TG999", code] for reference, _, code in table.mutants()}
+    survivor = next(iter(found))
+    page = table.markdown({**found, survivor: []})
+    assert f"{len(found)} mutants, {len(found) - 1} of them rejected" in page
+    assert page.count("| TG999, **TG") == len(found) - 1 and page.count("| nothing |") == 1
+
+
+def test_the_page_in_the_documentation_is_of_todays_mutants() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "mutants.md").read_text()
+    listed = list(table.mutants())
+    assert f"{len(listed)} mutants, {len(listed)} of them rejected" in page
+    assert all(f"| {fault} | `{reference.removeprefix('mutants.')}` |" in page for reference, fault, _ in listed)
+
+
+def test_fresh_runs_are_of_other_problems() -> None:
+    names = [f"tau2_precondition__{run}" for run in (1, 2)]
+    assert all(
+        validate(f"mutants.fresh:{name}", profile="quick", only=("TG2",), progress=False).passed for name in names
+    )
+    worlds = [registry.load("tau2_precondition"), *(getattr(fresh, name) for name in names)]
+    begun = [[Episode(w, Scenario(env=w.id, level=0, seed=0)).state_hash for w in worlds] for _ in range(2)]
+    assert begun[0] == begun[1] and len(set(begun[0])) == 3
+    with pytest.raises(AttributeError):
+        fresh.tau2_precondition  # noqa: B018
 
 
 def test_operators_name_properties_that_exist() -> None:

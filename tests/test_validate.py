@@ -8,18 +8,19 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from mutants.faults import MUTANTS, EndlessOracle, GlobalRandom, LeakyLookup, NoSecondLevel, OneProblem
+from mutants.faults import MUTANTS, EndlessOracle, ForgottenGuard, GlobalRandom, LeakyLookup, NoSecondLevel, OneProblem
 from mutants.hotel import Hotel
 from rich.console import Console
 
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, ReadError
+from trace_gym.report import replays
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.types import Call, Finding, Replay, Report, Say, Scenario
 from trace_gym.validate import PROPERTIES, Broken, Context, Held, begin, listing, load, markdown, prop, render, validate
@@ -81,6 +82,21 @@ def test_a_shipped_environment_of_each_target_passes(name: str) -> None:
     assert not failures(report)
     figures = next(f.figures for f in report.findings if f.code == "TG205")
     assert figures["needs"] > 0
+
+
+class Mumbling(Hotel):
+    """Both experts do the same, and the one without the capability tells half of what was due."""
+
+    id = "mumbling"
+
+    def ablated(self) -> Iterator[Call | Say]:
+        for step in self.oracle():
+            yield step if isinstance(step, Call) else Say(f"You owed {self.mine.due // 2 + 1}; here is the key.")
+
+
+def test_a_capability_of_telling_counts_where_what_is_told_decides() -> None:
+    found = next(f for f in quick(Mumbling, "TG205").findings if f.code == "TG205")
+    assert found.passed and found.figures["needs"] == 1
 
 
 def test_the_same_verdict_twice() -> None:
@@ -206,6 +222,48 @@ def test_a_world_of_no_importable_module_is_a_finding() -> None:
 
     [found] = failures(quick(Local))
     assert found.code == "TG001" and "pickle" in found.says
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict", "says"),
+    [
+        ("while True: pass", "unfinished", "is not loaded within"),
+        ("import os; os._exit(3)", "failed", "ends the process that loads it, with exit code 3"),
+        ("def broken(:", "failed", "SyntaxError"),
+    ],
+)
+def test_a_module_that_hangs_or_quits_is_a_finding(tmp_path: Path, source: str, verdict: str, says: str) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text(source)
+    seconds = 2.0 if verdict == "unfinished" else None
+    report = validate(path, engine="processes", budget=seconds, progress=False)
+    [found] = report.findings
+    assert (found.code, found.verdict) == ("TG001", verdict) and says in found.says
+    shows = f"from trace_gym.validate import load\n\nload({str(path)!r})\n"
+    assert found.counterexample == (shows if verdict == "failed" else "")
+
+
+def test_no_workers_and_no_time_are_refused() -> None:
+    for wrong in ({"workers": 0}, {"budget": 0.0}, {"budget": -1.0}):
+        with pytest.raises(ConfigError, match="expected at least one, and some time"):
+            validate(Hotel, progress=False, **wrong)  # type: ignore[arg-type]
+
+
+def test_what_was_not_finished_is_no_failure_in_the_table() -> None:
+    late = PROPERTIES["TG103"].finding("unfinished", "not finished")
+    text = shown(render(Report(passed=False, findings=(late,), scenarios=3)))
+    assert text.startswith("unfinished on 3 scenarios") and "open" in text and "fails" not in text
+
+
+def test_a_replay_shows_the_damage() -> None:
+    [found] = failures(quick(ForgottenGuard, "TG304"))
+    assert found.replay is not None
+    *_, harm, words = found.replay.actions
+    assert harm["tool"] == "hand_over" and "say" in words
+    episode = begin("mutants.faults:ForgottenGuard", found.replay.scenario)
+    for action in found.replay.actions:
+        episode.step(replays.action(action))
+    assert episode.finish().success and harm["arguments"] != {"room": episode.world.room}  # type: ignore[attr-defined]
 
 
 def test_global_randomness_is_put_back() -> None:

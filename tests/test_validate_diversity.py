@@ -6,7 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from mutants.diversity import MUTANTS, FirstFlightIsRight, MostlyRefused
+from mutants.diversity import (
+    MUTANTS,
+    FirstFlightIsRight,
+    LargestFlightNumberIsRight,
+    MostlyRefused,
+    NeverTheOneThatPaid,
+)
 from mutants.hotel import Hotel
 from toy_world import ToyBoxes
 
@@ -38,7 +44,8 @@ def test_each_mutant_is_rejected_for_its_fault(mutant: type[World]) -> None:
 
 def test_every_property_kills_two_mutants() -> None:
     codes = [m.rejected_by for m in MUTANTS]
-    assert {c: codes.count(c) >= 2 for c in CODES} == dict.fromkeys(CODES, True)
+    wanted = (*CODES, "TG705")
+    assert {c: codes.count(c) >= 2 for c in wanted} == dict.fromkeys(wanted, True)
 
 
 @pytest.mark.parametrize("name", ENVS)
@@ -49,6 +56,22 @@ def test_the_environments_are_diverse(name: str) -> None:
         found = PROPERTIES[code](world, sample(world, 25), context)
         assert found.verdict == "passed", found.says
         assert all(isinstance(e, Bars) and e.bars for e in found.exhibits) and found.exhibits
+
+
+@pytest.mark.parametrize("name", ["tau2_structured_data", "tau2_tool_precision"])
+def test_choices_of_the_environments_take_a_look(name: str) -> None:
+    found = check(registry.module_path(name), "TG705", "gate")
+    assert found.verdict == "passed" and "the nearest" in found.says, found.says
+
+
+def test_where_nothing_is_chosen_no_rule_is_blind() -> None:
+    assert check(registry.module_path("tau2_precondition"), "TG705").verdict == "inapplicable"
+
+
+def test_a_blind_rule_is_named() -> None:
+    paid, largest = check(NeverTheOneThatPaid, "TG705"), check(LargestFlightNumberIsRight, "TG705")
+    assert "the first but the ablated expert's" in paid.says and "in 100% of" in paid.says
+    assert "the largest, of search_direct_flight" in largest.says
 
 
 def test_problems_that_are_meant_to_be_alike_are_not_judged() -> None:

@@ -282,7 +282,8 @@ class TestReasoningGym:
     @pytest.fixture(autouse=True)
     def library(self) -> None:
         pytest.importorskip(
-            "reasoning_gym", reason="reasoning-gym is not installed: pip install 'trace-gym[reasoning-gym]'"
+            "reasoning_gym",
+            reason="reasoning-gym is not installed: pip install 'trace-gym[reasoning-gym]' (it needs a C compiler)",
         )
 
     def test_a_data_set_is_asked(self) -> None:

@@ -7,6 +7,8 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
+from typing import Self
 
 import pytest
 from mutants.hotel import Hotel
@@ -19,7 +21,7 @@ from trace_gym.types import Call, Finding, Say, Scenario
 from trace_gym.validate import Context, files, guess, leakage
 from trace_gym.validate.context import PROFILES, Given
 from trace_gym.validate.gate import sample
-from trace_gym.validate.gold import Gold, at, scalars, telling, told, words_of
+from trace_gym.validate.gold import Gold, at, distinctive, scalars, telling, told, words_of
 from trace_gym.validate.overlap import _possible
 from trace_gym.validate.properties import PROPERTIES
 from trace_gym.validate.source import load
@@ -79,6 +81,29 @@ def test_the_word_that_tells_is_named() -> None:
     assert "kindly" in polite.says or "please" in polite.says
     assert polite.figures["gain_0"] > 0.2  # two of three wordings have a please
     assert "refunded" in check(OpeningTellsTheDecision, "TG701", "gate").says
+
+
+class HouseRules(Hotel):
+    """You run a hotel desk. A night is 50 or 100, a car 15 a day. The key comes once the invoice is settled."""
+
+    id = "house_rules"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        made = super().generate(rng, level)
+        for room in made.rooms.values():
+            room.due = rng.choice((15, 50, 100))
+        return made
+
+
+def test_a_limit_in_the_policy_is_no_leak() -> None:
+    found = check(HouseRules, "TG701", "gate")
+    assert found.verdict == "passed" and found.figures["answers"] > 0, found.says
+
+
+def test_what_is_distinctive_stands_nowhere_by_chance() -> None:
+    words = ("50", "100", "12.5", "24h", "3rd", "gold", "1250", "99.95", "2024-05-10", "HAT045", "inv42", "mia_li_3668")
+    assert [w for w in words if distinctive(w)] == ["1250", "99.95", "2024-05-10", "HAT045", "inv42", "mia_li_3668"]
 
 
 class Hinted(Hotel):

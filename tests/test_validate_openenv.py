@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -140,6 +141,12 @@ def graded(registry: Any, subject: Any) -> dict[str, Any]:
     selected = registry.select(subject.manifest, openenv.Level.SEMANTIC)
     began = openenv.CheckResult(check_id="runtime.startup", status="pass", duration_s=0)
     return {r.check_id: r for r in execute_graders(selected, subject, prior=[began])}
+
+
+def test_the_project_names_them_as_entry_points() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    named = {name: f"{graders.__name__}:{made}" for name, made in ENTRIES.items()}
+    assert project.get("entry-points", {}).get(openenv.ENTRY_POINT_GROUP) == named
 
 
 def test_the_policy_knows_every_check() -> None:

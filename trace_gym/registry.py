@@ -315,7 +315,7 @@ def admit(
         fingerprint=fingerprint(world),
         origin=origin,
         mix=mix,
-        report=report.summary(),
+        report=report.summary().model_copy(update={"env": world.id}),  # where it lay when it was checked says nothing
     )
     write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()

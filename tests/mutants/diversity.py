@@ -1,4 +1,4 @@
-"""Mutants whose problems are one problem: one fault each."""
+"""Mutants whose problems are one problem, or have one answer: one fault each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mutants.hotel import Hotel, mutants
 from trace_gym.generated_envs.tau2_multi_step import Tau2MultiStep
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
+from trace_gym.generated_envs.tau2_tool_precision import Tau2ToolPrecision
 from trace_gym.targets.tau2.airline import SKILLS, Swap, records
 
 
@@ -95,6 +96,35 @@ class MostlyRefused(Tau2Precondition):
             if not made.requests[0].verdict(made).allowed:
                 break
         return made
+
+
+class NeverTheOneThatPaid(Tau2ToolPrecision):
+    """The method that is meant is any but the one that had paid, so nobody need read which."""
+
+    id, rejected_by = "never_the_one_that_paid", "TG705"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        while True:
+            made: Self = super().generate(rng, level)
+            [booking] = made.reservations.values()
+            if made.requests[0].method != booking["payment_history"][0]["payment_id"]:  # type: ignore[attr-defined]
+                return made
+
+
+class LargestFlightNumberIsRight(Tau2StructuredData):
+    """The flight that fits has the largest number of all that are found, at any place of the list."""
+
+    id, rejected_by = "largest_flight_number_is_right", "TG705"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        while True:
+            made: Self = super().generate(rng, level)
+            [request] = made.requests
+            assert isinstance(request, Swap)
+            if request.choice(made, SKILLS) == max(n for n, f in made.flights.items() if request.date in f["dates"]):
+                return made
 
 
 MUTANTS = mutants(vars())

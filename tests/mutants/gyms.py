@@ -12,6 +12,9 @@ from mutants.hotel import Hotel, mutants
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
 from trace_gym.world import ToolError, tool
 
+HUGE = ("TG0", "TG1", "TG2", "TG4", "TG9")
+"""Of megabytes of text only this is asked in the table: whoever reads every word of them is at it for hours."""
+
 
 class OpensByTheClock(Hotel):
     id, rejected_by = "opens_by_the_clock", "TG901"
@@ -23,6 +26,7 @@ class OpensByTheClock(Hotel):
 
 class LongStory(Hotel):
     id, rejected_by = "long_story", "TG901"
+    asked = HUGE
     fault = "the opening is no observation"
 
     def opening(self) -> str:
@@ -66,6 +70,7 @@ class WaitsItsTurn(Hotel):
 
 class TellsOfTheJourney(Hotel):
     id, rejected_by = "tells_of_the_journey", "TG903"
+    asked = HUGE
     fault = "the user's answer is outside the observation space"
 
     def reply(self, text: str) -> str | None:
@@ -74,6 +79,7 @@ class TellsOfTheJourney(Hotel):
 
 class ShowsTheWholeHouse(Hotel):
     id, rejected_by = "shows_the_whole_house", "TG903"
+    asked = HUGE
     fault = "an answer is outside the observation space"
 
     def shown(self, room: str) -> dict[str, Any]:

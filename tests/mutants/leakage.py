@@ -76,6 +76,18 @@ class SchemaNamesTheInvoice(Hotel):
         return Interface.model_validate_json(made)
 
 
+class PolicyNamesTheAmount(Hotel):
+    """You run a hotel desk. A guest gets the key once the invoice, such as one of 1250, is settled, and hears of it."""
+
+    id, rejected_by = "policy_names_the_amount", "TG701"
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        made = super().generate(rng, level)
+        made.mine.due = 1250
+        return made
+
+
 class HintNamesTheInvoice(Hotel):
     id, rejected_by = "hint_names_the_invoice", "TG702"
 

@@ -1,17 +1,21 @@
 """The table of faults and of what finds them: ``PYTHONPATH=tests python -m mutants.table > docs/mutants.md``.
 
-Every hand-written mutant, and every operator's variant of one environment, goes through all properties.
+Every hand-written mutant, and every operator's variant of one environment, goes through all properties. What is found
+is kept in ``--kept FILE`` as it comes, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
 from pathlib import Path
 
 from mutants import machine
+from mutants.published import PUBLISHED
 
 from trace_gym.validate import PROPERTIES, Given, validate
 
@@ -19,13 +23,25 @@ SHOWN = "tau2_precondition"
 HEAD = """# Faults, and the properties that find them
 
 Generated: `PYTHONPATH=tests python -m mutants.table > docs/mutants.md`. Each row is a broken variant of a healthy
-environment, with one fault; **bold** is the property that is there for it. Those from `mutants.machine` are made
-by operators that break any environment; here they break `{shown}`, and the tests put them into one environment
-of every target, and by turns into all others.
+environment, with one fault; **bold** is the property that is there for it. Those from `machine` are made by operators
+that break any environment; here they break `{shown}`, and the tests put them into one environment of every
+target, and by turns into all others. Each goes through all properties under the profile `quick`; one that this sample
+is too small for goes through its own under `gate`, and is marked. Three that write megabytes of text are asked
+TG0, TG1, TG2, TG4 and TG9 only.
 
-{count} mutants, {killed} of them rejected.
+{count} mutants, {killed} of them rejected by the property that is there for them.
 
 | Fault | Mutant | Rejected by |
+|---|---|---|
+"""
+PUBLISHED_HEAD = """
+## Faults of published environments
+
+What an audit of the environments of TRACE's reference implementation found, and the mutants that have the same fault.
+Faults that no property of an environment can find are not listed: those of trainers and of hints within a group, and
+that a user needs a language model.
+
+| Fault | Found in | Mutants |
 |---|---|---|
 """
 
@@ -33,7 +49,7 @@ of every target, and by turns into all others.
 def mutants() -> Iterator[tuple[str, str, str]]:
     """Reference, fault and code of the property that is there for it."""
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem in ("__init__", "table", "machine", "hotel"):
+        if file.stem in ("__init__", "table", "machine", "hotel", "published"):
             continue
         for made in getattr(import_module(f"mutants.{file.stem}"), "MUTANTS", ()):
             fault = getattr(made, "fault", "") or _words(made.__name__)
@@ -43,27 +59,75 @@ def mutants() -> Iterator[tuple[str, str, str]]:
         yield f"mutants.machine:{name}", operator.fault, operator.caught_by
 
 
-def rejected(reference: str) -> list[str]:
-    """The codes of all properties that reject a mutant; some need a policy or recordings, which it names."""
+def rejected(reference: str, code: str) -> list[str]:
+    """The codes of all properties that reject a mutant; some need a policy or recordings, which it names.
+
+    Where the property that is there for it is not among them, it is asked under the larger profile, and marked.
+    """
     module, _, name = reference.partition(":")
-    given = getattr(getattr(import_module(module), name), "given", Given())
-    report = validate(reference, profile="quick", given=given, progress=False)
-    return [f.code for f in report.findings if f.verdict == "failed"]
+    mutant = getattr(import_module(module), name)
+    given, asked = getattr(mutant, "given", Given()), getattr(mutant, "asked", None)
+    report = validate(reference, profile="quick", only=asked, given=given, progress=False)
+    found = [f.code for f in report.findings if f.verdict == "failed"]
+    if code not in found:
+        longer = validate(reference, profile="gate", only=(code,), given=given, progress=False)
+        found += [f"{f.code} (`gate`)" for f in longer.findings if f.verdict == "failed"]
+    return found
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kept", type=Path, help="file of what was found, to go on from")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
     listed = list(mutants())
-    rows, killed = [], 0
-    with ProcessPoolExecutor(2) as pool:
-        for (reference, fault, code), found in zip(listed, pool.map(rejected, [r for r, _, _ in listed]), strict=True):
-            killed += code in found
-            codes = ", ".join(f"**{c}**" if c == code else c for c in found) or "nothing"
-            rows.append(f"| {fault} | `{reference.removeprefix('mutants.')}` | {codes} |")
-            print(f"{len(rows)}/{len(listed)} {reference}: {codes}", file=sys.stderr)
-    missing = sorted(PROPERTIES.keys() - {code for _, _, code in listed})
-    print(HEAD.format(shown=SHOWN, count=len(rows), killed=killed) + "\n".join(sorted(rows)))
-    if missing:
-        print(f"\nNo mutant is there for {', '.join(missing)}.")
+    known = _kept(options.kept)
+    with ProcessPoolExecutor(options.workers) as pool:
+        asked = {
+            pool.submit(rejected, reference, code): reference for reference, _, code in listed if reference not in known
+        }
+        for answer in as_completed(asked):
+            known[asked[answer]] = answer.result()
+            _keep(options.kept, asked[answer], answer.result())
+            print(f"{len(known)}/{len(listed)} {asked[answer]}: {answer.result() or 'nothing'}", file=sys.stderr)
+    print(markdown(known))
+
+
+def markdown(found: dict[str, list[str]]) -> str:
+    """The page: what rejects each mutant, and which published faults the mutants have."""
+    listed = list(mutants())
+    killed = sum(_is_for(code, found[reference]) for reference, _, code in listed)
+    page = HEAD.format(shown=SHOWN, count=len(listed), killed=killed)
+    page += "\n".join(
+        sorted(f"| {fault} | `{_short(name)}` | {_codes(code, found[name])} |" for name, fault, code in listed)
+    )
+    if missing := sorted(PROPERTIES.keys() - {code for _, _, code in listed}):
+        page += f"\n\nNo mutant is there for {', '.join(missing)}."
+    page += "\n" + PUBLISHED_HEAD
+    return page + "\n".join(f"| {p.fault} | {p.where} | {', '.join(f'`{m}`' for m in p.mutants)} |" for p in PUBLISHED)
+
+
+def _codes(code: str, found: list[str]) -> str:
+    return ", ".join(f"**{c}**" if c.startswith(code) else c for c in found) or "nothing"
+
+
+def _is_for(code: str, found: list[str]) -> bool:
+    return any(c.startswith(code) for c in found)
+
+
+def _short(reference: str) -> str:
+    return reference.removeprefix("mutants.")
+
+
+def _kept(file: Path | None) -> dict[str, list[str]]:
+    """What earlier runs found, by mutant."""
+    return dict(json.loads(line) for line in file.read_text().splitlines()) if file and file.is_file() else {}
+
+
+def _keep(file: Path | None, reference: str, found: list[str]) -> None:
+    if file:
+        with file.open("a") as end:
+            print(json.dumps([reference, found]), file=end)
 
 
 def _words(name: str) -> str:

@@ -4,7 +4,9 @@ Where both experts make the same call, and pass other values for an argument, th
 that stand side by side, in an answer or in the opening, is the right one. A blind rule knows their order, and what the
 ablated expert would take, and nothing else. Chance is one in the number of values, so with two of them a half is
 nobody's fault; and some values may be plainly out of the question, so a rule may go a part of the way from chance to
-certainty. What is shown one value an answer is not judged: how many answers there are may be the oracle's doing.
+certainty. What is shown one value an answer is not judged: how many answers there are may be the oracle's doing. Nor
+are the elements of a list of several, most of which may only be handed back as they were found; nor is the rule to do
+what the ablated expert does, as how often that is right says how often the capability is needed (TG501).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from trace_gym.types import Bars, Call, Scenario
 from trace_gym.validate.attempts import EXPERTS, writes
 from trace_gym.validate.context import Context
 from trace_gym.validate.experts import CHECKS
-from trace_gym.validate.gold import Gold, is_id, more, paired, scalars, telling, words_of
+from trace_gym.validate.gold import Gold, at, is_id, more, paired, scalars, telling, words_of
 from trace_gym.validate.guess import DECIDED, ENOUGH
 from trace_gym.validate.properties import Broken, Held, Inapplicable, prop
 from trace_gym.world import World
@@ -32,8 +34,6 @@ PART = 1 / 3
 """How much of the way from chance to certainty a rule may go: as far as who need look at two of four values only."""
 ERRORS = 2.0
 """Standard errors that a rule may lie above that."""
-OWN = "the ablated expert's"
-"""The rule to do as the ablated expert does. It is not blind, and may have come down to two values."""
 PLACES = 4
 """Values of a list that a rule may name by their number."""
 
@@ -68,17 +68,16 @@ class Choice:
     place: Path
     cases: tuple[Case, ...]
 
-    def chance(self, rule: str = "") -> float:
-        """Share that a draw among the values gets right, or among two of them where they may be down to two."""
-        return fmean(self._chances(rule))
+    @property
+    def chance(self) -> float:
+        """Share that a draw among the values gets right."""
+        return fmean(c.chance for c in self.cases)
 
-    def bound(self, rule: str = "") -> float:
+    @property
+    def bound(self) -> float:
         """Share that a rule may get right; the error is that of as many draws."""
-        chance, variance = self.chance(rule), sum(c * (1 - c) for c in self._chances(rule))
-        return chance + PART * (1 - chance) + ERRORS * sqrt(variance) / len(self.cases)
-
-    def _chances(self, rule: str) -> list[float]:
-        return [max(c.chance, 0.5 if rule == OWN else 0.0) for c in self.cases]
+        variance = sum(c.chance * (1 - c.chance) for c in self.cases)
+        return self.chance + PART * (1 - self.chance) + ERRORS * sqrt(variance) / len(self.cases)
 
     @cached_property
     def shares(self) -> dict[str, float]:
@@ -88,12 +87,12 @@ class Choice:
 
     @cached_property
     def nearest(self) -> str:
-        """The rule that comes nearest to its bound, or exceeds it most."""
-        return max(self.shares, key=lambda rule: self.shares[rule] - self.bound(rule))
+        """The rule that comes nearest to the bound, or exceeds it most."""
+        return next(iter(self.shares))
 
     @property
     def excess(self) -> float:
-        return self.shares[self.nearest] - self.bound(self.nearest)
+        return self.shares[self.nearest] - self.bound
 
     @property
     def says(self) -> str:
@@ -101,16 +100,15 @@ class Choice:
         where = " ".join([self.place[0].partition("/")[0], ".".join(self.place[1:])]).strip()
         named = f"{tool} {'.'.join(p for p in path if not p.startswith('#'))}"
         often = f"in {self.shares[self.nearest]:.0%} of {len(self.cases)} choices"
-        bounds = f"chance would be in {self.chance():.0%}, and the bound is {self.bound(self.nearest):.0%}"
+        bounds = f"chance would be in {self.chance:.0%}, and the bound is {self.bound:.0%}"
         return f"level {level}: {self.nearest}, of {where}, is right for {named} {often}; {bounds}"
 
     @property
     def bars(self) -> Bars:
-        """The rules that have the bound of the nearest, and chance."""
-        alike = {r: share for r, share in self.shares.items() if (r == OWN) == (self.nearest == OWN)}
+        """The best rules, and chance."""
         title = f"Blind rules for {self.argument[1]} on level {self.argument[0]}"
-        bars = {**dict(islice(alike.items(), 8)), "chance": self.chance()}
-        return Bars(title=title, unit="share of choices", bars=bars, bound=self.bound(self.nearest))
+        bars = {**dict(islice(self.shares.items(), 8)), "chance": self.chance}
+        return Bars(title=title, unit="share of choices", bars=bars, bound=self.bound)
 
 
 @prop(
@@ -125,7 +123,7 @@ def choices_take_a_look(world: type[World], scenarios: Sequence[Scenario], conte
         raise Inapplicable("wherever both experts make a call they pass the same, or there is nothing to choose from")
     figures: dict[str, float] = {}
     for choice in found:
-        name, gain = f"gain_{choice.argument[0]}", choice.shares[choice.nearest] - choice.chance(choice.nearest)
+        name, gain = f"gain_{choice.argument[0]}", choice.shares[choice.nearest] - choice.chance
         figures[name] = max(gain, figures.get(name, -1.0))
     worst = max(found, key=lambda c: c.excess)
     if worst.excess <= 0:
@@ -160,7 +158,6 @@ def guesses(case: Case) -> Iterator[tuple[str, str]]:
     yield from (("the last", values[-1]), ("the smallest", ordered[0]), ("the largest", ordered[-1]))
     if case.rival is not None:
         others = [v for v in values if v != case.rival]
-        yield OWN, case.rival
         if others:
             yield from (("the first but the ablated expert's", others[0]), ("the last but that", others[-1]))
 
@@ -176,12 +173,18 @@ def _cases(sample: Sequence[Scenario], context: Context) -> Iterator[tuple[Argum
             lists = _lists(gold, gold.calls.index(deed))
             taken = dict(scalars(rival.arguments)) if rival else {}
             for path, value in scalars(deed.arguments):
-                if value is None or (isinstance(value, str) and " " in value):
+                if value is None or (isinstance(value, str) and " " in value) or _one_of_several(deed.arguments, path):
                     continue
                 named = _enumerated(gold.schemas.get(deed.tool, {}), path, value)
                 for place, values in ({SCHEMA: named} if named else lists).items():
                     case = Case(scenario, tuple(values), str(value), str(taken[path]) if path in taken else None)
                     yield (scenario.level, deed.tool, path), place, case
+
+
+def _one_of_several(arguments: dict[str, Any], path: Sequence[str]) -> bool:
+    """Whether a value stands in a list with others beside it."""
+    around = [at(arguments, path[:n]) for n, _ in enumerate(path)]
+    return any(isinstance(part, list) and len(part) > 1 for part in around)
 
 
 def _differ(scenario: Scenario, context: Context) -> bool:

@@ -22,13 +22,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from trace_gym.errors import MissingExtra
+from trace_gym.errors import EnvBug, MissingExtra
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import NOTHING, Context, Given, Profile
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.asked import Asked
 from trace_gym.validate.properties import PROPERTIES, Broken
-from trace_gym.validate.source import load
+from trace_gym.validate.source import Target, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,34 @@ def _asking(job: Job, place: str) -> Asking:
     if is_foreign(place):
         return Asked(place, [s.seed for s in job.scenarios], job.profile, job.given)
     return OfWorld(Context(load(place)[0], job.reference, job.profile, job.given), job.scenarios)
+
+
+def loads(target: Target, seconds: float | None) -> bool:
+    """Load a module file in a process of its own first, as it may hang or quit; what it raises is told later.
+
+    Returns:
+        Whether it came to an end in time.
+
+    Raises:
+        EnvBug: It ended the process.
+    """
+    if isinstance(target, type) or not str(target).endswith(".py"):
+        return True
+    process = multiprocessing.get_context("spawn").Process(target=_load, args=(str(target),), daemon=True)
+    process.start()
+    process.join(seconds)
+    if in_time := not process.is_alive():
+        if process.exitcode:
+            raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}")
+    else:
+        process.kill()
+        process.join()
+    return in_time
+
+
+def _load(place: str) -> None:
+    with suppress(Exception, SystemExit, KeyboardInterrupt):
+        load(place)
 
 
 def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:

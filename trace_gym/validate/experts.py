@@ -187,9 +187,7 @@ def capability_is_necessary(world: type[World], scenarios: Sequence[Scenario], c
         needs, succeeds = needed(context, scenario), ablated.finish().success
         needing[scenario.level] += needs
         passed += succeeds
-        start = context.begin(scenario).start
-        with context.blame(scenario, tail="print(episode.start.needs())"):
-            named = world.capability in start.needs()
+        named = world.capability in _named(context, scenario)
         if named and not needs and world.capability:
             says = "`needs` names the capability, although both experts do the same"
             raise context.broken(scenario, says, tail="print(episode.start.needs())")
@@ -211,14 +209,25 @@ def capability_is_necessary(world: type[World], scenarios: Sequence[Scenario], c
 def needed(context: Context, scenario: Scenario) -> bool:
     """Whether the two experts do something else, or, where neither does anything, say something else.
 
-    The ablated expert of a target lacks every capability at once; there the world says whether one of them is needed.
+    Where both do the same, what they say counts if it decides. The ablated expert of a target lacks every capability at
+    once; there the world says whether one of them is needed.
     """
     if not context.world.capability:
-        with context.blame(scenario, tail="print(episode.start.needs())"):
-            return bool(Episode(context.world, scenario).start.needs())
+        return bool(_named(context, scenario))
     one, other = (context.expert(scenario, e) for e in ("oracle", "ablated"))
     done = deeds(one), deeds(other)
-    return one.said != other.said if done == ([], []) else done[0] != done[1]
+    if done == ([], []):
+        return one.said != other.said
+    return done[0] != done[1] or one.finish().success != other.finish().success
+
+
+def _named(context: Context, scenario: Scenario) -> frozenset[str]:
+    """The capabilities that the world says are needed; it may play both experts to their end, so they must have one."""
+    for expert in ("oracle", "ablated"):
+        if len(context.plan(scenario, expert)) > context.world.max_turns:
+            raise context.broken(scenario, f"the {expert} goes on for more than {context.world.max_turns} turns")
+    with context.blame(scenario, tail="print(episode.start.needs())"):
+        return Episode(context.world, scenario).start.needs()
 
 
 def deeds(episode: Episode) -> list[Call]:

@@ -16,6 +16,7 @@ from trace_gym.types import Finding, Report, Scenario
 # Importing a family registers its properties.
 from trace_gym.validate import (
     capability,
+    choice,
     determinism,
     diversity,
     experts,
@@ -38,7 +39,7 @@ from trace_gym.validate import (
     user,
 )
 from trace_gym.validate.context import NOTHING, PROFILES, Context, Given, Profile
-from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld
+from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld, loads
 from trace_gym.validate.files import readable
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.job import foreign_job
@@ -67,11 +68,14 @@ FAMILIES = (
     fidelity,
     leakage,
     overlap,
+    choice,
     recipes,
     recordings,
 )
 
 
+LOADING = "from trace_gym.validate import load\n\nload({!r})\n"
+"""What shows why a module cannot be loaded."""
 LEVELS_WORTH = 4
 """How much larger the sample of an environment without levels is; ours have three levels or four."""
 
@@ -113,20 +117,26 @@ def validate(
     Raises:
         EnvNotFound, ReadError: There is no such environment.
         ReadError: A file in `given` cannot be read.
-        ConfigError: There is no such profile, property, level, engine or policy.
+        ConfigError: There is no such profile, property, level, engine or policy, no worker, or no time.
     """
     if profile not in PROFILES:
         raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
     if engine != "here" and engine not in ENGINES:
         raise ConfigError(f"{engine!r} is no engine; expected one of here, {', '.join(ENGINES)}")
+    if workers < 1 or (budget is not None and not budget > 0):
+        raise ConfigError(f"asked for {workers} workers and {budget} seconds; expected at least one, and some time")
     codes = chosen(only, skip)
     readable(given)
     if given.policy:
         known(given.policy)
     try:
+        if engine != "here" and not loads(target, budget):
+            late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end"
+            return _report(str(target), [PROPERTIES[loading.LOADS].finding("unfinished", late)], (), profile)
         job, ask = prepare(target, PROFILES[profile], seeds_per_level, levels, given)
     except EnvBug as error:
-        failed = PROPERTIES[loading.LOADS].failed(Broken(str(error)))
+        snippet = "" if isinstance(target, type) or is_foreign(str(target)) else LOADING.format(str(target))
+        failed = PROPERTIES[loading.LOADS].failed(Broken(str(error), snippet))
         return _report(str(target), [failed], (), profile)
     if job.alone and engine == "ray":
         raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")

@@ -28,6 +28,8 @@ Pattern = tuple[tuple[str, Any], ...]
 
 _TELLING = 10
 """Numbers below are counts and indices; that one stands somewhere says nothing."""
+_DIGITS, _LETTERS = 4, 5
+"""Shorter numbers are limits and fees in any policy, and shorter codes are units: 50, 100, 24h, 3rd."""
 
 
 def words_of(text: str) -> list[str]:
@@ -42,6 +44,12 @@ def telling(value: Any) -> bool:
     if isinstance(value, (int, float)):
         return abs(value) >= _TELLING
     return isinstance(value, str) and bool(re.search(r"\d", value)) and len(value) > 1 and " " not in value
+
+
+def distinctive(word: str) -> bool:
+    """Whether a word is unlikely to stand somewhere in another role: an id, a code, a date, a number of four digits."""
+    digits = sum(c.isdigit() for c in word)
+    return digits >= _DIGITS or (digits > 0 and len(word) >= _LETTERS and any(c.isalpha() for c in word))
 
 
 def scalars(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -5,6 +5,11 @@ the same thing with other arguments, the oracle's value is an *answer*. What the
 depends on, and no look-up was made with, is a *fact*. What the oracle leaves out, or does, of what the ablated expert
 does is a *decision*. Neither may be had from what is seen before the first look-up. Values without a digit are not
 looked for, as any word may be one.
+
+The policy and the schemas are the same for all problems. A short number in them, such as a limit of 50 or of 15 days,
+is a rule, and a record that holds it too is no leak; one amount for most problems is found by TG804. So only what is
+*distinctive* is looked for there: an id, a code, a date, a long number. What the customer says differs from problem to
+problem, and there any telling value counts.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from typing import Any
 from trace_gym.registry import SPLITS
 from trace_gym.types import Say, Scenario, sha256
 from trace_gym.validate.context import Context
-from trace_gym.validate.gold import Gold, golds, more, paired, scalars, telling, told, words_of
+from trace_gym.validate.gold import Gold, distinctive, golds, more, paired, scalars, telling, told, words_of
 from trace_gym.validate.guess import OPENING, guessed
 from trace_gym.validate.properties import Broken, Held, Inapplicable, prop
 from trace_gym.world import Step, World
@@ -38,7 +43,7 @@ EXAMPLE = 0.25
 )
 def gold_is_not_given_away(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     prompt = context.interface.system_prompt + json.dumps(context.interface.tools)
-    static = set(words_of(prompt))
+    static = {word for word in words_of(prompt) if distinctive(word)}
     looked_at, early, printed = 0, list[_Told](), list[_Told]()
     for gold in golds(scenarios, context):
         answers, said = _answers(gold, context.plan(gold.scenario, "ablated")), told(gold.steps)

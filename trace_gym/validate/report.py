@@ -13,11 +13,20 @@ from rich.text import Text
 
 import trace_gym
 from trace_gym.errors import ReadError
-from trace_gym.types import Finding, Report
+from trace_gym.types import Finding, Report, Verdict
 from trace_gym.validate.properties import PROPERTIES, remedy
 
 VERSION: int = Report.model_fields["version"].default
 """Of the format that is written and read; ``docs/report.md`` describes it."""
+
+
+MARKS: dict[Verdict, tuple[str, str]] = {
+    "passed": ("ok", "green"),
+    "inapplicable": ("n/a", "dim"),
+    "failed": ("fails", "red"),
+    "unfinished": ("open", "yellow"),
+}
+"""How a verdict is shown: a word and its colour."""
 
 
 def read(path: str | Path) -> Report:
@@ -53,7 +62,8 @@ def read(path: str | Path) -> Report:
 
 def render(report: Report) -> Group:
     """A report for the terminal: a table with one row a property, then what shows each failure, to be pasted."""
-    word, colour = ("passed", "green") if report.passed else ("failed", "red")
+    failed = any(f.verdict == "failed" for f in report.findings)
+    word, colour = ("failed", "red") if failed else ("passed", "green") if report.passed else ("unfinished", "yellow")
     table = Table(
         title=f"{word} on {report.scenarios} scenarios, profile {report.profile}",
         title_style=f"bold {colour}",
@@ -66,8 +76,7 @@ def render(report: Report) -> Group:
     table.add_column("")
     table.add_column("what was found", overflow="fold")
     for finding in report.findings:
-        mark = Text("ok", "green") if finding.passed else Text("fails", "red")
-        table.add_row(finding.code, finding.property, mark, _found(finding))
+        table.add_row(finding.code, finding.property, Text(*MARKS[finding.verdict]), _found(finding))
     shown = [f for f in report.findings if f.counterexample]
     return Group(table, *(part for finding in shown for part in _snippet(finding)))
 
@@ -77,7 +86,7 @@ def _found(finding: Finding) -> Text:
     if finding.passed:
         return Text(finding.says)
     mend = remedy(finding)
-    return Text("\n").join([Text(finding.says, "red"), *([Text(mend)] if mend else [])])
+    return Text("\n").join([Text(finding.says, MARKS[finding.verdict][1]), *([Text(mend)] if mend else [])])
 
 
 def _snippet(finding: Finding) -> tuple[Text, Text]:

@@ -9,7 +9,7 @@ from random import Random
 
 from trace_gym.episode import Episode
 from trace_gym.score import SPARSE_WEIGHTS, fold, reward
-from trace_gym.types import Call, Say, Scenario, Score
+from trace_gym.types import Call, Replay, Say, Scenario, Score
 from trace_gym.validate.context import Context, worth
 from trace_gym.validate.draws import Draw, Values
 from trace_gym.validate.experts import CHECKS
@@ -142,10 +142,20 @@ def damage_costs_success(world: type[World], scenarios: Sequence[Scenario], cont
                 continue
             tried[call.tool] += 1
             if score.success:
-                raise context.broken(scenario, f"a further {call} changes the state and costs nothing", steps, tail)
+                says = f"a further {call} changes the state and costs nothing"
+                made, replay = context.broken(scenario, says, steps, tail), _in_time(context, scenario, steps, call)
+                raise Broken(made.says, made.counterexample, replay=replay or made.replay)
     says = f"{tried.total()} further writes with {len(tried)} of {len(writes)} tools each cost the success"
     says = says if tried else "no further write was accepted, so none could do harm"
     return Held(says, {"writes": tried.total(), "tools": len(tried)})
+
+
+def _in_time(context: Context, scenario: Scenario, steps: Sequence[Step], call: Call) -> Replay | None:
+    """The attempt with the further call before the closing words, as nothing is heard after them, if it succeeds so."""
+    end = 1 + max((n for n, step in enumerate(steps) if isinstance(step, Call)), default=-1)
+    actions = [*steps[:end], call, *steps[end:]]
+    succeeds = context.play(scenario, actions).finish().success
+    return context.broken(scenario, "", actions).replay if succeeds else None
 
 
 def _after(episode: Episode, call: Call) -> Score | None:

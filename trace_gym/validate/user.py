@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -82,7 +83,7 @@ def _same_answer(context: Context, scenario: Scenario, said: Sequence[Any], stat
 
 def _same_facts(context: Context, scenario: Scenario, said: Sequence[Any], state: World) -> int:
     """Ask one question, then another, then the first again; returns how many facts were told twice."""
-    known = {w for w in Values.of(state).strings if re.fullmatch(_WORD, w)}
+    known = frozenset(w for w in Values.of(state).strings if re.fullmatch(_WORD, w))
     told = 0
     for one, other in permutations(QUESTIONS, 2):
         talk = [Say(text) for text in (one, other, one)]
@@ -103,7 +104,8 @@ def _same_facts(context: Context, scenario: Scenario, said: Sequence[Any], state
 _WORD = r"\w(?:[\w@.#+:/-]*\w)?"
 
 
-def _facts(text: str, known: Collection[str]) -> tuple[str, list[str]]:
+@lru_cache(maxsize=64)  # few answers to many questions, and each may be long
+def _facts(text: str, known: frozenset[str]) -> tuple[str, list[str]]:
     """A sentence without its facts, and these: words of the state, and words of three letters or more with a digit."""
     facts = [w for w in re.findall(_WORD, text) if w in known or (len(w) > 2 and re.search(r"\d", w))]
     return re.sub(_WORD, lambda m: "#" if m[0] in facts else m[0], text), facts

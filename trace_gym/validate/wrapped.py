@@ -40,6 +40,7 @@ class WorldEnv(TraceEnv):
         self.action_space = Turns({t["function"]["name"]: t for t in interface_of(self.world).tools}, STYLE)
         self._episode, self._scenario = None, None
         self._tools: list[Message] = []
+        self._pickled: dict[str, bytes] = {}
 
     def _begin(self, scenario: Scenario) -> Episode:
         return Episode(self.world, scenario)

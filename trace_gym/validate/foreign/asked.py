@@ -46,6 +46,7 @@ NEEDS = {
     "TG413": "the tools of a target",
     "TG602": TOOLS,
     "TG702": "hints",
+    "TG705": "an expert without the capability",
     "TG801": STATE,
     "TG802": EXPERTS,
 }
