@@ -1,49 +1,74 @@
-"""PPO of stable-baselines3 learns an environment without any language model: `sb3_ppo.py [ENV] [STEPS]`."""
+"""PPO of stable-baselines3 learns an environment without a language model; `--help` shows what can be changed."""
 
-import sys
+import argparse
+from collections.abc import Callable
 
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
+from trace_gym import registry
 from trace_gym.adapters.menu import MenuEnv
+from trace_gym.policies.scripted import Ablated
 from trace_gym.statistics import wilson
 
-ENV = sys.argv[1] if len(sys.argv) > 1 else "tau2_multi_step"
-STEPS = int(sys.argv[2]) if len(sys.argv) > 2 else 40_000
-LEVEL, PARTS, HELD_OUT = 0, 8, 100
+parser = argparse.ArgumentParser()
+parser.add_argument("env", nargs="?", default="tau2_multi_step")
+parser.add_argument("--level", type=int, default=0)
+parser.add_argument("--steps", type=int, default=49_152)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--points", type=int, default=8, help="of the curve")
+parser.add_argument("--held-out", type=int, default=100, help="unseen scenarios per point")
+parser.add_argument("--plot", metavar="FILE.png", help="write the curve as a picture; needs matplotlib")
+args = parser.parse_args()
+
+unseen = MenuEnv(args.env, level=args.level, split="test")
+unseen.action_space.seed(args.seed)
 
 
-def successes(model: PPO) -> int:
-    """How many of the first held-out scenarios the policy solves."""
-    env, solved = MenuEnv(ENV, level=LEVEL, split="test"), 0
-    for seed in range(HELD_OUT):
-        observation, _ = env.reset(seed=seed)
+def solved(choose: Callable) -> int:
+    """How many unseen scenarios are solved by these choices from the menu."""
+    count = 0
+    for seed in range(args.held_out):
+        observation, _ = unseen.reset(seed=seed)
         done = False
         while not done:
-            action, _ = model.predict(observation, deterministic=True)
-            observation, _, ended, cut, info = env.step(action)
+            observation, _, ended, cut, info = unseen.step(choose(observation))
             done = ended or cut
-        solved += info["success"]
-    return solved
+        count += info["success"]
+    return count
 
 
-train = make_vec_env(MenuEnv, n_envs=16, seed=0, env_kwargs={"name": ENV, "level": LEVEL})
-model = PPO("MlpPolicy", train, n_steps=128, batch_size=256, n_epochs=4, learning_rate=1e-3, ent_coef=0.05, seed=0)
+def solved_by(policy: Ablated) -> int:
+    """How many of the same scenarios a scripted expert solves."""
+    count = 0
+    for scenario in registry.scenarios(args.env, "test", args.held_out, levels=[args.level]):
+        episode = registry.episode(scenario)
+        while not episode.done:
+            episode.step(policy.act(episode))
+        count += episode.score.success
+    return count
+
+
+def show(name: str, count: int) -> None:
+    low, high = wilson(count, args.held_out)
+    print(f"{name:>14}  {count / args.held_out:4.0%}  [{low:.0%}, {high:.0%}]", flush=True)
+
+
+show("random", solved(lambda _: unseen.action_space.sample(mask=unseen.action_masks().astype("int8"))))
+show("ablated", solved_by(Ablated()))
+train = make_vec_env(MenuEnv, n_envs=16, seed=args.seed, env_kwargs={"name": args.env, "level": args.level})
+model = PPO("MlpPolicy", train, batch_size=256, n_steps=128, n_epochs=4, learning_rate=1e-3, gamma=1.0, seed=args.seed)
 curve = []
-for part in range(PARTS + 1):
-    if part:
-        model.ent_coef = 0.05 * (1 - part / PARTS)  # explore first
-        model.learn(STEPS // PARTS, reset_num_timesteps=part == 1)
-    solved = successes(model)
-    low, high = wilson(solved, HELD_OUT)
-    curve.append((model.num_timesteps, solved / HELD_OUT))
-    print(f"{model.num_timesteps:7d} steps  {solved / HELD_OUT:4.0%} of unseen ones solved [{low:.0%}, {high:.0%}]")
+for point in range(args.points):
+    model.ent_coef = 0.05 * (1 - point / args.points)  # explore first
+    model.learn(args.steps // args.points, reset_num_timesteps=point == 0)
+    curve.append((model.num_timesteps, solved(lambda seen: model.predict(seen, deterministic=True)[0])))
+    show(f"{curve[-1][0]} steps", curve[-1][1])
 
-try:
+if args.plot:
     from matplotlib import pyplot
-except ImportError:
-    sys.exit()
-pyplot.plot(*zip(*curve, strict=True), marker="o")
-pyplot.xlabel("steps")
-pyplot.ylabel("success on unseen scenarios")
-pyplot.savefig("sb3_ppo.png")
+
+    pyplot.plot(*zip(*[(steps, count / args.held_out) for steps, count in curve], strict=True), marker="o")
+    pyplot.xlabel("steps")
+    pyplot.ylabel("success on unseen scenarios")
+    pyplot.savefig(args.plot)

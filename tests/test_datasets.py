@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import TOY
+from snippets import blocks, python, runs, shell
 
 from trace_gym import registry
 from trace_gym.adapters import datasets as rows
@@ -109,3 +111,11 @@ def test_without_the_library_nothing_is_written(
     with pytest.raises(MissingExtra, match=r"pip install 'trace-gym\[datasets\]'"):
         rows.write_folder(tmp_path / "out", {"train": registry.scenarios(TOY, n=2)})
     assert not (tmp_path / "out").exists()
+
+
+def test_the_snippets_of_the_docs_run(library: Any, tmp_path: Path) -> None:
+    [code], [commands] = blocks("docs/datasets.md", "python"), runs("docs/datasets.md")
+    cache = {"HF_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    assert re.search(r"\b[23]\d of 40 solved", python(code, tmp_path, **cache))  # the ablated solve some, too
+    shell(commands, tmp_path, **cache)
+    assert (tmp_path / "desk" / "rollouts" / "validate.parquet").is_file()

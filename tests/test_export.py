@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import runpy
 import shutil
+import socket
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 from conftest import PASSED, TOY
+from snippets import ROOT, blocks, environ, python, shell
 from typer.testing import CliRunner
 
+import trace_gym
 from trace_gym import registry
 from trace_gym.adapters import export as module
 from trace_gym.adapters.export import ENVS, LIBRARIES, MARK, export
@@ -27,7 +30,6 @@ from trace_gym.registration import VARIABLE
 from trace_gym.targets.user.start import init
 from trace_gym.types import Manifest, sha256
 
-ROOT = Path(__file__).resolve().parents[1]
 ENV = "tau2_precondition"
 NEEDS = {"datasets": "datasets", "skyrl": "skyrl_gym"}
 """What must be installed to write the data of a library."""
@@ -45,20 +47,6 @@ def here(package: str) -> bool:
 
 
 each = pytest.mark.parametrize("to", [writes(library) for library in LIBRARIES])
-
-
-def blocks(readme: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", readme.read_text(), flags=re.S)
-
-
-def process(out: Path, *command: str) -> str:
-    """What a command in an exported folder prints; nothing of the caller's environments is in its way."""
-    kept = {k: v for k, v in os.environ.items() if k != VARIABLE}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environ = {**kept, "PYTHONPATH": str(ROOT), "PATH": path, "HF_HOME": str(out / "cache"), "PYTHONWARNINGS": ""}
-    done = subprocess.run(command, cwd=out, env=environ, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 @each
@@ -84,17 +72,22 @@ def test_a_users_environments_go_along(to: str, user_folder: Path, tmp_path: Pat
     assert all((out / ENVS / n).read_bytes() == (user_folder / n).read_bytes() for n in copied)
     shutil.rmtree(user_folder)
     code = "from trace_gym import registry; print(registry.episode('toy_mixture/1/3').scenario)"
-    assert process(out, "env", f"{VARIABLE}={ENVS}", sys.executable, "-c", code).startswith((TOY, "twin_loans"))
+    assert python(code, out, **{VARIABLE: ENVS}).startswith((TOY, "twin_loans"))
     assert f"{ENVS}" in (out / "README.md").read_text()
 
 
 def test_the_target_of_a_users_environment_goes_along(tmp_path: Path, clean_registry: None) -> None:
     data = ROOT / "tests" / "data" / "parcel_depot"
     home = init(
-        tmp_path / "depot", tools=data / "tools.json", policy=data / "policy.md", trajectories=[data / "episodes.jsonl"]
+        tmp_path / "parcel_depot",
+        tools=data / "tools.json",
+        policy=data / "policy.md",
+        trajectories=[data / "episodes.jsonl"],
     )
     home.base_module.parent.mkdir()
-    shutil.copy(data / "base.py", home.base_module)
+    base_class, own_class = "class ParcelDepotBase(TargetWorld):\n", "(ParcelDepotBase):\n"
+    own = '    id, capability, target = "parcel_depot_base", "", "parcel_depot"\n'  # as the skeletons of the author add
+    home.base_module.write_text((data / "base.py").read_text().replace(base_class, base_class + own))
     base = Manifest(
         id="parcel_depot_base", capability="", target="parcel_depot", levels=1, author="hand", fingerprint="",
         module_sha256=sha256(home.base_module.read_bytes()), report=PASSED,
@@ -102,12 +95,14 @@ def test_the_target_of_a_users_environment_goes_along(tmp_path: Path, clean_regi
     home.base_module.with_suffix(".json").write_text(base.model_dump_json())
     registry.add_folder(home.path)
     name = "parcel_depot_precondition_verification"
-    shutil.copy(data / "environment.py", home.path / f"{name}.py")
+    own = f'    id, capability = "{name}", "precondition_verification"\n'
+    text = (data / "environment.py").read_text().replace(own_class, own_class + own)
+    (home.path / f"{name}.py").write_text(text)
     registry.admit(home.path / f"{name}.py", PASSED, author="hand")
     export("trl", [name], out := tmp_path / "out")
     shutil.rmtree(home.path)
     code = f"from trace_gym import registry; print(len(registry.episode('{name}/0/3').tools))"
-    assert process(out, "env", f"{VARIABLE}={ENVS}", sys.executable, "-c", code).split() == ["5"]
+    assert python(code, out, **{VARIABLE: ENVS}).split() == ["5"]
 
 
 def test_nothing_is_overwritten_unless_it_is_ours_and_we_are_told(tmp_path: Path) -> None:
@@ -175,8 +170,9 @@ def test_the_verb_writes_it(tmp_path: Path) -> None:
 def test_the_readme_for_datasets_runs(user_folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("datasets", reason="pip install 'trace-gym[datasets]'")
     export("datasets", [TOY, "twin_loans"], out := tmp_path / "my data", n=10)
-    [code] = blocks(out / "README.md", "python")
-    told = process(out, sys.executable, "-c", code).splitlines()
+    install, [code] = blocks(out / "README.md", "sh"), blocks(out / "README.md", "python")
+    assert install == ["pip install datasets\n"]
+    told = python(code, out, HF_HOME=str(tmp_path / "cache")).splitlines()
     assert [line.split()[:3] for line in told] == [["scenarios", "train", "10"], ["scenarios", "validate", "2"]]
 
 
@@ -198,9 +194,64 @@ def test_the_data_for_skyrl_are_what_its_environments_take(tmp_path: Path) -> No
 def test_the_readme_for_trl_runs(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("trl", reason="pip install 'trace-gym[trl]'")
     export("trl", [TOY], out := tmp_path / "out", n=8, levels=[0])
-    command = next(b for b in blocks(out / "README.md", "sh") if "--cpu" in b).split()
-    assert command[0] == "python"
+    install, command, real = (b.split() for b in blocks(out / "README.md", "sh"))
+    assert (install[:2], install[2]) == (["pip", "install"], f"'trace-gym[trl]=={trace_gym.__version__}'")
+    assert command[0] == "python" and real[:2] == command[:2]
+    compared = {word for word in real if word.startswith("--")}
+    assert compared < set(command)  # a model from the Hub, which needs a network and a GPU
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
     monkeypatch.setattr(sys, "argv", command[1:])
     runpy.run_path(str(out / command[1]), run_name="__main__")  # in this process, which may have imported TRL already
     assert (out / "runs" / "adapter_model.safetensors").is_file()
+
+
+def test_the_readme_for_openenv_runs(user_folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("openenv", reason="openenv is not installed; .ci/openenv adds it")
+    export("openenv", [TOY], out := tmp_path / "out")
+    [serve], [code] = blocks(out / "README.md", "sh"), blocks(out / "README.md", "python")
+    install, *variables, start = serve.splitlines()
+    assert install == f'pip install "trace-gym[openenv]=={trace_gym.__version__}"'
+    assert start.endswith(" --port 8000")  # which may be taken
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    (out / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
+    block = "\n".join([*variables, f"exec {start.replace('8000', port)}"])
+    with subprocess.Popen(["bash", "-euc", block], cwd=out, env=environ(), stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr
+        told = next(line for line in server.stderr if "running on" in line)
+        assert f":{port}" in told
+        said = python(code.replace(":8000", f":{port}"), out)
+        server.terminate()
+        server.communicate(timeout=20)
+    assert "'reward': 0.0" in said and f"{TOY}/" in said
+
+
+def test_the_readme_for_verifiers_runs(tmp_path: Path) -> None:
+    pytest.importorskip("verifiers", reason="verifiers is in an environment of its own; .ci/verifiers builds it")
+    from players.verifiers import LEAVE, endpoint
+
+    export("verifiers", [ENV], out := tmp_path / "out")
+    [printed] = blocks(out / "README.md", "sh")
+    assert "pip install -e .\n" in printed  # what it does: the module can be imported
+    block = printed.replace("pip install -e .\n", "export PYTHONPATH=$PWD:$PYTHONPATH\n")
+    with endpoint(LEAVE) as url:
+        shell(block.replace("http://localhost:8000/v1", url).replace("MODEL", "same"), out)
+    traces = [json.loads(line) for file in out.rglob("traces.jsonl") for line in file.read_text().splitlines()]
+    assert sum(len(line["traces"]) for line in traces) == 8 * 4
+    checks = json.loads(next(out.rglob("summary.json")).read_text())["checks"]
+    assert checks["gold"]["valid"] == checks["noop"]["valid"] == 10
+
+
+def test_the_readme_for_skyrl_is_of_a_project(tmp_path: Path) -> None:
+    """It trains on GPUs; `.ci/skyrl` runs all of `train.py` but the training."""
+    pytest.importorskip("skyrl_gym", reason="pip install 'trace-gym[skyrl-gym]'")
+    export("skyrl", [ENV], out := tmp_path / "out", n=4)
+    [printed] = blocks(out / "README.md", "sh")
+    assert printed.splitlines() == ["uv sync", ".venv/bin/python train.py"]
+    assert (out / "train.py").is_file() and "project" in tomllib.loads((out / "pyproject.toml").read_text())
+
+
+def test_the_commands_of_the_docs_run(tmp_path: Path) -> None:
+    [printed] = blocks("docs/export.md", "sh")
+    assert "3 files" in shell(printed, tmp_path)
+    assert (tmp_path / "my_run" / "train.py").is_file()

@@ -20,7 +20,9 @@ from trace_gym.types import Capability, Manifest
 from trace_gym.validate import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
-QUICK = Terms("quick", budget=300, workers=1)
+PARTS = ("TG101", "TG201", "TG302", "TG501")
+"""Properties that modules are checked for here; without a word about them it would be all."""
+QUICK = Terms("quick", budget=300, workers=1, only=PARTS)
 GOOD = (
     (ROOT / "generated_envs" / "tau2_precondition.py")
     .read_text()
@@ -90,7 +92,8 @@ def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -
         "llm:parrot",
         "precondition_verification",
     )
-    assert card.report.passed and {f.code for f in card.report.findings} == PROPERTIES.keys()
+    assert card.report.passed and {f.code for f in card.report.findings} == QUICK.codes
+    assert Terms().codes == PROPERTIES.keys() > QUICK.codes >= {*PARTS}
     assert card.origin is not None and card.origin.rounds == 3 and card.origin.requests == 4
     assert (card.origin.prompt_tokens, card.origin.cost) == (400, 2.0)
     assert card.origin.failed_first[0] == "screen" and "TG201" in card.origin.failed_first
@@ -150,6 +153,15 @@ def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     done = write_all(Order(others, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
     assert list(done) == ["precondition_verification", "another"]
     assert all(isinstance(e, ModelError) for e in done.values())
+
+
+def test_what_is_admitted_on_the_way_changes_no_question(tmp_path: Path) -> None:
+    """A command that was interrupted asks the same again, although a part of its environments is there by now."""
+    both = [CAPABILITY, CAPABILITY.model_copy(update={"name": "multi_step"})]  # as if the second were there already
+    parrot = Parrot([json.dumps(PLAN)])
+    write_all(Order(both, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
+    asked = str(parrot.asked[0].messages[-1]["content"])
+    assert "tau2_tool_precision (" in asked and "tau2_multi_step (" not in asked
 
 
 def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> None:

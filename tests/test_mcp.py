@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from conftest import PASSED, TOY
 from players.mcp import PLAYERS, Session, run
+from snippets import blocks, environ, runs
 
 pytest.importorskip("mcp", reason="the mcp package is not installed: pip install 'trace-gym[mcp]'")
 
@@ -237,15 +238,22 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_example_runs_as_the_docs_print_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     example = ROOT / "examples" / "mcp_client.py"
-    assert example.read_text().partition('"""\n\n')[2] in (ROOT / "docs" / "mcp.md").read_text()
-    command = tmp_path / "trace-gym"  # a checkout that is not installed has none
-    command.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n")
-    with command.open("a") as file:
-        file.write("from trace_gym.cli import main\nmain()\n")
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    [code] = blocks("docs/mcp.md", "python")
+    assert example.read_text().partition('"""\n\n')[2] == code
+    monkeypatch.setenv("PATH", environ()["PATH"])
     runpy.run_path(str(example), run_name="__main__")
     assert '"reward": 1.0' in capfd.readouterr().out
+
+
+def test_what_the_docs_tell_a_client_to_start_is_a_server() -> None:
+    assert runs("docs/mcp.md") == []
+    [told] = blocks("docs/mcp.md", "json")
+    [server] = json.loads(told)["mcpServers"].values()
+    verb, *arguments = server["args"]
+    assert (server["command"], verb) == ("trace-gym", "serve-mcp")
+    [_, answer], (code, _) = talk([("resources/read", {"uri": "trace-gym://score"})], *arguments)
+    assert code == 0
+    assert json.loads(answer["result"]["contents"][0]["text"])["scenario"] == "tau2_precondition/0/7"

@@ -26,6 +26,7 @@ import jinja2
 import pytest
 from conftest import PASSED, TOY
 from players.openenv import serving
+from snippets import blocks, environ, runs
 
 pytest.importorskip("openenv", reason="openenv is not installed: pip install 'trace-gym[openenv]'")
 
@@ -411,15 +412,20 @@ def test_the_files_of_a_server_are_what_openenv_asks_for(folder: Path, tmp_path:
 
 
 def test_the_command_serves_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:
+    [printed] = runs("docs/openenv.md")
+    command, *named, _, _ = printed.split()  # the last two are --port and a port that may be taken
+    assert named == ["serve-openenv", "tau2_precondition", "tau2_multi_step"]
     (tmp_path / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
-    code = ["-c", "from trace_gym.cli import main; main()", "serve-openenv", TOY, "--level", "1", "--port", "0"]
-    environment = {**os.environ, "PYTHONPATH": path, VARIABLE: str(folder)}
-    with subprocess.Popen([sys.executable, "-u", *code], stdout=subprocess.PIPE, text=True, env=environment) as server:
+    more = {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1", VARIABLE: str(folder)}
+    line = ["bash", "-c", f"exec {command} {' '.join(named)} {TOY} --level 1 --port 0"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ(**more)) as server:
         assert server.stdout
         told = server.stdout.readline()
         with Remote(told.split()[2].rstrip(",")) as attempt:
-            attempt.reset(seed=4)
+            attempt.reset(seed=1)
+            assert attempt.result["scenario"].startswith("tau2_multi_step/")
+            attempt.reset(scenario=AT)
             for turn in written(AT):
                 attempt.take(turn)
             assert (attempt.result["scenario"], attempt.reward) == (AT, 1.0)
@@ -460,10 +466,15 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         library("no_such_module", "x")
 
 
-@pytest.mark.parametrize("name", ["openenv_server_and_client", "openenv_sessions"])
-def test_the_examples_run_as_the_docs_print_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+EXAMPLES = ("openenv_server_and_client", "openenv_sessions")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), list(zip(EXAMPLES, blocks("docs/openenv.md", "python"), strict=True)), ids=EXAMPLES
+)
+def test_the_examples_run_as_the_docs_print_them(name: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     example = ROOT / "examples" / f"{name}.py"
-    assert example.read_text().partition('"""\n\n')[2] in (ROOT / "docs" / "openenv.md").read_text()
+    assert example.read_text().partition('"""\n\n')[2] == code
     runpy.run_path(str(example), run_name="__main__")
     told = capsys.readouterr().out
     assert "reward: 1.0" in told if name == "openenv_server_and_client" else told.count("reward 1.0") >= 2

@@ -14,16 +14,26 @@ import pytest
 
 pytest.importorskip("peft", reason="the loop needs the lab extra")
 
+from llm_server import Body, Handler, Server, says
+from test_llm_author import GOOD, PLAN, block
+
 from trace_gym import registry
-from trace_gym.errors import ConfigError, ReadError
+from trace_gym.diagnose import Diagnosis
+from trace_gym.errors import ConfigError, ModelError, ReadError
 from trace_gym.evaluate import Evaluation
+from trace_gym.pipeline import agents, common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.reporting import open_run
+from trace_gym.registration import VARIABLE
 from trace_gym.settings import RunConfig, presets
+from trace_gym.synthesize import rounds
+from trace_gym.types import Capability, Report
+from trace_gym.validate import PROPERTIES
 
 TINY = """
 levels: {tau2_precondition: [0], tau2_multi_step: [0], tau2_structured_data: [0], tau2_tool_precision: [0]}
 rollouts: {tasks: 128}
+diagnose: {rho: 0.25}  # the two clearest deficits do
 skill: {groups: 2, informative: 0.0}
 train: {groups: 2, samples: 4, iterations: 2, checkpoint_every: 1}
 route: {permutations: 1}
@@ -59,14 +69,14 @@ def finished(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_stage_leaves_a_file_a_person_can_open(finished: Path) -> None:
     found = {c["name"] for c in json.loads((finished / "diagnosis.json").read_text())["capabilities"]}
-    assert {"precondition_verification", "multi_step_completion", "tool_precision"} <= found
+    assert {"precondition_verification", "multi_step_completion"} <= found
     chosen = json.loads((finished / "environments.json").read_text())["environments"]
-    assert {"tau2_precondition", "tau2_multi_step", "tau2_tool_precision"} <= set(chosen)
+    assert set(chosen) == {"tau2_precondition", "tau2_multi_step"}
     for name in chosen:
         assert json.loads((finished / "validation" / f"{name}.json").read_text())["passed"]
         assert (finished / "adapters" / f"{name}-s0" / "adapter" / "adapter_model.safetensors").exists()
     evaluation = Evaluation.read(finished / "evaluation" / "level-0.json")
-    assert {"base", "routed", "oracle_routed", "tool_precision"} <= {row.name for row in evaluation.rows}
+    assert {"base", "routed", "oracle_routed", "multi_step_completion"} <= {row.name for row in evaluation.rows}
     page = (finished / "report.html").read_text()
     assert "precondition_verification" in page and "<svg" in page
 
@@ -157,3 +167,108 @@ def test_a_run_starts_from_a_results_file_and_goes_on_with_what_serves_it(tmp_pa
     chosen = json.loads((tmp_path / "run" / "environments.json").read_text())
     assert {"tau2_multi_step", "tau2_tool_precision"} <= set(chosen["environments"])
     assert json.loads((tmp_path / "run" / "diagnosis.json").read_text())["n"] == 120
+
+
+# Environments that a language model writes
+
+LACKING = "booking_checks"
+"""A capability that no shipped spec serves."""
+WRITTEN = GOOD.replace("Tau2PreconditionVerification", "Tau2BookingChecks")
+
+
+def passing(path: Path, **_: object) -> Report:
+    """What the sandbox would find, without the time that it takes; tests/test_llm_author.py has the whole of it."""
+    figures = {f"{end}_{level}": float(end == "to") for end in ("from", "to") for level in range(4)}
+    findings = [p.finding("passed", "as it is").model_copy(update={"figures": figures}) for p in PROPERTIES.values()]
+    return Report(env=path.name, passed=True, findings=tuple(findings), scenarios=3, profile="gate")
+
+
+def diagnosed(folder: Path, llm: dict[str, object], *names: str) -> Run:
+    """A run that has found some capabilities, and goes on with a language model as the author."""
+    made = Run(RunConfig.parse({"author": "llm", "llm": llm}, "test"), folder)
+    blank = {"coverage": 0.3, "er_failed": None, "er_passed": None, "gap": None, "retained": True}
+    capabilities = tuple(Capability(name=name, description="Look before you leap.", **blank) for name in names)
+    empty = {"source": "", "n": 1, "failed": 1, "passed": 0, "unscored": 0, "delta": 0.2, "rho": 0.1, "remarks": {}}
+    rest = {"control": {}, "labels": {}, "uncovered": (), "unlabelled": (), "analyst": "rules"}
+    made.path("diagnosis.json").write_text(Diagnosis(capabilities=capabilities, **empty, **rest).model_dump_json())
+    made.path("rollouts", "select.jsonl").parent.mkdir(exist_ok=True)
+    made.path("rollouts", "select.jsonl").write_text("")
+    return made
+
+
+def author(handler: Handler, body: Body) -> None:
+    planned = str(body["messages"][-1]["content"]).startswith("Plan an environment")
+    says(json.dumps(PLAN) if planned else block(WRITTEN))(handler, body)
+
+
+def test_what_no_environment_serves_is_written_by_the_model_of_the_settings(
+    tmp_path: Path, clean_registry: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "confined_validate", passing)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    server = Server(author)
+    try:
+        run = diagnosed(tmp_path / "one", {"model": f"openai:m@{server.url}"}, "tool_precision", LACKING)
+        agents.synthesize(run)
+        agents.synthesize(run)
+        assert len(server.requests) == 2  # a plan and a module; the stage that was done is not done again
+    finally:
+        server.close()
+    chosen = json.loads(run.path("environments.json").read_text())
+    assert {n: (e["capability"], e["author"]) for n, e in chosen["environments"].items()} == {
+        "tau2_tool_precision": ("tool_precision", "template"),
+        "tau2_booking_checks": (LACKING, "llm:m"),
+    }
+    assert chosen["unserved"] == [] and (run.path("envs") / "tau2_booking_checks.json").is_file()
+    registry.refresh()
+    monkeypatch.delenv(VARIABLE)
+    assert common.environments(run).keys() == chosen["environments"].keys()  # as the next command finds them
+    assert registry.load("tau2_booking_checks").capability == LACKING
+    assert common.levels(run, "tau2_booking_checks") == [0, 1, 2, 3]
+
+    # The same from recordings, into a folder that several runs share; then from that folder alone.
+    monkeypatch.delenv(VARIABLE)
+    registry.refresh()
+    recorded = {"model": f"replay:{run.path('envs') / '.candidates' / 'completions'}", "folder": tmp_path / "shared"}
+    for name in ("two", "three"):
+        again = diagnosed(tmp_path / name, recorded, "tool_precision", LACKING)
+        agents.synthesize(again)
+        assert json.loads(again.path("environments.json").read_text()) == chosen
+    assert not (tmp_path / "two" / "envs").exists() and (tmp_path / "shared" / "tau2_booking_checks.py").is_file()
+
+
+def test_what_the_model_does_not_get_right_is_named_and_left_out(
+    tmp_path: Path, clean_registry: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    server = Server(says(json.dumps(PLAN)), says(block("x = 1")))
+    try:
+        run = diagnosed(tmp_path / "one", {"model": f"openai:m@{server.url}", "repairs": 0}, "tool_precision", LACKING)
+        agents.synthesize(run)
+        assert json.loads(run.path("environments.json").read_text())["unserved"] == [LACKING]
+        assert "expected one class Tau2BookingChecks" in run.ledger["synthesize"]["says"]
+        with pytest.raises(ConfigError, match=f"no environment serves what was found .{LACKING} .*no usable answer"):
+            agents.synthesize(diagnosed(tmp_path / "two", run.config.llm.model_dump(), LACKING))
+    finally:
+        server.close()
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "one.json").write_text("{}")
+    with pytest.raises(ReadError, match="is no recording"):
+        agents.synthesize(diagnosed(tmp_path / "three", {"model": f"replay:{tmp_path / 'none'}"}, LACKING))
+    recorded = f"replay:{run.path('envs') / '.candidates' / 'completions'}"
+    with pytest.raises(ModelError, match="is recorded"):  # fails loudly, so that the stage is done again
+        agents.synthesize(diagnosed(tmp_path / "four", {"model": recorded}, "another_capability"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"author": "llm"}, "author llm needs a model: set llm.model"),
+        ({"author": "person"}, "author: Input should be 'template' or 'llm'"),
+        ({"llm": {"modle": "x"}}, "llm.modle: Extra inputs"),
+        ({"llm": {"repairs": -1}}, "llm.repairs"),
+    ],
+)
+def test_settings_of_an_author_are_told_at_once(settings: dict[str, object], fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault):
+        RunConfig.parse(settings, "run.yaml")

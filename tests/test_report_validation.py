@@ -172,7 +172,7 @@ def test_a_failure_is_a_conversation_next_to_its_snippet(failing: Report) -> Non
     case = Tags(page.partition('<div class="case">')[2].partition("</article>")[0].join(("<p><div>", "</p>")))
     assert f"Played again: {found.replay.scenario} success" in case.text and "The key, please" in case.text
     assert case.count("details", "tool") == sum("tool" in a for a in found.replay.actions)
-    assert case.count("details", "write") == 2 and case.count("div", "agent") == 1
+    assert case.count("details", "write") == 3 and case.count("div", "agent") == 1
     assert case.count("li", "good") == 3
     assert " ".join(found.counterexample.split()) in case.text
     goes_on = case.text.partition("After these turns the snippet goes on:")[2].partition("To be run")[0]

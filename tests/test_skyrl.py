@@ -17,6 +17,7 @@ import jinja2
 import pytest
 import yaml
 from conftest import TOY
+from snippets import blocks
 
 pytest.importorskip("skyrl_gym", reason="skyrl-gym is not installed: pip install 'trace-gym[skyrl-gym]'")
 
@@ -246,11 +247,19 @@ def test_the_files_of_a_run_say_what_skyrl_needs() -> None:
 
 
 def test_the_example_runs_as_the_docs_print_it() -> None:
-    assert EXAMPLE.read_text().partition('"""\n\n')[2] in (ROOT / "docs" / "skyrl.md").read_text()
+    [code] = blocks("docs/skyrl.md", "python")
+    assert EXAMPLE.read_text().partition('"""\n\n')[2] == code
     run = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, cwd=ROOT, env=_path())
     assert run.returncode == 0, run.stderr
     assert "reward: 1.0" in run.stdout
     assert "64 rows in" in run.stdout
+
+
+def test_the_snippet_of_the_readme_plays() -> None:
+    [code] = [block for block in blocks("README.md", "python") if "skyrl_gym" in block]
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["answer"]["done"] is False and names["answer"]["observations"]
 
 
 def _path() -> dict[str, str]:

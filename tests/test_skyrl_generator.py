@@ -34,6 +34,7 @@ from skyrl.train.dataset import PromptDataset
 from skyrl.train.entrypoints.main_base import BasePPOExp
 from skyrl.train.generators.base import TrajectoryID
 from skyrl.train.utils import validate_cfg
+from snippets import runs
 from transformers import PreTrainedTokenizerFast
 
 from trace_gym import registry
@@ -289,6 +290,16 @@ def test_the_configuration_is_valid_and_can_be_overridden(script: ModuleType, tm
     assert cfg.trainer.policy.optimizer_config.lr == 3e-5
     with pytest.raises(ValueError, match="no_such"):
         script.settings(["trainer.no_such=1"])
+
+
+def test_the_configuration_takes_what_the_docs_override(script: ModuleType) -> None:
+    [printed] = runs("docs/skyrl.md")
+    install, start = printed.splitlines()
+    assert install == "uv sync"  # of packages for GPUs
+    program, name, *overrides = start.split()
+    assert (program, name) == (".venv/bin/python", "train.py")
+    validate_cfg(cfg := script.settings(overrides))
+    assert cfg.generator.n_samples_per_prompt == 16
 
 
 def test_the_process_that_trains_knows_the_environments(

@@ -20,6 +20,7 @@ pytest.importorskip("datasets", reason="pip install 'trace-gym[trl]'")
 from conftest import TOY
 from peft import LoraConfig
 from players import text_of
+from snippets import blocks, runs
 from tiny_model import tiny_model, tiny_tokenizer
 from transformers.utils.chat_template_utils import get_json_schema
 
@@ -414,10 +415,21 @@ def test_an_attempt_that_broke_at_its_reset_has_a_token_that_is_not_trained_on(c
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("mode", ["simple", "full"])
 def test_the_example_runs_as_the_docs_print_it(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full, simple = blocks("docs/trl.md", "python")
     path = ROOT / "examples" / f"trl_{mode}.py"
-    assert f"```python\n{path.read_text()}```\n" in (ROOT / "docs" / "trl.md").read_text()
+    assert path.read_text() == {"full": full, "simple": simple}[mode]
+    assert runs("docs/trl.md") == []
     monkeypatch.chdir(tmp_path)
     trainer = runpy.run_path(str(path))["trainer"]
     logged = [entry for entry in trainer.state.log_history if "loss" in entry]
     assert len(logged) == trainer.state.global_step == 2
     assert all(f"rewards/{env}/mean" in logged[0] for env in trainer.environment_factories)
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_snippet_of_the_readme_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [code] = [block for block in blocks("README.md", "python") if "GRPOTrainer" in block]
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["trainer"].state.global_step == 1

@@ -121,6 +121,8 @@ def run(*arguments: object) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Three versions of the base world (hostile, lying, good), then the environment."""
+    for name in [n for n in sys.modules if n.endswith("parcel_depot_base")]:  # another test's
+        del sys.modules[name]
     home, before = begun(tmp_path_factory.mktemp("targets") / "parcel_depot"), os.environ.get(VARIABLE)
     registry.add_folder(home.path)
     parrot, said = Parrot([*map(block, (HOSTILE, LYING, BASE)), json.dumps(PLAN), block(ENVIRONMENT)]), list[str]()
@@ -201,6 +203,24 @@ def test_a_bad_start_leaves_nothing_behind(change: dict[str, object], fault: str
     with pytest.raises((ConfigError, ReadError), match=fault):
         init(tmp_path / "depot", **given)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_no_folder_and_episodes_named_twice_are_kept_once(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    with pytest.raises(ConfigError, match="is a file; name a folder"):
+        begun(taken)
+    twice = init(tmp_path / "depot", tools=TOOLS, policy=POLICY, trajectories=[EPISODES, EPISODES])
+    assert len(twice.episodes) == len(EPISODES.read_text().splitlines())
+
+
+def test_a_missing_file_is_told_once_and_as_what_it_is(fresh: TargetFolder) -> None:
+    (fresh.path / "tools.json").unlink()
+    code, told = run("target", "check", fresh.path)
+    assert code == 1 and told.count("there is no file") == 1 and "no JSON" not in told and "policy.md: " in told
+    (fresh.path / "target.yaml").write_text("name: [")
+    code, told = run("target", "check", fresh.path)
+    assert code == 1 and "is no YAML" in told and "\n" not in told.strip()
 
 
 @pytest.mark.parametrize(

@@ -298,8 +298,8 @@ def test_a_long_episode_lasts_past_its_limit_and_its_end() -> None:
 
 
 def test_facts_are_values_and_words_with_digits() -> None:
-    assert _facts("I am Ada in 217, at 9.", {"Ada"}) == ("I am # in #, at 9.", ["Ada", "217"])
-    assert _facts("Yes, please.", set()) == ("Yes, please.", [])
+    assert _facts("I am Ada in 217, at 9.", frozenset({"Ada"})) == ("I am # in #, at 9.", ["Ada", "217"])
+    assert _facts("Yes, please.", frozenset()) == ("Yes, please.", [])
 
 
 def test_any_world_is_wrapped_as_a_registered_one_is() -> None:

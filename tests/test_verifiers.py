@@ -23,7 +23,8 @@ pytest.importorskip("verifiers", reason="verifiers is in an environment of its o
 
 import jinja2
 import verifiers.v1 as vf
-from players.verifiers import PLUGIN, TWO_LINES, Session, world
+from players.verifiers import LEAVE, PLUGIN, TWO_LINES, Session, endpoint, world
+from snippets import ROOT, blocks, environ, runs, shell
 from verifiers.v1.utils.loaders import resolve_env_config
 
 from trace_gym import registry
@@ -31,8 +32,7 @@ from trace_gym.adapters.verifiers import TraceData, TraceTask, TraceTaskConfig
 from trace_gym.errors import ConfigError
 from trace_gym.types import Call, Say, Scenario
 
-ROOT = Path(__file__).resolve().parents[1]
-EXAMPLE, DOCS = ROOT / "examples" / "verifiers_eval.py", ROOT / "docs" / "verifiers.md"
+EXAMPLE = ROOT / "examples" / "verifiers_eval.py"
 SCENARIO = f"{TOY}/1/4"
 
 
@@ -103,14 +103,6 @@ def test_the_oracle_is_what_validates_a_task(monkeypatch: pytest.MonkeyPatch) ->
     assert all(asyncio.run(task.validate(None)) for task in tasks)
     monkeypatch.setattr(registry.load(TOY), "oracle", lambda self: iter([Say("Goodbye.")]))
     assert not any(asyncio.run(task.validate(None)) for task in tasks[:3])
-
-
-def test_vf_validate_asks_the_oracle_and_that_nothing_is_paid_for_nothing(tmp_path: Path) -> None:
-    options = ["--taskset.env", TOY, "--taskset.n", "4", "--runtime.type", "subprocess", "--no-rich", "-o", "out"]
-    run = command("vf-validate", PLUGIN, *options, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    summary = json.loads(next(tmp_path.rglob("summary.json")).read_text())
-    assert summary["checks"]["gold"]["valid"] == summary["checks"]["noop"]["valid"] == 4
 
 
 def test_a_package_of_one_environment_needs_no_option(tmp_path: Path) -> None:
@@ -269,24 +261,31 @@ def test_what_another_harness_played_is_not_scored(
 
 
 def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
-    assert EXAMPLE.read_text().partition('"""\n\n')[2] in DOCS.read_text()
-    path = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    two_lines, code = blocks("docs/verifiers.md", "python")
+    assert two_lines == TWO_LINES
+    assert EXAMPLE.read_text().partition('"""\n\n')[2] == code
     run = subprocess.run(
-        [sys.executable, str(EXAMPLE)], capture_output=True, text=True, cwd=tmp_path, env=path, timeout=120
-    )
+        [sys.executable, str(EXAMPLE)], capture_output=True, text=True, cwd=tmp_path,
+        env=environ(TMPDIR=str(tmp_path)), timeout=120,
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr
     rows = [line for line in run.stdout.splitlines() if line.startswith("tau2_precondition/")]
     assert len(rows) == 6
     assert sum("'score': 1.0" in row for row in rows) == 4
 
 
-def test_the_command_of_the_docs_runs_on_a_folder_of_ones_own(tmp_path: Path) -> None:
-    printed = DOCS.read_text()
-    assert TWO_LINES in printed
-    options = ["--env.taskset.env", TOY, "-n", "2", "--dry-run", "-m", "m", "--no-push", "-o", "out"]
-    run = command("vf-eval", PLUGIN, *options, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert "vf-eval trace_gym_tasks --env.taskset.env" in printed
+def test_the_commands_of_the_docs_run(tmp_path: Path) -> None:
+    """The address of the endpoint is another, as a port may be taken."""
+    (tmp_path / f"{PLUGIN}.py").write_text(TWO_LINES)
+    [printed] = runs("docs/verifiers.md")
+    with endpoint(LEAVE) as url:
+        block = printed.replace("http://localhost:8000/v1", url)
+        assert block != printed
+        shell(block, tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
+    traces = [json.loads(line) for file in tmp_path.rglob("traces.jsonl") for line in file.read_text().splitlines()]
+    assert sum(len(line["traces"]) for line in traces) == 8 * 4
+    summary = json.loads(next(tmp_path.rglob("summary.json")).read_text())
+    assert summary["checks"]["gold"]["valid"] == summary["checks"]["noop"]["valid"] == 10
 
 
 def test_without_the_package_the_line_that_mends_it_is_named() -> None:

@@ -1,4 +1,4 @@
-"""The environments that a language model wrote: its recorded answers give the committed modules, and the page the figures."""
+"""Environments that a language model wrote: its answers give the committed modules, and the page the figures."""
 
 from __future__ import annotations
 

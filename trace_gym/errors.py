@@ -85,6 +85,10 @@ class ModelError(TraceGymError, RuntimeError):
     """A language model did not answer within its attempts, or what it answered is of no use."""
 
 
+class NoUsableAnswer(ModelError):
+    """A language model answered, and none of its answers had the form that was asked for."""
+
+
 class BudgetSpent(TraceGymError, RuntimeError):
     """A request might cost more than is left of the budget; it was not sent."""
 

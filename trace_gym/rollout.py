@@ -47,6 +47,8 @@ class TokenRollout:
     episode: Episode = field(repr=False)
     start_hash: str
     """State hash before the first turn; equal within a GRPO group."""
+    hint: str = ""
+    """What the model was told besides while it played; none of `ids` holds it."""
     overflow: bool = False
     """The token budget ran out before the episode ended by itself."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from trace_gym.errors import ConfigError
 from trace_gym.trainers.config import GRPOConfig
@@ -35,6 +35,31 @@ class Diagnose(Record):
 
     delta: float = Field(0.20, ge=0, le=1)
     rho: float = Field(0.10, ge=0, le=1)
+
+
+class Llm(Record):
+    """The language model that writes environments, where `author` is ``llm``, and what it may take."""
+
+    model: str = ""
+    """``openai:MODEL``, ``openai:MODEL@URL``, ``replay:DIR`` or ``files:DIR``; a key comes from the environment."""
+    folder: Path | None = None
+    """Where environments, answers and ledger go, and are looked for; ``envs`` of the run folder by default."""
+    repairs: int = Field(3, ge=0)
+    """How often it may mend a module."""
+    seconds: float = Field(300.0, gt=0)
+    """For checking one version."""
+    workers: int = Field(2, ge=1)
+    """Environments that are worked on at a time."""
+    policy: str = ""
+    """Agent whose rewards should spread: ``openai:MODEL``, ``hf:FOLDER`` or ``mixture:P``."""
+    tokens: int | None = Field(None, ge=1)
+    """Budget in tokens, of all runs with this folder."""
+    dollars: float | None = Field(None, ge=0)
+    """Budget in US dollars, which needs `price`."""
+    price: str = ""
+    """Dollars for a million tokens, prompt/completion, such as ``0.5/1.5``."""
+    by: str = ""
+    """Who answers with ``files:DIR``, for the manifests."""
 
 
 class Skill(Record):
@@ -80,7 +105,9 @@ class RunConfig(Record):
     """Environment -> the levels to train on; every level where it is not named."""
     rollouts: Rollouts = Rollouts()
     diagnose: Diagnose = Diagnose()
-    author: str = "template"
+    author: Literal["template", "llm"] = "template"
+    """Who writes an environment for a capability: shipped specs alone, or a language model where there is none."""
+    llm: Llm = Llm()
     validation: str = "quick"
     skill: Skill = Skill()
     train: GRPOConfig = GRPOConfig()
@@ -89,6 +116,12 @@ class RunConfig(Record):
     seeds: tuple[int, ...] = Field((0,), min_length=1)
     workers: int = Field(2, ge=1)
     """Processes that train and evaluate side by side, one thread each."""
+
+    @model_validator(mode="after")
+    def _has_a_model(self) -> Self:
+        if self.author == "llm" and not self.llm.model:
+            raise ValueError("author llm needs a model: set llm.model to openai:MODEL, replay:DIR or files:DIR")
+        return self
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -119,7 +152,7 @@ class RunConfig(Record):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            faults = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+            faults = [f"  {'.'.join(map(str, e['loc'])) or 'the settings'}: {e['msg']}" for e in error.errors()]
             raise ConfigError(f"{source}: {len(faults)} invalid settings\n" + "\n".join(faults)) from None
 
 

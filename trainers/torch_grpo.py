@@ -17,6 +17,8 @@ Left out of GRPO, and why:
   between sampler and trainer (merged weights, rounding).
 - Dropped groups are not drawn again (DAPO's dynamic sampling): it would hide what a capability costs in rollouts.
 - Rewards of single turns: the verifier judges the final state, so all tokens of a trajectory share one advantage.
+- Hints are not trained on: where a rollout was sampled with one (`GRPOConfig.hints`), pi_old had it in its prompt and
+  pi does not, and the ratio of equation 2 weighs the tokens accordingly.
 - A learning-rate schedule, several devices and a separate sampler: see the other trainers.
 
 Shapes: G groups, K rollouts of a group, B rows of a batch, L tokens of a row, T columns with a model token.
@@ -194,13 +196,15 @@ def _iteration(
 ) -> Metrics:
     """Roll out every scenario K times, update the adapter, and say what happened."""
     from trace_gym.policies.hf import merged
+    from trace_gym.policies.hints import drawn
 
     config, began, i = state.config, time.monotonic(), state.iteration
     torch.manual_seed(_derive(config.seed, i, "torch"))
     episodes = [open_episode(s) for s in scenarios for _ in range(config.samples)]
     generator = torch.Generator().manual_seed(_derive(config.seed, i, "rollout"))
     with merged(learner.model):
-        rollouts = learner.policy.rollout(episodes, temperature=config.temperature, generator=generator)
+        hints = drawn(episodes, config.hints, f"{config.seed}/{i}/hints") if config.hints else ()
+        rollouts = learner.policy.rollout(episodes, temperature=config.temperature, generator=generator, hints=hints)
     assert_same_start(rollouts, config.samples)
     rewards_GK = np.array([reward(r.episode.finish(), config.reward) for r in rollouts]).reshape(-1, config.samples)
     gains = advantages(rewards_GK, config.advantage, best=config.best_reward)

@@ -26,7 +26,7 @@ class OpensByTheClock(Hotel):
 
 class LongStory(Hotel):
     id, rejected_by = "long_story", "TG901"
-    asked = HUGE
+    limited_to = HUGE
     fault = "the opening is no observation"
 
     def opening(self) -> str:
@@ -70,7 +70,7 @@ class WaitsItsTurn(Hotel):
 
 class TellsOfTheJourney(Hotel):
     id, rejected_by = "tells_of_the_journey", "TG903"
-    asked = HUGE
+    limited_to = HUGE
     fault = "the user's answer is outside the observation space"
 
     def reply(self, text: str) -> str | None:
@@ -79,7 +79,7 @@ class TellsOfTheJourney(Hotel):
 
 class ShowsTheWholeHouse(Hotel):
     id, rejected_by = "shows_the_whole_house", "TG903"
-    asked = HUGE
+    limited_to = HUGE
     fault = "an answer is outside the observation space"
 
     def shown(self, room: str) -> dict[str, Any]:

@@ -152,10 +152,10 @@ def writing_refusal(base: type[World]) -> Members:
 
 
 def _shown(base: type[World], change: Callable[[dict[str, Any]], None], every: bool = False) -> Members:
-    """The interface with the schema of one tool changed: the one with the most parameters."""
+    """The interface with the schema of one tool changed: the one with the most parameters that may not be left out."""
     own = interface_of(base)
     tools = copy.deepcopy(own.tools)
-    widest = max(tools, key=lambda t: len(t["function"].get("parameters", {}).get("properties", {})))
+    widest = max(tools, key=lambda t: len(t["function"].get("parameters", {}).get("required", [])))
     change(widest["function"])
     made = own.model_copy(update={"tools": tools})
 

@@ -66,7 +66,7 @@ def rejected(reference: str, code: str) -> list[str]:
     """
     module, _, name = reference.partition(":")
     mutant = getattr(import_module(module), name)
-    given, asked = getattr(mutant, "given", Given()), getattr(mutant, "asked", None)
+    given, asked = getattr(mutant, "given", Given()), getattr(mutant, "limited_to", None)
     report = validate(reference, profile="quick", only=asked, given=given, progress=False)
     found = [f.code for f in report.findings if f.verdict == "failed"]
     if code not in found:

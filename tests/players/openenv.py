@@ -40,11 +40,11 @@ def serving(app: Any) -> Iterator[str]:
 
 
 @cache
-def server() -> tuple[str, Any]:
-    """A server of every environment, for as long as the process lives."""
+def server(envs: tuple[str, ...]) -> tuple[str, Any]:
+    """A server of these environments, for as long as the process lives."""
     from trace_gym.adapters.openenv import app
 
-    running = serving(app(registry.names()))
+    running = serving(app(envs))
     return running.__enter__(), running
 
 
@@ -77,7 +77,7 @@ class Client:
     def open(self, scenario: Scenario) -> Iterator[Wire]:
         from trace_gym.adapters.openenv import Remote
 
-        with Remote(server()[0]) as remote:
+        with Remote(server(tuple(registry.names()))[0]) as remote:
             yield Wire(remote, scenario)
 
 

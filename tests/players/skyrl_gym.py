@@ -44,7 +44,7 @@ class SkyrlGym:
         from trace_gym.adapters.skyrl import opening_of, register_all
 
         env_id = registry.gym_id(scenario.env)
-        if env_id not in skyrl_gym.registry:
+        if env_id not in skyrl_gym.registry:  # of a folder that was added since
             register_all()
         env = skyrl_gym.make(env_id, extras={"scenario": str(scenario), "max_turns": 100})
         yield Session(env, opening_of(scenario))

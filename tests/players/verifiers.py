@@ -23,6 +23,8 @@ from trace_gym.types import Call, Message, Say, Scenario
 
 PATIENCE = 60.0
 PLUGIN = "trace_gym_tasks"
+LEAVE = '<tool_call>{"name": "transfer_to_human_agents", "arguments": {"summary": "Over to you."}}</tool_call>'
+"""A turn that ends an attempt in the environments of tau2."""
 TWO_LINES = "from trace_gym.adapters.verifiers import *\nfrom trace_gym.adapters.verifiers import __all__\n"
 
 
@@ -33,9 +35,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        session = SESSIONS[body["model"]]
-        session.heard.put(body)
-        turn = session.turns.get()
+        turn = self.turn(body)
         choice = {"index": 0, "finish_reason": "stop", "message": turn}
         answer = {"id": "c", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
         payload = json.dumps(answer if turn else {"error": {"message": "out of order"}}).encode()
@@ -45,8 +45,28 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
 
+    def turn(self, body: dict[str, Any]) -> Message | None:
+        session = SESSIONS[body["model"]]
+        session.heard.put(body)
+        return session.turns.get()
+
     def log_message(self, *_: Any) -> None:
         pass
+
+
+@contextmanager
+def endpoint(text: str) -> Iterator[str]:
+    """The address of an endpoint that answers every request with the same words."""
+
+    class Same(Handler):
+        def turn(self, body: dict[str, Any]) -> Message | None:
+            return {"role": "assistant", "content": text}
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Same) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
 
 
 @cache

@@ -6,8 +6,8 @@ The turn limit is the world's own, not gymnasium's `TimeLimit`, so that an episo
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -163,7 +163,8 @@ class TraceEnv(gymnasium.Env[str, Any]):
         super().reset(seed=seed)
         self._scenario = self._address((options or {}).get("scenario"), seed)
         self._episode = self._begin(self._scenario)
-        self._tools = _copy(self._episode.tools)  # one copy an episode, as schemas are large
+        if self._tools != (tools := list(self._episode.tools)):  # schemas are large: one copy until it is changed
+            self._tools = deepcopy(tools)
         self._show(self._episode.messages)
         return _text(self._episode.messages), self._info()
 
@@ -201,7 +202,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
 
     def _info(self) -> dict[str, Any]:
         return {
-            "messages": _copy(self.episode.messages),
+            "messages": list(map(_copied, self.episode.messages)),
             "tools": list(self._tools),
             "scenario": str(self._scenario),
             "part": self.episode.scenario.env,
@@ -238,9 +239,11 @@ def _tools(name: str) -> dict[str, Message]:
     return {t["function"]["name"]: t for part in parts for t in interface_of(registry.load(part)).tools}
 
 
-def _copy(messages: Iterable[Message]) -> list[Message]:
-    made: list[Message] = pickle.loads(pickle.dumps(list(messages), -1))  # faster than deepcopy
-    return made
+def _copied(message: Message) -> Message:
+    """A message that shares nothing with another but its texts."""
+    if "tool_calls" not in message:
+        return {**message}
+    return {**message, "tool_calls": [{**c, "function": {**c["function"]}} for c in message["tool_calls"]]}
 
 
 def _text(messages: list[Message]) -> str:

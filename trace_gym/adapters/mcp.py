@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import redirect_stdout
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from typing import Any
 
@@ -45,7 +45,7 @@ def server(attempt: Attempt) -> Any:
     """
     types, make = library("mcp.types", "mcp"), library("mcp.server.lowlevel", "mcp").Server
     handlers = _handlers(attempt, types)
-    if int(metadata.version("mcp").partition(".")[0]) > 1:
+    if _major() > 1:
         newer = {f"on_{name}": partial(_newer, handler) for name, handler in handlers.items()}
         return make("trace-gym", instructions=INSTRUCTIONS, **newer)
     made = make("trace-gym", instructions=INSTRUCTIONS)
@@ -114,6 +114,11 @@ def _handlers(attempt: Attempt, types: Any) -> dict[str, Handler]:
         return types.ReadResourceResult.model_validate({"contents": [read]})
 
     return {f.__name__: f for f in (list_tools, call_tool, list_prompts, get_prompt, list_resources, read_resource)}
+
+
+@cache
+def _major() -> int:
+    return int(metadata.version("mcp").partition(".")[0])
 
 
 async def _older(handler: Handler, wrap: Callable[[Any], Any], request: Any) -> Any:

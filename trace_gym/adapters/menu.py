@@ -53,8 +53,8 @@ class _Sight(NamedTuple):
 
     calls: list[list[Call]]
     """Of each tool."""
-    fits: list[list[float]]
-    """For each of these calls how many of the users' words the records of its values hold, from 0 to 1 in a tool."""
+    fits: list[float]
+    """For each slot how many of the users' words the records of its values hold, from 0 to 1 among a tool's calls."""
     things: list[str]
     said: frozenset[str]
 
@@ -100,10 +100,14 @@ class Menu:
         key = list(dict.fromkeys((m["role"], m["content"]) for m in messages if m["role"] != "assistant"))
         if self._known is None or key != self._known[0]:
             offers = Offers(messages)
-            calls = [offers.calls_of(t, width) for t, width in zip(self.tools, self.vocabulary.calls, strict=True)]
             said = tokens("\n".join(offers.said))
-            fits = Fits(said, offers.results)
-            self._known = key, _Sight(calls, [fits.of(rivals) for rivals in calls], offers.things, said)
+            rank = Fits(said, offers.results)
+            calls: list[list[Call]] = []
+            fits: list[float] = []
+            for tool, width in zip(self.tools, self.vocabulary.calls, strict=True):
+                calls.append(offers.calls_of(tool, width))
+                fits += _padded(rank.of(calls[-1]), width)
+            self._known = key, _Sight(calls, _padded(fits, self.slots), offers.things, said)
         return self._known[1]
 
     def _judged(self, choice: Choice, done: dict[str, list[tuple[Call | Say, bool]]]) -> Choice:
@@ -121,8 +125,7 @@ class Menu:
         row = [min(1.0, turns / TURNS), float(_refused(messages[-1]))]
         row += [float(w in seen.said) for w in self.vocabulary.words]
         row += self._shown(latest(messages), now_in(str(messages[0]["content"])))
-        fits = [f for fit, width in zip(seen.fits, self.vocabulary.calls, strict=True) for f in _padded(fit, width)]
-        for choice, fit in zip(offered, _padded(fits, self.slots), strict=True):
+        for choice, fit in zip(offered, seen.fits, strict=True):
             row += (choice.offered, choice.done, choice.refused, fit)
         return np.asarray(row, dtype=np.float32)
 

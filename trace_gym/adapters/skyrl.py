@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS
+from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra
 from trace_gym.files import write
 from trace_gym.score import RewardWeights, reward
@@ -86,7 +87,7 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
         Raises:
             ConfigError: The row opens with other words than the scenario, so it was made for another version.
         """
-        messages, opening = prompt or opening_of(self.episode.scenario), self.episode.messages[-1]["content"]
+        messages, opening = prompt or _opening(self.episode), self.episode.messages[-1]["content"]
         if (found := messages[-1]["content"]) != opening:
             says = f"{self.episode.scenario} opens with {opening[:80]!r}, its row with {found[:80]!r}"
             raise ConfigError(f"{says}; write the data set anew with trace_gym.adapters.skyrl.write_dataset")
@@ -142,7 +143,10 @@ def opening_of(scenario: Scenario, tools: Literal["message", "template"] = "mess
         tools: ``message`` writes the raw schemas into the system message. ``template`` leaves them to SkyRL's
             ``generator.chat_template_kwargs.tools``, one list for a whole run.
     """
-    episode = registry.episode(scenario)
+    return _opening(registry.episode(scenario), tools)
+
+
+def _opening(episode: Episode, tools: str = "message") -> list[Message]:
     system, user = [dict(m) for m in episode.messages]
     if tools == "message" and episode.tools:
         system["content"] += TOOLS.format(tools="\n".join(json.dumps(t, ensure_ascii=False) for t in episode.tools))

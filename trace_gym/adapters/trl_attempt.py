@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 from trace_gym import registry
@@ -47,8 +48,8 @@ class Attempt:
     _env: ClassVar[str] = ""
     _schemas: ClassVar[tuple[Message, ...]] = ()
     _weights: ClassVar[RewardWeights] = DEFAULT_WEIGHTS
-    _last: ClassVar[tuple[str, str]] = ("", "")
-    """Scenario and state hash of the latest reset of this class."""
+    _last: ClassVar[Episode | None] = None
+    """What the latest reset of this class began."""
 
     episode: Episode | None = None
     """The attempt under way, for reward functions of your own; None once the environment itself broke."""
@@ -76,7 +77,7 @@ class Attempt:
         if prompt and (found := prompt[-1]["content"]) != opening:
             says = f"{at} opens with {opening[:80]!r}, its row with {found[:80]!r}"
             raise ConfigError(f"{says}; build the dataset anew with trace_gym.adapters.trl.dataset")
-        self._compare(str(at), self.episode.state_hash)
+        self._compare(self.episode)
 
     def get_reward(self) -> float | None:
         """The reward of the attempt as it stands; None, which TRL leaves out of the group, if the environment broke."""
@@ -104,12 +105,21 @@ class Attempt:
         _log.warning("not scored: %s", bug)
         self.episode = None
 
-    def _compare(self, at: str, start: str) -> None:
+    def _compare(self, began: Episode) -> None:
         """Members of a group are reset one after the other: each must start where the one before it did."""
-        kind = type(self)
-        if kind._last[0] == at and kind._last[1] != start:
-            raise EnvBug(f"{at}: two attempts start from different states; trace-gym validate {self._env}")
-        kind._last = (at, start)
+        last, type(self)._last = type(self)._last, began
+        if last is None or last.scenario != began.scenario or last.start == began.start:
+            return
+        if _start_hash(last) != _start_hash(began):  # not every world can be compared by ==
+            says = f"{began.scenario}: two attempts start from different states"
+            raise EnvBug(f"{says}; trace-gym validate {self._env}")
+
+
+def _start_hash(episode: Episode) -> str:
+    """Hash of the state that an episode began in, however far it has come."""
+    fresh = copy(episode)
+    fresh.world = fresh.start
+    return fresh.state_hash
 
 
 def attempt_class(env: str, weights: RewardWeights = DEFAULT_WEIGHTS) -> type[Attempt]:

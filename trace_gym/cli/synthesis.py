@@ -67,7 +67,9 @@ def synthesize(
     elif author == "llm":
         if not llm:
             raise ConfigError("author llm needs a model: --llm openai:MODEL, replay:DIR or files:DIR")
-        model = _model(llm, folder, tokens, dollars, price, by)
+        from trace_gym.synthesize.model import open_model
+
+        model = open_model(llm, folder, _tell, tokens=tokens, dollars=dollars, price=price, by=by)
         if source is not None:
             from trace_gym.synthesize.batch import Order, read_capabilities, write_all
             from trace_gym.targets.results import read_results
@@ -134,30 +136,6 @@ def _spec(name: str) -> Spec:
         return template.read_spec(Path(name).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ReadError(f"{name} cannot be read: {error}") from None
-
-
-def _model(llm: str, folder: Path, tokens: int | None, dollars: float | None, price: str, by: str):  # type: ignore[no-untyped-def]
-    """The model of an address, with its cache and ledger beside the candidates."""
-    from trace_gym.llm import Budget, Price, resolve
-    from trace_gym.synthesize.admission import CANDIDATES
-
-    asked = None
-    if price:
-        try:
-            prompt, _, completion = price.partition("/")
-            asked = Price(float(prompt), float(completion or prompt))
-        except ValueError:
-            raise ConfigError(f"--price is prompt/completion in dollars, such as 0.5/1.5; found {price!r}") from None
-    place = folder / CANDIDATES
-    return resolve(
-        llm,
-        cache=place / "completions",
-        ledger=place / "requests.jsonl",
-        budget=Budget(tokens=tokens, dollars=dollars),
-        price=asked,
-        tell=_tell,
-        by=by,
-    )
 
 
 def _tell(line: str) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from trace_gym.errors import ConfigError, ModelError
+from trace_gym.errors import ConfigError, ModelError, NoUsableAnswer
 from trace_gym.llm.dialect import asks_for
 from trace_gym.llm.extract import objects_in
 from trace_gym.llm.request import Completion, Model, Request
@@ -34,7 +34,8 @@ def ask(model: Model, request: Request, answer: type[Answer], *, attempts: int =
         The answer, and every completion that it took.
 
     Raises:
-        ModelError: No answer could be read, or the model did not answer.
+        NoUsableAnswer: No answer could be read.
+        ModelError: The model did not answer.
         BudgetSpent: The next request might cost more than is left.
     """
     schema = request.answer or answer.model_json_schema()
@@ -51,7 +52,8 @@ def ask_for(
     answered anew, and kept in the cache beside the others.
 
     Raises:
-        ModelError: No answer could be read, or the model did not answer.
+        NoUsableAnswer: No answer could be read.
+        ModelError: The model did not answer.
         BudgetSpent: The next request might cost more than is left.
     """
     if attempts < 1:
@@ -65,7 +67,7 @@ def ask_for(
         except ModelError as error:
             fault = _fault(last, str(error))
         if len(made) == attempts:
-            raise ModelError(
+            raise NoUsableAnswer(
                 f"{model.name} gave no usable answer to {request.purpose!r} in {attempts} attempts; the last: {fault}"
             )
         asked = _again(request, last, fault, len(made) + 1)

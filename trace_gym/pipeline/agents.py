@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from trace_gym import registry
 from trace_gym.diagnose import Diagnosis
 from trace_gym.diagnose import diagnose as find
 from trace_gym.diagnose import markdown as diagnosis_markdown
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.evaluate import Seen
 from trace_gym.files import write
-from trace_gym.pipeline import common
+from trace_gym.pipeline import authoring, common
 from trace_gym.pipeline.ledger import VERSION, Run
-from trace_gym.types import Trajectory, to_jsonl
+from trace_gym.types import Capability, Manifest, Trajectory, to_jsonl
 
 
 def rollouts(run: Run) -> None:
@@ -72,32 +73,56 @@ def diagnose(run: Run) -> None:
 
 def synthesize(run: Run) -> None:
     """Find, or write, one environment for each capability that was retained."""
+    source, out = run.path("diagnosis.json"), run.path("environments.json")
+    config = run.config
+
+    def work() -> str:
+        target = _interface(config.target.env)
+        retained = Diagnosis.model_validate_json(source.read_text()).retained
+        found: dict[str, Manifest | str] = {c.name: _served(run, c, target) or "" for c in retained}
+        missing = [c for c in retained if not found[c.name]]
+        if config.author == "llm" and missing:
+            found |= authoring.written(run, missing, target)
+        chosen = {
+            card.id: {"capability": name, "author": card.author, "module": card.module_sha256}
+            for name, card in found.items()
+            if isinstance(card, Manifest)
+        }
+        unserved = {name: why for name, why in found.items() if isinstance(why, str)}
+        told = [f"{name} ({why})" if why else name for name, why in unserved.items()]
+        if not chosen:
+            raise ConfigError(
+                f"no environment serves what was found ({', '.join(told) or 'nothing'}); read {source}, lower "
+                "diagnose.delta or diagnose.rho, collect more rollouts, or have environments written: author: llm"
+            )
+        write(out, json.dumps({"environments": chosen, "unserved": list(unserved)}, indent=1) + "\n")
+        return ", ".join(chosen) + (f"; nothing serves {', '.join(told)}" if told else "")
+
+    depends: dict[str, Any] = {"source": source, "author": config.author, "version": VERSION}
+    if config.author == "llm":
+        depends["llm"] = config.llm.model_dump(mode="json")
+    run.stage("synthesize", depends, [out], work)
+
+
+def _interface(env: str) -> str:
+    """The target whose interface an environment keeps: the airline where it names none, or is a mixture."""
+    try:
+        return registry.manifest(env).target or "tau2_airline"
+    except EnvNotFound:
+        return "tau2_airline"
+
+
+def _served(run: Run, capability: Capability, target: str) -> Manifest | None:
+    """The environment of the shipped spec that serves a capability; None where no spec does."""
     from trace_gym.synthesize import TemplateAuthor, serving
     from trace_gym.synthesize import synthesize as write_environment
 
-    source, out = run.path("diagnosis.json"), run.path("environments.json")
-
-    def work() -> str:
-        found, unserved = {}, []
-        for capability in Diagnosis.model_validate_json(source.read_text()).retained:
-            spec = serving(capability)
-            if spec is None:
-                unserved.append(capability.name)
-                continue
-            if spec.id not in registry.names():
-                write_environment(spec, author=TemplateAuthor(), folder=run.path("envs"))
-                registry.add_folder(run.path("envs"))
-            card = registry.manifest(spec.id)
-            found[spec.id] = {"capability": capability.name, "author": card.author, "module": card.module_sha256}
-        if not found:
-            raise ConfigError(
-                f"no environment serves what was found ({', '.join(unserved) or 'nothing'}); "
-                f"read {source}, lower diagnose.delta or diagnose.rho, or collect more rollouts"
-            )
-        write(out, json.dumps({"environments": found, "unserved": unserved}, indent=1) + "\n")
-        return ", ".join(found) + (f"; nothing serves {', '.join(unserved)}" if unserved else "")
-
-    run.stage("synthesize", {"source": source, "author": run.config.author, "version": VERSION}, [out], work)
+    if (spec := serving(capability, target)) is None:
+        return None
+    if spec.id not in registry.names():
+        write_environment(spec, author=TemplateAuthor(), folder=run.path("envs"))
+        registry.add_folder(run.path("envs"))
+    return registry.manifest(spec.id)
 
 
 def validate(run: Run) -> None:

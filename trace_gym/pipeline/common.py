@@ -42,9 +42,15 @@ def env(name: str) -> dict[str, str]:
 def environments(run: Run) -> dict[str, dict[str, str]]:
     """Name -> capability, author and module hash of the environments that the synthesize stage chose."""
     found: dict[str, dict[str, str]] = json.loads(run.path("environments.json").read_text())["environments"]
-    if run.path("envs").is_dir():
-        registry.add_folder(run.path("envs"))
+    for folder in (run.path("envs"), written_to(run)):
+        if folder.is_dir():
+            registry.add_folder(folder)
     return found
+
+
+def written_to(run: Run) -> Path:
+    """The folder of what a language model writes."""
+    return (run.config.llm.folder or run.path("envs")).expanduser().resolve()
 
 
 def levels(run: Run, name: str) -> list[int]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 
 import trace_gym
 from trace_gym.errors import ConfigError, ReadError
@@ -60,7 +61,7 @@ class Run:
         key = sha256(json.dumps({k: _hashed(v) for k, v in depends.items()}, sort_keys=True, default=str))
         known = self.ledger.get(name, {})
         if known.get("key") == key and known.get("outputs") == {self._relative(p): _hashed(p) for p in outputs}:
-            self.console.print(f"[dim]{name:<11} unchanged: {known['says']}[/]")
+            self.console.print(f"[dim]{name:<11} unchanged: {escape(known['says'])}[/]")
             return
         began = time.monotonic()
         self.console.print(f"[bold]{name:<11}[/] ...")
@@ -71,7 +72,7 @@ class Run:
             raise ReadError(f"stage {name} did not leave {', '.join(missing)}")
         self.ledger[name] = {"key": key, "outputs": left, "says": says, "seconds": round(seconds, 1)}
         write(self.folder / "stages.json", json.dumps(self.ledger, indent=1) + "\n")
-        self.console.print(f"[bold green]{name:<11}[/] {says} [dim]({seconds:.0f} s)[/]")
+        self.console.print(f"[bold green]{name:<11}[/] {escape(says)} [dim]({seconds:.0f} s)[/]")
 
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self.folder))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
+from trace_gym.policies.hints import with_hint
 from trace_gym.policies.ragged import ragged_cache
 from trace_gym.rollout import TokenRollout
 
@@ -34,6 +35,8 @@ class _Row:
     out: TokenRollout
     fed: int = 0
     """How many of its tokens are in the cache."""
+    hidden: int = 0
+    """How many tokens the cache holds besides: those of a hint, which are no part of the rollout."""
     turn: int = 0
     """Where the turn that is being sampled begins; a row whose tokens end there waits to be fed."""
 
@@ -56,11 +59,13 @@ class Batch:
         generator: torch.Generator | None,
         progress: Callable[[int], None] | None,
         split: bool,
+        hints: Sequence[str] = (),
     ) -> None:
         self.policy = policy
         self.temperature, self.generator, self.progress = temperature, generator, progress
         self.cache = ragged_cache(split)
-        self.rows = [_Row(_fresh(e)) for e in episodes]
+        told = hints or [""] * len(episodes)
+        self.rows = [_Row(_fresh(e, hint)) for e, hint in zip(episodes, told, strict=True)]
         self.slots: list[_Row] = []
 
     def run(self) -> list[TokenRollout]:
@@ -84,24 +89,25 @@ class Batch:
         distinct: dict[str, list[_Row]] = {}
         for row in self.rows:
             episode = row.out.episode
-            distinct.setdefault(f"{id(episode.interface)} {episode.messages}", []).append(row)
+            distinct.setdefault(f"{id(episode.interface)} {episode.messages} {row.out.hint}", []).append(row)
         groups = list(distinct.values())
-        prompts = [self._prompt(same[0].out.episode) for same in groups]
+        prompts = [self._prompt(same[0].out.episode, same[0].out.hint) for same in groups]
         if shared := _common_prefix(prompts):
             self._forward(None, [prompts[0][:shared]], [0])
             self.cache.share(len(prompts))
         logits = self._forward(None, [p[shared:] for p in prompts], [shared] * len(prompts))
         for same, prompt in zip(groups, prompts, strict=True):
+            kept = self._prompt(same[0].out.episode) if same[0].out.hint else prompt
             for row in same:
-                row.append(prompt)
-                row.fed = len(prompt)
+                row.append(kept)
+                row.fed, row.hidden = len(kept), len(prompt) - len(kept)
         self.slots = [row for same in groups for row in same]
         copies = self._tensor([n for n, same in enumerate(groups) for _ in same])
         self.cache.select(copies)
         return logits.index_select(0, copies)
 
-    def _prompt(self, episode: Episode) -> list[int]:
-        ids = self.policy.chat.opening(episode.messages, episode.tools)
+    def _prompt(self, episode: Episode, hint: str = "") -> list[int]:
+        ids = self.policy.chat.opening(with_hint(episode.messages, hint), episode.tools)
         if len(ids) >= self.policy.max_tokens:
             raise ConfigError(
                 f"{episode.scenario}: the opening has {len(ids)} tokens and the budget is {self.policy.max_tokens}; "
@@ -118,16 +124,16 @@ class Batch:
 
     def _turn_over(self, row: _Row) -> bool:
         ids, policy = row.out.ids, self.policy
-        spent = len(ids) - row.turn >= policy.max_turn_tokens or len(ids) >= policy.max_tokens
+        spent = len(ids) - row.turn >= policy.max_turn_tokens or len(ids) >= policy.max_tokens - row.hidden
         return spent or ids[-1] == policy.chat.eos
 
     def _step(self, rows: list[_Row]) -> None:
         """Hand finished turns to their episodes and append what the environment answers."""
-        chat, budget = self.policy.chat, self.policy.max_tokens
+        chat = self.policy.chat
         texts = chat.texts([row.out.ids[row.turn :] for row in rows]) if rows else []
         for row, text in zip(rows, texts, strict=True):
             out, episode = row.out, row.out.episode
-            closed = out.ids[-1] == chat.eos
+            closed, budget = out.ids[-1] == chat.eos, self.policy.max_tokens - row.hidden
             if closed or len(out.ids) < budget:
                 answers = episode.step(text)
                 suffix = [] if episode.done else [*([] if closed else [chat.eos]), *chat.answer(answers, episode.tools)]
@@ -156,7 +162,7 @@ class Batch:
         members = self.slots if whole else rows
         index = None if whole else self._tensor([n for n, row in enumerate(self.slots) if row in chosen])
         chunks = [row.out.ids[row.fed :] if row in chosen else [] for row in members]
-        logits = self._forward(index, chunks, [row.fed for row in members])
+        logits = self._forward(index, chunks, [row.fed + row.hidden for row in members])
         for row in rows:
             row.fed = len(row.out.ids)
         if len(members) == len(rows):
@@ -208,7 +214,7 @@ def _common_prefix(prompts: list[list[int]]) -> int:
     return min(same, min(map(len, prompts)) - 1)
 
 
-def _fresh(episode: Episode) -> TokenRollout:
+def _fresh(episode: Episode, hint: str) -> TokenRollout:
     if episode.turns or episode.done:
         raise ConfigError(f"{episode.scenario}: the episode has begun; open another one")
-    return TokenRollout(episode.scenario, [], [], [], episode, episode.state_hash)
+    return TokenRollout(episode.scenario, [], [], [], episode, episode.state_hash, hint=hint)

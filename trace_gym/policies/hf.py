@@ -93,6 +93,7 @@ class HFPolicy:
         temperature: float = 1.0,
         generator: torch.Generator | None = None,
         progress: Callable[[int], None] | None = None,
+        hints: Sequence[str] = (),
     ) -> list[TokenRollout]:
         """Play fresh episodes to their end and return them in order.
 
@@ -107,6 +108,8 @@ class HFPolicy:
             temperature: 0 is greedy.
             generator: Source of all randomness; the same seed and episodes give the same rollouts.
             progress: Told the number of episodes that have just finished.
+            hints: What the model is told besides, one text an episode, empty for none. It stands in the prompt that
+                is sampled from and in no rollout's tokens; the log-probabilities are those of the sampling.
 
         Raises:
             ConfigError: An episode has begun, or its opening does not fit; or the temperature is negative.
@@ -122,9 +125,8 @@ class HFPolicy:
         try:
             with torch.inference_mode(), attending(self.model) as split:
                 for first in range(0, len(episodes), self.max_rows):
-                    batch = Batch(
-                        self, episodes[first : first + self.max_rows], temperature, generator, progress, split
-                    )
+                    part = slice(first, first + self.max_rows)
+                    batch = Batch(self, episodes[part], temperature, generator, progress, split, hints[part])
                     rollouts += batch.run()
         finally:
             self.model.train(training)

@@ -17,6 +17,7 @@ from trace_gym.files import write
 from trace_gym.synthesize import template
 from trace_gym.synthesize.author import Author, TemplateAuthor
 from trace_gym.synthesize.calibrate import SPREAD
+from trace_gym.synthesize.hint import hint_checked
 from trace_gym.synthesize.rounds import USUAL, Candidate, Desk, Terms, fitted, rounds
 from trace_gym.types import Manifest, Spec, sha256
 
@@ -125,11 +126,11 @@ def _checked(
     measured = any(f.code == SPREAD for f in best.report.findings)
     final, found, mutations = fitted(desk, best) if author.repairs and measured else (best, None, 0)
     write(path, final.text)
-    assert final.report is not None
+    report = hint_checked(desk, final)
     failed = dict.fromkeys(c.code for v in versions for c in v.complaints)
     origin = author.origin(len(versions) + mutations, failed)
     mix = found.mix if found and len(set(found.mix)) > 1 else None
-    return registry.admit(path, final.report, author.name, spec, author.template_sha256(spec), origin, mix)
+    return registry.admit(path, report, author.name, spec, author.template_sha256(spec), origin, mix)
 
 
 def _rejected(spec: Spec, author: Author, place: Path, best: Candidate, count: int) -> RejectedEnv:

@@ -171,7 +171,7 @@ def _checked(desk: Desk, written: Callable[[], str], number: int) -> Candidate:
     write(desk.module, text)
     if faults := tuple(screen(text, desk.spec)):
         return Candidate(number, text, "screen", faults)
-    report = _known(desk, text, number) or _report(desk)
+    report = _known(desk, text, number) or examined(desk)
     complaints = tuple(of_report(report, text))
     if not report.passed and not complaints:
         late = [f.code for f in report.findings if f.verdict == "unfinished"]
@@ -197,8 +197,8 @@ def _screened(fault: str, text: str) -> Complaint:
     return Complaint("screen", fault, lines=excerpt(text, lines_named(fault)))
 
 
-def _report(desk: Desk) -> Report:
-    """Check a module where it may run: here, or in the sandbox."""
+def examined(desk: Desk) -> Report:
+    """Check the module at hand where it may run: here, or in the sandbox."""
     terms = desk.terms
     if desk.author.trusted:
         return validate(desk.module, profile=terms.profile, only=terms.only, given=terms.given)

@@ -47,8 +47,8 @@ class Note:
 
 def check(home: TargetFolder) -> Iterator[Note]:
     """Look through the files of a target, and at the manifest of its base world; nothing is run."""
-    found = [note for part in (_tools, _policy, _episodes) for note in _read(part, home)]
-    yield from found
+    found = dict.fromkeys(note for part in (_tools, _policy, _episodes) for note in _read(part, home))
+    yield from found  # each once: episodes cannot be read without the tools
     if all(note.level != "wrong" for note in found):  # what follows rests on them
         yield from _kinds(home)
         yield from _calls(home)

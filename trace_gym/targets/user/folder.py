@@ -120,8 +120,9 @@ class TargetFolder:
                 found.append(Trajectory.model_validate_json(line).model_copy(update={"tools": kinds}))
             except ValidationError as error:
                 raise ReadError(
-                    f"{path}, line {number} is no trajectory ({error.errors()[0]['msg']}); "
-                    "have the file written anew by trace-gym target init"
+                    f"{path}, line {number} is no trajectory ({error.errors()[0]['msg']}); put the episodes elsewhere, "
+                    "and make the target anew in another folder: trace-gym target init --trajectories, which reads "
+                    "other forms too"
                 ) from None
         return tuple(found)
 
@@ -205,11 +206,20 @@ def read_tools(path: Path) -> tuple[dict[str, Any], ...]:
     Raises:
         ReadError: It is no list of tools.
     """
+    return tools_in(json_of(path), str(path))
+
+
+def json_of(path: Path) -> Any:
+    """What a JSON file with tools holds.
+
+    Raises:
+        ReadError: It cannot be read, or is no JSON.
+    """
+    text = text_of(path)  # outside of what follows, as its own error is a ValueError, too
     try:
-        data = json.loads(text_of(path))
+        return json.loads(text)
     except ValueError as error:
         raise ReadError(f"{path} is no JSON ({error}); expected a list of OpenAI function tools") from None
-    return tools_in(data, str(path))
 
 
 def tools_in(data: Any, where: str) -> tuple[dict[str, Any], ...]:
@@ -255,7 +265,7 @@ def _read(folder: Path, stamp: tuple[tuple[int, int], ...]) -> TargetFolder:
     try:
         return TargetFolder(folder, Settings.model_validate(yaml.safe_load(text_of(place))))
     except yaml.YAMLError as error:
-        raise ReadError(f"{place} is no YAML ({error}); {mend}") from None
+        raise ReadError(f"{place} is no YAML ({' '.join(str(error).split())}); {mend}") from None
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:3])
         raise ReadError(f"{place}: {told}; {mend}") from None

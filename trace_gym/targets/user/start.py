@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trace_gym.errors import ConfigError, ReadError
+from trace_gym.errors import ConfigError
 from trace_gym.files import write
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.targets.user import mcp
@@ -19,6 +19,7 @@ from trace_gym.targets.user.folder import (
     TOOLS,
     TRAJECTORIES,
     TargetFolder,
+    json_of,
     read,
     text_of,
     tools_in,
@@ -81,6 +82,8 @@ def init(
         MissingExtra: A server is asked, and the package mcp is not installed.
     """
     place = path.expanduser().resolve()
+    if place.exists() and not place.is_dir():
+        raise ConfigError(f"{place} is a file; name a folder, which is made when it is missing")
     if (place / SETTINGS).exists():
         raise ConfigError(f"{place} is a target already; edit its files, or choose another folder")
     called = name or re.sub(r"\W+", "_", place.name.lower()).strip("_")
@@ -90,7 +93,7 @@ def init(
         raise ConfigError(f"{called} is a target that ships; choose another name: --name NAME")
     if (tools is None) == (not command):
         raise ConfigError("name the tools, either as a file, --tools tools.json, or by a server, --mcp COMMAND")
-    rows = mcp.listed(command) if tools is None else _rows(tools)
+    rows = mcp.listed(command) if tools is None else json_of(tools)
     known = tools_in(rows, command or str(tools))
     text = text_of(policy)
     episodes = [t for source in trajectories for t in read_logs(source)]
@@ -112,13 +115,6 @@ def guess(tool: dict[str, Any]) -> str:
         return "generic"
     changes = _CHANGES.fullmatch(first)
     return "read" if _READS.fullmatch(first) or (_READS.fullmatch(verb) and not changes) else "write"
-
-
-def _rows(path: Path) -> Any:
-    try:
-        return json.loads(text_of(path))
-    except ValueError as error:
-        raise ReadError(f"{path} is no JSON ({error}); expected a list of OpenAI function tools") from None
 
 
 def _settings(name: str, rows: Any, tools: Sequence[dict[str, Any]], episodes: Sequence[Trajectory]) -> str:
@@ -147,10 +143,10 @@ def _kind(row: Any, tool: dict[str, Any]) -> str:
 
 
 def _apart(episodes: Sequence[Trajectory]) -> list[Trajectory]:
-    """Episodes of several files, whose ids may be alike."""
+    """Episodes of several files, whose ids may be alike; one that is named twice is kept once."""
     count: dict[str, int] = {}
-    made = []
-    for episode in episodes:
+    made: list[Trajectory] = []
+    for episode in {e.model_dump_json(): e for e in episodes}.values():
         count[episode.id] = number = count.get(episode.id, 0) + 1
         made.append(episode if number == 1 else episode.model_copy(update={"id": f"{episode.id}#{number}"}))
     return made

@@ -1,0 +1,262 @@
+"""What a library costs: scripted episodes through each adapter in the process, over the bare `Episode`.
+
+Both play the same scenarios by the same plan of the environment's expert, in turns: a pass through the library beside
+a pass through `Episode`, which is given the turns in the form that the library hands over (calls, text, or OpenAI
+messages). What is printed is the median of the ratios of CPU time, over repetitions; models, tokens and networks are
+left out. A library that is not installed is named and left out::
+
+    python benchmarks/bench_adapters.py [environment ...]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from types import SimpleNamespace
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from trace_gym import registry  # noqa: E402
+from trace_gym.actions import FORMATS  # noqa: E402
+from trace_gym.errors import MissingExtra  # noqa: E402
+from trace_gym.score import reward  # noqa: E402
+from trace_gym.types import Call, Message, Say, Scenario  # noqa: E402
+
+ENVS = ("tau2_precondition", "tau2_structured_data", "tau2_retail_multi_step", "toolsandbox_state_dependency")
+SCENARIOS, REPEATS = 24, 15
+LIMIT = 1.20
+"""What a thin adapter may cost."""
+
+Turns = Sequence[Any]
+Play = Callable[[str, Turns], float | None]
+"""Plays one scenario by its turns and returns what the library is paid."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One way into a library, and the form of the turns that it is given."""
+
+    name: str
+    form: Callable[[Call | Say], Any]
+    play: Play
+    thin: bool = True
+    """Whether it does nothing but hand turns over; only then `LIMIT` holds."""
+
+
+def text(step: Call | Say) -> str:
+    """The turn as a model writes it."""
+    return step.text if isinstance(step, Say) else FORMATS["hermes"].render(step)
+
+
+def message(step: Call | Say) -> Message:
+    """The turn as an OpenAI client has it."""
+    if isinstance(step, Say):
+        return {"role": "assistant", "content": step.text}
+    function = {"name": step.tool, "arguments": json.dumps(step.arguments)}
+    return {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+
+
+def same(step: Call | Say) -> Call | Say:
+    return step
+
+
+def bare(scenario: str, turns: Turns) -> float:
+    """The episode by itself."""
+    episode = registry.episode(scenario)
+    for turn in turns:
+        episode.step(turn)
+    return reward(episode.finish())
+
+
+def gymnasium_ways(env: str) -> Iterator[Adapter]:
+    import gymnasium
+
+    made = gymnasium.make(registry.gym_id(env), disable_env_checker=True)
+
+    def play(scenario: str, turns: Turns) -> float:
+        made.reset(options={"scenario": scenario})
+        return sum(float(made.step(turn)[1]) for turn in turns)
+
+    yield Adapter("gymnasium", text, play)
+
+
+def trl_ways(env: str) -> Iterator[Adapter]:
+    from trace_gym.adapters import trl
+    from trace_gym.adapters.trl_attempt import attempt_class
+
+    simple: Any = trl.tool_class(env, say=True)()
+    full = attempt_class(env)()
+
+    def by_tools(scenario: str, turns: Turns) -> float | None:
+        simple.reset(scenario=scenario)
+        for turn in turns:
+            call = turn if isinstance(turn, Call) else Call("talk_to_user", {"text": turn.text})
+            getattr(simple, call.tool)(**call.arguments)
+        return simple.get_reward()  # type: ignore[no-any-return]
+
+    def by_turns(scenario: str, turns: Turns) -> float | None:
+        full.reset(scenario=scenario)
+        for turn in turns:
+            full._take(turn)
+        return full.get_reward()
+
+    yield Adapter("TRL, simple", same, by_tools)
+    yield Adapter("TRL, full", text, by_turns)
+
+
+def skyrl_ways(env: str) -> Iterator[Adapter]:
+    from trace_gym.adapters.skyrl import opening_of  # which registers the environments
+
+    skyrl_gym: Any = import_module("skyrl_gym")
+    env_id = registry.gym_id(env)
+    opening = cache(lambda scenario: opening_of(Scenario.parse(scenario)))  # of the row, which is there already
+
+    def play(scenario: str, turns: Turns) -> float:
+        made = skyrl_gym.make(env_id, extras={"scenario": scenario, "max_turns": 100})
+        made.init(opening(scenario))
+        return float(sum(made.step(turn)["reward"] for turn in turns))
+
+    yield Adapter("skyrl-gym", text, play)
+
+
+def openenv_ways(env: str) -> Iterator[Adapter]:
+    sys.modules.setdefault("gradio", None)  # type: ignore[arg-type]  # a web page, which takes seconds to import
+    from trace_gym.adapters.openenv import Sessions
+
+    sessions = Sessions([env])
+
+    def play(scenario: str, turns: Turns) -> float | None:
+        session = sessions.create(scenario)
+        for turn in turns:
+            session.take(turn)
+        paid: float | None = session.verify([]).env_reward
+        return paid
+
+    yield Adapter("OpenEnv, session", message, play)
+
+
+def mcp_ways(env: str) -> Iterator[Adapter]:
+    from trace_gym.adapters.attempt import Attempt, library
+    from trace_gym.adapters.mcp import server
+
+    types = library("mcp.types", "mcp")
+
+    def play(scenario: str, turns: Turns) -> float | None:
+        attempt = Attempt(registry.episode(scenario))
+        handler = server(attempt).request_handlers[types.CallToolRequest]
+
+        async def conversation() -> None:
+            for turn in turns:
+                call = turn if isinstance(turn, Call) else Call("talk_to_user", {"text": turn.text})
+                params = types.CallToolRequestParams(name=call.tool, arguments=call.arguments)
+                await handler(types.CallToolRequest(method="tools/call", params=params))
+
+        LOOP.run_until_complete(conversation())
+        return attempt.reward
+
+    yield Adapter("MCP, handlers", same, play, thin=False)
+
+
+def verifiers_ways(env: str) -> Iterator[Adapter]:
+    from trace_gym.adapters.verifiers import _converse
+
+    def play(scenario: str, turns: Turns) -> float | None:
+        episode, plan = registry.episode(scenario), iter(turns)
+
+        async def create(**_: Any) -> Any:
+            return SimpleNamespace(choices=[SimpleNamespace(message=next(plan))])
+
+        client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=create)))
+        LOOP.run_until_complete(_converse(client, "m", episode, list(episode.messages)))
+        return reward(episode.finish())
+
+    yield Adapter("verifiers, harness", _completion, play)
+
+
+class _completion(dict[str, Any]):
+    """A message as the endpoint's client returns it."""
+
+    def __init__(self, step: Call | Say) -> None:
+        super().__init__(message(step))
+
+    def model_dump(self, **_: Any) -> Message:
+        return self
+
+
+def menu_ways(env: str) -> Iterator[Adapter]:
+    """The menu finds what can be said at every turn and encodes it, which is a policy's work; it is no thin adapter."""
+    from trace_gym.adapters.menu import MenuEnv
+
+    made = MenuEnv(env)
+
+    def play(scenario: str, turns: Turns) -> float:
+        made.reset(options={"scenario": scenario})
+        paid = 0.0
+        for turn in turns:
+            made.text.episode.step(turn)
+            made._look()
+            score = made.text.episode.score
+            paid = reward(score) if score else 0.0
+        return paid
+
+    yield Adapter("menu for SB3", same, play, thin=False)
+
+
+LIBRARIES = (gymnasium_ways, trl_ways, skyrl_ways, openenv_ways, mcp_ways, verifiers_ways, menu_ways)
+LOOP = asyncio.new_event_loop()
+
+
+def ratio(adapter: Adapter, plans: dict[str, list[Call | Say]], repeats: int = REPEATS) -> float:
+    """Median over repetitions of the CPU time through the library over that of the bare episode."""
+    given = {scenario: [adapter.form(step) for step in plan] for scenario, plan in plans.items()}
+    for scenario, turns in given.items():
+        assert adapter.play(scenario, turns) == bare(scenario, turns) == 1.0, (adapter.name, scenario)
+    found = []
+    for n in range(repeats):
+        ways = [adapter.play, bare]
+        spent = {}
+        for way in ways if n % 2 else reversed(ways):
+            start = time.process_time()
+            for scenario, turns in given.items():
+                way(scenario, turns)
+            spent[way] = time.process_time() - start
+        found.append(spent[adapter.play] / spent[bare])
+    return median(found)
+
+
+def main() -> None:
+    envs = sys.argv[1:] or ENVS
+    warnings.simplefilter("ignore")  # of libraries
+    rows: dict[str, list[float]] = {}
+    thin: set[str] = set()
+    for env in envs:
+        scenarios = registry.scenarios(env, "validate", SCENARIOS)
+        plans = {str(s): list(registry.episode(s).start.oracle()) for s in scenarios}
+        for ways in LIBRARIES:
+            try:
+                for adapter in ways(env):
+                    rows.setdefault(adapter.name, []).append(ratio(adapter, plans))
+                    thin |= {adapter.name} if adapter.thin else set()
+            except (ImportError, MissingExtra) as error:
+                if env == envs[0]:
+                    print(f"left out: {error}", file=sys.stderr)
+    print("| through | " + " | ".join(envs) + " |\n|---|" + "---:|" * len(envs))
+    for name, ratios in rows.items():
+        print(f"| {name} | " + " | ".join(f"{r:.2f}" for r in ratios) + " |")
+    if over := [name for name in rows if name in thin and max(rows[name]) > LIMIT]:
+        sys.exit(f"above {LIMIT}: {', '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()
