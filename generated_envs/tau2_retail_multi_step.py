@@ -77,7 +77,10 @@ class Tau2RetailMultiStep(RetailDesk):
         me = self.users[self.customer]
         right, wrong = ("delivered", "processed") if ask == "return" else ("pending", "processed")
         paid = rng.choice(list(me["payment_methods"]))
-        order = self.order(rng, me, right if allowed else wrong, rng.choice((2, 3)) if ask == "return" else 1, paid)
+        count = rng.choice((2, 3)) if ask == "return" else 1
+        if len(self.products) > 5:  # of ten products, those of the parts to come must be left
+            count = min(count, 2)
+        order = self.order(rng, me, right if allowed else wrong, count, paid)
         code = order["order_id"]
         match ask:
             case "cancel":

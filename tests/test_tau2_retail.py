@@ -845,3 +845,14 @@ def test_tau2_answers_random_calls_on_our_records_as_we_do(tau2: tuple[Any, Any,
             counts["refused" if ours is None else "equal"] += 1
         assert beside.states[0] == beside.states[1], scenario
     assert min(counts["equal"], counts["refused"]) > 100, counts
+
+
+def test_four_returns_find_enough_products() -> None:
+    """A return is of two or three items, and the shop has ten products."""
+    for seed in range(50):
+        world = registry.load("tau2_retail_multi_step").generate(Random(seed), 0)
+        world.products.clear()
+        world.orders.clear()
+        for _ in range(4):
+            world.request(Random(seed), "return", True)
+        assert len(world.orders) == 4
