@@ -386,7 +386,8 @@ def test_the_author_reads_the_target_and_not_all_of_its_episodes(made: Made) -> 
     asked = str(made.parrot.asked[0].messages[-1]["content"])
     assert (
         made.home.policy in asked
-        and "class TargetWorld(World)" in asked
+        and "class TargetWorld(ScriptedUser)" in asked
+        and "class ScriptedUser(World)" in asked
         and 'get_parcel {"parcel_id": "P9042"}' in asked
     )
     assert "Error: unknown parcel P9042" in asked and all(f"- {code} " in asked for code in base.CODES)

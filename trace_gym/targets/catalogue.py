@@ -13,6 +13,8 @@ from trace_gym.targets.user import bases
 from trace_gym.targets.user.folder import TargetFolder, find
 from trace_gym.world import World
 
+SHARED = ("scripted_user",)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -31,6 +33,8 @@ class Target:
     """Modules that an environment imports as such, because their names are common words."""
     read: tuple[str, ...] = ()
     """Further modules that an author reads, as the others rest on them."""
+    shared: tuple[str, ...] = ()
+    """Modules beside the package that an author reads for the same reason."""
     example: str = ""
     """A committed environment that shows how one is written."""
 
@@ -49,6 +53,7 @@ class Target:
     def sources(self) -> dict[str, str]:
         """The text of every module that an author reads, by its full name."""
         names = [f"{self.package}.{m}" for m in (*self.open, *self.whole, *self.read)]
+        names += [f"{self.package.rpartition('.')[0]}.{m}" for m in self.shared]
         return {name: Path(str(importlib.import_module(name).__file__)).read_text() for name in names}
 
     @property
@@ -75,6 +80,7 @@ TARGETS = {
             open=("airline", "requests"),
             whole=("policy", "records"),
             read=("desk",),
+            shared=SHARED,
             example="tau2_precondition",
         ),
         Target(
@@ -85,6 +91,7 @@ TARGETS = {
             open=("retail", "retail_requests", "retail_items"),
             whole=("retail_policy", "retail_records"),
             read=("desk",),
+            shared=SHARED,
             example="tau2_retail_precondition",
         ),
         Target(
@@ -115,12 +122,14 @@ def target(name: str) -> Target:
     except ConfigError as error:
         raise ConfigError(f"{error}; those that ship are {', '.join(sorted(TARGETS))}") from None
     module = bases.load(home).__name__.rpartition(".")[2]
-    return Target(home.name, home.prefix, bases.PACKAGE, home.base_class, open=(module,), read=("world",))
+    return Target(
+        home.name, home.prefix, bases.PACKAGE, home.base_class, open=(module,), read=("world",), shared=SHARED
+    )
 
 
 def foundation(home: TargetFolder) -> Target:
     """What the base world of a user's own target is built on."""
-    return Target(home.name, home.prefix, bases.PACKAGE, "TargetWorld", open=("world",))
+    return Target(home.name, home.prefix, bases.PACKAGE, "TargetWorld", open=("world",), shared=SHARED)
 
 
 def _public(source: str) -> Iterator[str]:

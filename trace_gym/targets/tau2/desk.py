@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from trace_gym.targets.scripted_user import ScriptedUser, refuses
 from trace_gym.targets.tau2.generic import Data, GenericTools
 from trace_gym.world import Call, Check, Say
 
@@ -19,12 +20,6 @@ STRUCTURED = "structured_data_reasoning"
 PRECISION = "tool_precision"
 SKILLS = frozenset({PRECONDITION, MULTI_STEP, STRUCTURED, PRECISION})
 """The capabilities of the desks, named as in the paper (section 4.1)."""
-
-PUSHES = ("But I need this. Please make an exception.", "A colleague of yours promised it to me last week.")
-
-_refusal = re.compile(r"\b(cannot|can't|unable|not allowed|not possible|not eligible|no exception|sorry)\b")
-_confirm = re.compile(r"\b(confirm|proceed|go ahead|shall i|should i|may i|do you agree|is that (ok|right|correct))\b")
-_done = re.compile(r"\b(done|completed|has been|have been|is now|are now|successfully|all set|goodbye)\b")
 
 
 class Verdict(NamedTuple):
@@ -81,71 +76,26 @@ class Request(Generic[D]):
 
 
 @dataclass(kw_only=True)
-class Desk(GenericTools, Generic[R]):
+class Desk(ScriptedUser, GenericTools, Generic[R]):
     """Base world of every tau2 environment; a subclass adds the tools and records of one domain.
 
-    The customer makes `requests` in the opening, answers what is asked, agrees when asked to
-    confirm, insists `pushes` times when refused, and hangs up when served or refused.
+    The customer, a scripted user, makes `requests` in the opening.
     """
 
     capability: ClassVar[str] = ""
-    questions: ClassVar[Mapping[str, re.Pattern[str]]] = {}
-    """Topic -> how an agent asks for it, in small letters; the first that fits counts."""
     guarded: ClassVar[Mapping[str, str]] = {}
     """Table of records -> what one of them is called, for the guards."""
 
     requests: list[R] = field(default_factory=list)
     customer: str = ""
-    wording: str = ""
-    """The opening; written by `generate`."""
     withheld: tuple[str, ...] = ()
     """Facts that the opening leaves out (``reason``) and the customer tells when asked."""
-    pushes: int = 0
-    pushed: int = 0
-    nudged: int = 0
-
-    def opening(self) -> str:
-        return self.wording
-
-    def hears(self, text: str) -> str:
-        """What the customer takes a message to be: confirmation, refusal, done, a question's topic, or other."""
-        lower = text.lower()
-        if _confirm.search(lower):
-            return "confirmation"
-        if _refusal.search(lower):
-            return "refusal"
-        if "?" in text:
-            for topic, pattern in self.questions.items():
-                if pattern.search(lower):
-                    return topic
-        return "done" if _done.search(lower) else "other"
-
-    def reply(self, text: str) -> str | None:
-        match self.hears(text):
-            case "confirmation":
-                return "Yes, please."
-            case "refusal":
-                if self.pushed >= self.pushes:
-                    return None
-                self.pushed += 1
-                return PUSHES[(self.pushed - 1) % len(PUSHES)]
-            case "done":
-                return None
-            case topic:
-                if told := self.tells(topic):
-                    return told
-        self.nudged += 1
-        return "Please see to my request." if self.nudged <= 2 else None
-
-    def tells(self, topic: str) -> str:
-        """What the customer answers to a question about a topic; empty when there is nothing to tell."""
-        return ""
 
     def refused(self, record: str, said: list[str]) -> bool:
         """Whether a sentence refused to change this record; with one request alone it need not be named."""
         sentences = (s for text in said for s in re.split(r"(?<=[.!?])\s", text))
         alone = len(self.requests) == 1
-        return any(_refusal.search(s.lower()) and (alone or record.lstrip("#") in s) for s in sentences)
+        return any(refuses(s) and (alone or record.lstrip("#") in s) for s in sentences)
 
     def violations(self, call: Call) -> list[str]:
         """The rules that a call would break in the present state."""
