@@ -117,6 +117,7 @@ def test_interrupting_prints_what_is_known_so_far() -> None:
     report = validate(Hotel, profile="quick", progress=False, tell=stop)
     verdicts = [f.verdict for f in report.findings]
     assert verdicts[:3] == ["passed"] * 3 and set(verdicts[3:]) == {"unfinished"} and not report.passed
+    assert {f.says for f in report.findings[3:]} == {"not finished when it was interrupted"}
 
 
 def test_properties_are_chosen_by_what_their_codes_begin_with() -> None:

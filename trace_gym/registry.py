@@ -345,9 +345,10 @@ def _not_found(name: str) -> EnvNotFound:
     for folder in folders():
         if re.fullmatch(r"[a-z][a-z0-9_]*", name) and (path := folder / f"{name}.py").is_file():
             return EnvNotFound(f"{path} has no manifest; to check and admit it: trace-gym validate {name} --admit")
-    near = difflib.get_close_matches(name, entries, n=3, cutoff=0.4) or list(entries)
+    near = difflib.get_close_matches(name, entries, n=3, cutoff=0.5)
     searched = ", ".join(map(str, folders()))
-    hint = f"did you mean {' or '.join(near)}?" if near else "there is none at all"
+    known = f"trace-gym list shows the {len(entries)} that there are." if entries else "there is none at all."
+    hint = f"did you mean {' or '.join(near)}?" if near else known
     return EnvNotFound(
         f"no environment is called {name!r}; {hint} Searched {searched}; name more folders in {registration.VARIABLE}"
     )

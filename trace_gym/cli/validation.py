@@ -74,6 +74,8 @@ def validate(
     if listing or env is None:
         Console().print(validation.listing())
         return
+    if Path(env).is_file() and not env.endswith(".py"):
+        raise ConfigError(f"{env} is no module; recorded rollouts are addressed as rollouts:{env}")
     # A module that was never admitted has no gymnasium id yet, so its bare name is taken as it is.
     target: str | Path = Path(env) if env.endswith(".py") else env
     if "/" in env and isinstance(target, str) and not is_foreign(env):

@@ -146,12 +146,13 @@ def validate(
     else:
         ask.close()  # a server may have one session only
         found = ENGINES[engine](job, codes, 1 if job.alone else workers, budget)
-    findings = _followed(found, codes, job.reference, progress, tell)
+    findings, stopped = _followed(found, codes, job.reference, progress, tell)
     if findings[-1:] and loading.fails(findings[-1]):
         findings = findings[-1:]  # every other property would fail with the same words
     else:
         done = {f.code for f in findings}
         late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
+        late = "not finished when it was interrupted" if stopped else late
         findings += [PROPERTIES[c].finding("unfinished", late) for c in codes if c not in done]
     ask.close()
     random.setstate(before)
@@ -203,11 +204,12 @@ def here(ask: Asking, codes: Sequence[str], budget: float | None) -> Iterator[Fi
 
 def _followed(
     found: Iterator[Finding], codes: Sequence[str], name: str, progress: bool, tell: Callable[[Finding], None]
-) -> list[Finding]:
-    """The findings as they come; Ctrl-C keeps those that are there."""
+) -> tuple[list[Finding], bool]:
+    """The findings as they come, and whether Ctrl-C ended them, which keeps those that are there."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     findings: list[Finding] = []
+    stopped = False
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
         task = bar.add_task(name, total=len(codes))
         try:
@@ -218,8 +220,9 @@ def _followed(
                 if loading.fails(finding):
                     break
         except KeyboardInterrupt:
+            stopped = True
             console.print("interrupted; this is what was found so far")
-    return findings
+    return findings, stopped
 
 
 def _report(env: str, findings: Sequence[Finding], scenarios: Sequence[Scenario], profile: str) -> Report:
