@@ -83,14 +83,14 @@ class Tau2AirlineDesk(AirlineDesk):
                 reason, insured = rng.choice(("health", "weather")), allowed
             case _:
                 cabin = "business" if allowed else cabin
-        code = self.book(rng, cabin, created, insured)
+        code = self.book(rng, cabin, created=created, insured=insured)
         self.requests.append(Cancel(code, reason=reason))
         return f"drop my trip {code}" + (f" ({REASONS[reason]})" if reason != "change of plans" else "")
 
     def lift(self, rng: Random, named: bool = True) -> str:
         """Ask for business class, paid with a method that is named, or with whatever paid for the trip."""
         created = f"{records.day(-3)}T{rng.choice(records.CLOCK)}"
-        code = self.book(rng, rng.choice(("basic_economy", "economy")), created)
+        code = self.book(rng, rng.choice(("basic_economy", "economy")), created=created)
         methods = self.users[self.customer]["payment_methods"]
         paid = self.reservations[code]["payment_history"][0]["payment_id"]
         if not named:
@@ -103,7 +103,8 @@ class Tau2AirlineDesk(AirlineDesk):
 
     def rebook(self, rng: Random) -> str:
         """Ask for the cheapest flight of another day."""
-        code = self.book(rng, rng.choice(("economy", "business")), f"{records.day(-4)}T{rng.choice(records.CLOCK)}")
+        cabin = rng.choice(("economy", "business"))
+        code = self.book(rng, cabin, created=f"{records.day(-4)}T{rng.choice(records.CLOCK)}")
         booking = self.reservations[code]
         leg = booking["flights"][0]
         date = next(d for n in range(3, 17) if (d := records.day(n)) > leg["date"])
@@ -115,20 +116,6 @@ class Tau2AirlineDesk(AirlineDesk):
         method = booking["payment_history"][0]["payment_id"]
         self.requests.append(Swap(code, method=method, date=date))
         return f"find me the cheapest flight on {date} for {code}, same cabin and payment"
-
-    def book(self, rng: Random, cabin: str, created: str, insured: bool = False) -> str:
-        """Give the customer one more reservation, and return its id."""
-        code = rng.choice([c for c in records.CODES if c not in self.reservations])
-        number = rng.choice([n for n in records.FLIGHT_NUMBERS if n not in self.flights])
-        origin, destination = rng.sample(list(records.AIRPORTS), k=2)
-        plan = self.flights[number] = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
-        on = records.day(rng.randrange(2, 14))
-        plan["dates"][on] = records.available(rng)
-        owner = self.users[self.customer]
-        self.reservations[code] = records.reservation(
-            rng, code, owner, [(plan, on)], cabin=cabin, created=created, insured=insured
-        )
-        return code
 
     def oracle(self) -> Iterator[Call | Say]:
         return self.serve(SKILLS)

@@ -47,22 +47,11 @@ class Tau2MultiStep(AirlineDesk):
         numbers = rng.sample(records.FLIGHT_NUMBERS, k=len(codes))
         for code, number in zip(codes, numbers, strict=True):
             upgrade = level > 1 and code != forbidden and rng.random() < 0.4
-            world.add(rng, code, number, cabin="economy" if upgrade or code == forbidden else "business")
+            cabin = "economy" if upgrade or code == forbidden else "business"
+            world.book(rng, cabin, code=code, number=number)
             world.requests.append(Upgrade(code, method=world.paid(code)) if upgrade else Cancel(code))
         world.wording = rng.choice(OPENINGS).format(user="{user}", parts=listed(world.requests))
         return world
-
-    def add(self, rng: Random, code: str, number: str, cabin: str) -> None:
-        """Give the customer a reservation of an old booking on a flight with seats left."""
-        origin, destination = rng.sample(list(records.AIRPORTS), k=2)
-        plan = self.flights[number] = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
-        on = records.day(rng.randrange(2, 14))
-        plan["dates"][on] = records.available(rng)
-        created = f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}"
-        owner = self.users[self.customer]
-        self.reservations[code] = records.reservation(
-            rng, code, owner, [(plan, on)], cabin=cabin, created=created, insured=False
-        )
 
     def paid(self, code: str) -> str:
         """The method that paid for a reservation."""

@@ -112,17 +112,22 @@ class World:
 def asserted(value: str | int, candidates: Iterable[str | int], said: list[str]) -> bool:
     """Whether the agent told the user `value` and no competing candidate beside it.
 
-    Case and thousands separators are ignored and a value counts as a whole word only, so that
-    ``50`` is not found in ``150`` and stuffing every candidate into one message fails.
+    Case, thousands separators and cents of zero are ignored and a value counts as a whole word only, so that
+    ``50`` is found in ``50.00`` and not in ``150``, and stuffing every candidate into one message fails.
     """
-    text = " ".join(said).lower().replace(",", "")
+    text = _plain(" ".join(said).replace(",", ""))
     words = {w.strip(".-") for w in re.findall(r"[\w.-]+", text)}
 
     def told(wanted: str) -> bool:  # substring first: it is quick, and rarely true of a candidate
         return wanted in text and (wanted in words or not re.fullmatch(r"[\w-]+", wanted))
 
-    right = str(value).lower()
-    return told(right) and not any(told(other) for other in {str(c).lower() for c in candidates} - {right})
+    right = _plain(str(value))
+    return told(right) and not any(told(other) for other in {_plain(str(c)) for c in candidates} - {right})
+
+
+def _plain(text: str) -> str:
+    """Small letters, and ``50`` for ``50.00``."""
+    return re.sub(r"(?<=\d)\.00?\b", "", text.lower())
 
 
 _JSON_TYPES: dict[Any, dict[str, Any]] = {

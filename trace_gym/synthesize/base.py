@@ -63,7 +63,7 @@ class BaseAuthor(LlmAuthor):
             tools=[_told(tool["function"], home) for tool in home.tools],
             episodes=[shorten(e) for e in _shown(home)[:EPISODES]],
             contract=Path(str(contract.__file__)).read_text().strip(),
-            parent=place.sources[place.modules[0]],
+            parents=place.sources,
             not_compared=home.settings.not_compared,
             properties=[PROPERTIES[code] for code in CODES],
             imports="\n".join(slots.imports(place)),

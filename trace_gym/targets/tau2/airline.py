@@ -11,7 +11,7 @@ from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
 from trace_gym.targets.tau2.requests import Bags, Cancel, Paid, Request, Swap, Upgrade
 from trace_gym.targets.tau2.tools import AirlineTools
-from trace_gym.world import Call, Say
+from trace_gym.world import Call, Random, Say
 
 __all__ = ["SKILLS", "AirlineDesk", "Bags", "Cancel", "Request", "Swap", "Upgrade", "records"]
 
@@ -54,6 +54,27 @@ class AirlineDesk(Desk[Request], AirlineTools):
                 named = [r.named for r in self.requests if isinstance(r, Paid) and r.named]
                 return f"Please use {named[0]}." if named else "Use what I paid with."
         return ""
+
+    def book(
+        self, rng: Random, cabin: str, *, code: str = "", number: str = "", created: str = "", insured: bool = False,
+        travellers: int = 1, paid_with: str | None = None,
+    ) -> str:  # fmt: skip
+        """Give the customer a reservation on a new direct flight that can still be booked, and return its id.
+
+        What is not given is drawn: code and flight number that are not in use, and a booking some days ago.
+        """
+        code = code or rng.choice([c for c in records.CODES if c not in self.reservations])
+        number = number or rng.choice([n for n in records.FLIGHT_NUMBERS if n not in self.flights])
+        origin, destination = rng.sample(list(records.AIRPORTS), k=2)
+        plan = self.flights[number] = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
+        on = records.day(rng.randrange(2, 14))
+        plan["dates"][on] = records.available(rng)
+        created = created or f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}"
+        self.reservations[code] = records.reservation(
+            rng, code, self.users[self.customer], [(plan, on)], cabin=cabin, created=created, insured=insured,
+            travellers=travellers, paid_with=paid_with,
+        )  # fmt: skip
+        return code
 
     def broken(self, write: Call) -> list[str]:
         """The rules that a write would break; a cancellation has its customer's reason."""

@@ -132,6 +132,13 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
             kept = _within(*(getattr(state, table) for state in (self, start, want)))
             yield Check.guard(f"no {noun} changed in a way that was not asked for", kept)
 
+    def untouched(self, start: Self, *but: str) -> Iterator[Check]:
+        """Guards for problems that are not made of requests: no record changed, came or went but those named here."""
+        for table, noun in self.guarded.items():
+            now, then = ({k: v for k, v in getattr(w, table).items() if k not in but} for w in (self, start))
+            yield Check.guard(f"no other {noun} was changed", now == then)
+        yield Check.guard("the customer was not handed over", not self.transferred)
+
     def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
         """The plan of an expert who has `skills`: look up, decide, confirm, write, close."""
         yield from self.begins(skills)
