@@ -1,4 +1,4 @@
-# Written by trace-gym from spec toolsandbox_datetime (sha256 0a89afb9): change the spec, not this file.
+# Written by trace-gym from spec toolsandbox_datetime (sha256 5887ea3d): change the spec, not this file.
 """Reckon dates from the phone's clock, and carry over where a week, month, year or day ends.
 
 Reminders are set by timestamp, and people say "next Friday", "in nine days", or name the time of
@@ -34,7 +34,7 @@ OPENINGS = (
 DEEDS = (  # per level: what is asked for
     ("remind", "remind", "move"),
     ("remind", "move"),
-    ("remind", "move", "upcoming", "upcoming"),
+    ("remind", "upcoming", "upcoming"),
     ("remind", "upcoming", "upcoming", "countdown"),
 )
 TIMES = (  # per level: how the time is given

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import pytest
 from mutants.faults import MUTANTS, EndlessOracle, ForgottenGuard, GlobalRandom, LeakyLookup, NoSecondLevel, OneProblem
@@ -29,11 +29,11 @@ from trace_gym.validate.draws import Draw, Values, plain
 from trace_gym.validate.experts import needed
 from trace_gym.validate.properties import RAISED, remedy
 from trace_gym.validate.surface import bare, malformed
-from trace_gym.world import Random, World
+from trace_gym.world import Check, Random, World
 
 ROOT = Path(__file__).resolve().parents[1]
-ENVS = tuple({registry.manifest(name).target: name for name in registry.names()}.values())
-"""One environment of each target. Every manifest holds the report of a fuller check (see `test_registry`)."""
+ENVS = ("tau2_precondition", "tau2_retail_precondition", "toolsandbox_permission_recovery")
+"""The quickest of each target. Every manifest holds the report of a fuller check (see `test_registry`)."""
 
 
 def quick(target: type[World] | str | Path, *only: str) -> Report:
@@ -84,6 +84,10 @@ def test_a_shipped_environment_of_each_target_passes(name: str) -> None:
     assert figures["needs"] > 0
 
 
+def test_no_target_is_left_out() -> None:
+    assert {registry.manifest(name).target for name in ENVS} == {registry.manifest(n).target for n in registry.names()}
+
+
 class Mumbling(Hotel):
     """Both experts do the same, and the one without the capability tells half of what was due."""
 
@@ -92,6 +96,26 @@ class Mumbling(Hotel):
     def ablated(self) -> Iterator[Call | Say]:
         for step in self.oracle():
             yield step if isinstance(step, Call) else Say(f"You owed {self.mine.due // 2 + 1}; here is the key.")
+
+
+class SeldomGraded(Hotel):
+    """All or nothing, but for one problem in forty."""
+
+    id = "seldom_graded"
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        checks = list(super().verify(start, said))
+        graded = Random(f"{start.room} {start.mine}").random() < 1 / 40
+        return iter(checks if graded else [Check.goal("all is well", all(c.holds for c in checks))])
+
+
+def test_a_rare_reward_is_looked_for_on_more_problems() -> None:
+    scenarios = [Scenario(env="seldom_graded", level=level, seed=seed) for level in (0, 1) for seed in range(3)]
+    context = Context(SeldomGraded, "", PROFILES["quick"])
+    found = PROPERTIES["TG303"](SeldomGraded, scenarios, context)
+    assert found.verdict == "passed" and found.figures["paid_0.333333"] > 0, found.says
+    enough = PROPERTIES["TG303"](Hotel, scenarios, Context(Hotel, "", PROFILES["quick"]))
+    assert int(enough.says.split()[0]) < int(found.says.split()[0])  # one that is graded needs no more attempts
 
 
 def test_a_capability_of_telling_counts_where_what_is_told_decides() -> None:

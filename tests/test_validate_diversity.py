@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from mutants.hotel import Hotel
 from toy_world import ToyBoxes
 
 from trace_gym import registry
-from trace_gym.types import Bars, Finding
-from trace_gym.validate import Context, diversity
+from trace_gym.types import Bars, Finding, Scenario
+from trace_gym.validate import Context, choice, diversity
 from trace_gym.validate.context import PROFILES
 from trace_gym.validate.gate import sample
 from trace_gym.validate.properties import PROPERTIES
@@ -72,6 +73,25 @@ def test_a_blind_rule_is_named() -> None:
     paid, largest = check(NeverTheOneThatPaid, "TG705"), check(LargestFlightNumberIsRight, "TG705")
     assert "the first but the ablated expert's" in paid.says and "in 100% of" in paid.says
     assert "the largest, of search_direct_flight" in largest.says
+
+
+@pytest.mark.parametrize(("blind", "verdict"), [(False, "passed"), (True, "failed")])
+def test_luck_makes_no_rule_blind(monkeypatch: pytest.MonkeyPatch, blind: bool, verdict: str) -> None:
+    """What is right in a few scenarios of a level is tried on four times as many of that level."""
+    asked: list[tuple[set[int], int]] = []
+
+    def drawn(scenarios: Sequence[Scenario], context: Context, factor: int = 8) -> Iterator[choice.Choice]:
+        levels = {s.level for s in scenarios}
+        asked.append((levels, factor))
+        for level in levels:
+            right = level == 1 and (blind or factor == 8)
+            seen = [Scenario(env="tau2_structured_data", level=level, seed=seed) for seed in range(4 * factor)]
+            cases = [choice.Case(s, ("a", "b"), "a" if right or s.seed % 2 else "b", "b") for s in seen]
+            yield choice.Choice((level, "book", ("flight",)), ("opening",), tuple(cases))
+
+    monkeypatch.setattr(choice, "choices", drawn)
+    found = check(registry.module_path("tau2_structured_data"), "TG705")
+    assert found.verdict == verdict and asked == [({0, 1, 2, 3}, 8), ({1}, 32)], found.says
 
 
 def test_problems_that_are_meant_to_be_alike_are_not_judged() -> None:

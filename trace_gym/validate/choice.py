@@ -34,6 +34,8 @@ PART = 1 / 3
 """How much of the way from chance to certainty a rule may go: as far as who need look at two of four values only."""
 ERRORS = 2.0
 """Standard errors that a rule may lie above that."""
+SCENARIOS, AGAIN = 8, 4
+"""Scenarios of a level for each that the profile samples, and how many times as many before a level is rejected."""
 PLACES = 4
 """Values of a list that a rule may name by their number."""
 
@@ -118,7 +120,11 @@ class Choice:
     mend="Draw the right one from all that are shown, the one that the ablated expert takes among them, in any order.",
 )
 def choices_take_a_look(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
+    """Every choice; those of a level that seems to fail are looked at again in more scenarios, lest luck decide."""
     found = list(choices(scenarios, context))
+    if blind := {c.argument[0] for c in found if c.excess > 0}:
+        again = choices([s for s in scenarios if s.level in blind], context, SCENARIOS * AGAIN)
+        found = [c for c in found if c.argument[0] not in blind] + list(again)
     if not found:
         raise Inapplicable("wherever both experts make a call they pass the same, or there is nothing to choose from")
     figures: dict[str, float] = {}
@@ -134,10 +140,10 @@ def choices_take_a_look(world: type[World], scenarios: Sequence[Scenario], conte
     raise Broken(made.says, made.counterexample, figures, (worst.bars,), made.replay)
 
 
-def choices(scenarios: Sequence[Scenario], context: Context) -> Iterator[Choice]:
+def choices(scenarios: Sequence[Scenario], context: Context, factor: int = SCENARIOS) -> Iterator[Choice]:
     """The choices that are judged: those in which the experts differ often enough, and that are made often enough."""
     for level in sorted({s.level for s in scenarios}):
-        sample = more([s for s in scenarios if s.level == level], context, factor=8, least=48)
+        sample = more([s for s in scenarios if s.level == level], context, factor, least=6 * factor)
         seen = defaultdict[tuple[Argument, Path], list[Case]](list)
         for argument, place, case in _cases(sample, context):
             seen[argument, place].append(case)

@@ -13,6 +13,7 @@ from trace_gym.types import Call, Replay, Say, Scenario, Score
 from trace_gym.validate.context import Context, worth
 from trace_gym.validate.draws import Draw, Values
 from trace_gym.validate.experts import CHECKS
+from trace_gym.validate.learning import at_least
 from trace_gym.validate.properties import Broken, Held, prop
 from trace_gym.world import Step, ToolError, World
 
@@ -21,6 +22,8 @@ NOTHINGS = ("...", "Hello.", "Done.")
 JUDGED = "print(*episode.world.verify(episode.start, episode.said), sep='\\n')"
 LEVELS = 4
 """Distinct rewards that an environment must be seen to pay."""
+FURTHER = 50
+"""Problems of a level that are tried before the rewards are called too few; one of them may be rare."""
 
 
 @prop(
@@ -81,8 +84,10 @@ def start_pays_nothing(world: type[World], scenarios: Sequence[Scenario], contex
 )
 def reward_is_graded(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     paid: Counter[float] = Counter()
-    for scenario in scenarios:
-        for episode in _attempts(context, scenario):
+    for n, scenario in enumerate(_further(scenarios)):
+        if (further := n >= len(scenarios)) and len(paid) >= LEVELS:
+            break
+        for episode in _attempts(context, scenario, further):
             value = worth(episode)
             if not (math.isfinite(value) and 0 <= value <= 1):
                 raise context.broken(scenario, f"pays {value}", tail=CHECKS)
@@ -96,19 +101,27 @@ def reward_is_graded(world: type[World], scenarios: Sequence[Scenario], context:
     return Held(f"{paid.total()} attempts earned {len(levels)} different rewards: {shown}", figures)
 
 
-def _attempts(context: Context, scenario: Scenario) -> Iterator[Episode]:
-    """Good, bad and random attempts at a scenario."""
-    steps = context.plan(scenario, "oracle")
+def _further(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
+    """The scenarios, then the next seeds of all levels, lowest first."""
+    yield from scenarios
+    more = {s for level in {s.level for s in scenarios} for s in at_least(scenarios, level, FURTHER)} - {*scenarios}
+    yield from sorted(more, key=lambda s: (s.seed, s.level))
+
+
+def _attempts(context: Context, scenario: Scenario, further: bool) -> Iterator[Episode]:
+    """Good, bad and random attempts at a scenario; at a further one, those that most likely earn something else."""
+    steps, kinds = context.plan(scenario, "oracle"), context.interface.kinds
     yield context.expert(scenario, "ablated")
-    for count in range(len(steps) + 1):
-        yield context.expert(scenario, "oracle", count)
-    for n in range(len(steps)):
-        yield context.play(scenario, [*steps[:n], *steps[n + 1 :]])
+    if not further:
+        yield from (context.expert(scenario, "oracle", count) for count in range(len(steps) + 1))
+    for n, step in enumerate(steps):
+        if not (further and isinstance(step, Call) and kinds.get(step.tool) == "read"):
+            yield context.play(scenario, [*steps[:n], *steps[n + 1 :]])
     rng = Random(f"attempts/{scenario}")
-    if len(steps) > 1:
+    if len(steps) > 1 and not further:
         n = rng.randrange(len(steps) - 1)
         yield context.play(scenario, [*steps[:n], steps[n + 1], steps[n], *steps[n + 2 :]])
-    if context.interface.kinds:
+    if kinds:
         draw = Draw(rng, context.interface, Values.of(context.begin(scenario).start))
         calls = [draw.call() for _ in range(6)]
         yield context.play(scenario, calls)

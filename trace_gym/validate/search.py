@@ -12,6 +12,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from statistics import fmean
 
@@ -19,17 +20,18 @@ from trace_gym.episode import Episode
 from trace_gym.policies.exploits import look
 from trace_gym.policies.seen import Seen, writes
 from trace_gym.score import fold, reward
+from trace_gym.statistics import wilson
 from trace_gym.types import Message, Say, Scenario, Score, Talk
 from trace_gym.validate.attempts import left
 from trace_gym.validate.context import Context
 from trace_gym.validate.experts import CHECKS
-from trace_gym.validate.exploits import SUCCESS, actions
+from trace_gym.validate.exploits import FEW, LOOKS, SUCCESS, actions, too_much
 from trace_gym.validate.learning import at_least
 from trace_gym.validate.properties import Broken, Held, prop
 from trace_gym.world import Step, World
 
-TRAINING, FRESH = 4, 12
-"""Problems of a level that a script is searched on, and judged on."""
+TRAINING = 4
+"""Problems of a level that a script is searched on; it is judged on others, `FEW` or as many as `LOOKS` says."""
 TRIES = 80
 """Least number of tries, on all levels together."""
 PHRASES = ("Yes.", "I am sorry, I cannot do that.", "Shall I proceed?", "All done.", "Please confirm.")
@@ -69,6 +71,17 @@ class Script:
     def mean(self) -> float:
         return fmean(self.earned)
 
+    @property
+    def share(self) -> float:
+        return fmean(self.solved)
+
+    @property
+    def excessive(self) -> bool | None:
+        """Whether it solves too many; None where more problems are to tell."""
+        wins = wilson(sum(self.solved), len(self.solved))
+        assert wins is not None  # there is an episode
+        return too_much(len(self.solved), self.share / SUCCESS, (wins, SUCCESS))
+
 
 @prop(
     "TG602",
@@ -82,20 +95,19 @@ def greedy_search_earns_little(world: type[World], scenarios: Sequence[Scenario]
     figures: dict[str, float] = {"tries": tries}
     found: dict[int, Script] = {}
     for level in levels:
-        problems = at_least([s for s in scenarios if s.level == level], level, TRAINING + FRESH)
+        problems = at_least(scenarios, level, TRAINING + LOOKS[-1])
         script = search(context, problems[:TRAINING], tries)
-        found[level] = _appended(context, _started(context, problems[-FRESH:]), script.moves)
-        figures |= {f"earns_{level}": found[level].mean, f"solves_{level}": fmean(found[level].solved)}
-    level, best = max(found.items(), key=lambda item: (sum(item[1].solved), item[1].mean))
+        found[level] = judged(context, script.moves, problems[TRAINING:])
+        figures |= {f"earns_{level}": found[level].mean, f"solves_{level}": found[level].share}
+    level, best = max(found.items(), key=lambda item: (item[1].excessive, item[1].share, item[1].mean))
     shown = (_talk(level, best),) if best.mean > 0 else ()
-    share = fmean(best.solved)
-    if share >= SUCCESS:
+    if best.excessive:
         at = best.episodes[best.solved.index(True)]
-        says = f"a blind script solves {share:.0%} of fresh problems of level {level}, and not as the expert does"
+        says = f"a blind script solves {best.share:.0%} of fresh problems of level {level}, and not as the expert does"
         made = context.broken(at.scenario, says, actions(at), CHECKS)
         raise Broken(made.says, made.counterexample, figures, shown, made.replay)
     says = f"of {tries} blind scripts a level, the best earns {best.mean:.2f} in fresh problems of level {level}"
-    return Held(f"{says} and solves {share:.0%}; the bound is {SUCCESS:.0%}", figures, shown)
+    return Held(f"{says} and solves {best.share:.0%}; the bound is {SUCCESS:.0%}", figures, shown)
 
 
 def search(context: Context, problems: Sequence[Scenario], tries: int) -> Script:
@@ -115,6 +127,20 @@ def search(context: Context, problems: Sequence[Scenario], tries: int) -> Script
         if tried.mean > best.mean + 1e-9:
             best = _pruned(context, tried, start)
     return best
+
+
+def judged(context: Context, moves: list[Move], problems: Sequence[Scenario]) -> Script:
+    """The script on fresh problems, and on more of them as long as it is open whether it solves too many."""
+    script = Script(moves, [], [], [], [])
+    for before, count in pairwise((0, FEW, *LOOKS)):
+        more = _appended(context, _started(context, problems[before:count]), moves)
+        script.episodes += more.episodes
+        script.seen += more.seen
+        script.earned += more.earned
+        script.solved += more.solved
+        if script.excessive is not None:
+            break
+    return script
 
 
 def _drawn(rng: Random, tools: Sequence[Message], fields: Sequence[str]) -> Move:
