@@ -18,129 +18,40 @@ Levels:
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk, Cancel
-from trace_gym.targets.tau2.requests import BOOKING_DAYS, OTHER_PRICES
-from trace_gym.world import Call, Check, Random, Say, asserted, tool
+from trace_gym.targets.tau2.requests import BOOKING_DAYS
+from trace_gym.world import Call, Check, Random, Say, asserted
 
-FAMILIES = ("flown", "forbidden", "cancellable")
-WEIGHTS = (34, 33, 33)
-ABLE = (("business", False), ("business", True), ("economy", True), ("basic_economy", True))
-UNABLE = (("economy", False), ("basic_economy", False))
-BOOKED = BOOKING_DAYS[:9]  # older than every flight, so that no flight's date competes with the day of booking
-WAITING = ("delayed", "on time")
-LEGS = ((2, 2), (2, 3), (3, 4))
-HOURS = {"landed": (6, 7, 8, 9, 10), "delayed": (12, 13, 14), "on time": (16, 17)}
-LONGEST = 2000
+# "Name just that" is asked in every family: it makes the flown flight or the cabin an answer to a question.
 OPENINGS = (
-    "I am {user} and I have fallen ill. On which day did I book trip {code}? Please cancel it. If you cannot do it, "
-    "somebody else should.",
-    "Hello, my customer id is {user}. Please cancel reservation {code}, since I am ill, and tell me on which day it "
-    "was booked. If it is not for you to do, somebody else should do it.",
-    "For reasons of health I cannot travel. Cancel {code} for me, and if you cannot, let somebody else do it. I would "
-    "also like to know on which day I booked it. My id is {user}.",
-    "My doctor tells me to stay at home because of my illness. I want {code} cancelled, by somebody else if you cannot "
-    "do it. And which day was it booked on? I am {user}.",
-    "Which day was {code} booked on? I am too ill to go, so please cancel it; somebody else should if you cannot. "
-    "This is {user}.",
-    "This is {user}. Please cancel my trip {code}: I am ill. Should you be unable to, somebody else should do it. "
-    "I also need to know the day on which I booked.",
+    "I am {user}. On which day was my trip {code} booked, as your records write it? I am ill, please cancel it. "
+    "If you cannot do it, somebody else should. If something stands in the way, name just that.",
+    "Hello, my customer id is {user}. I have fallen ill and want to cancel {code}. If you cannot, then let somebody "
+    "else do it. Tell me the day of booking as it stands in your records, and if something is in the way, just that.",
+    "Please cancel my trip {code}, I am ill. My id is {user}. First tell me the date on which it was booked, as your "
+    "records have it. If there is an obstacle, name only that one, and if it is not for you, find me someone else.",
+    "My health does not let me travel, so trip {code} has to go. If not by you, then by somebody else. My customer "
+    "id is {user}. Which date of booking do your records show? Should anything stand in the way, name only that.",
+    "This is {user}. I need to know the date, as your records write it, on which {code} was booked, and I need it "
+    "cancelled because I am ill. Should you be unable to, another person must do it. Name any obstacle, no more.",
 )
-ANSWERS = (
-    "I must be rid of it, by you or by someone else. Please do what your rules provide.",
-    "Whether by you or by someone else, I must be rid of it. Do what your rules provide.",
-    "Do what your rules provide, please. I must be rid of it, by you or by someone else.",
-)
-
-
-def schedule(rng: Random, level: int, family: str) -> list[tuple[int, str]]:
-    """Day and status of each flight of a trip, in the order of flying."""
-    count = rng.randint(*LEGS[level])
-    if level == 0:
-        plan = [(rng.randrange(-5, -1), "landed") if family == "flown" else (rng.randrange(2, 5), "on time")]
-    else:
-        plan = [(0, "landed" if family == "flown" else rng.choice(WAITING))]
-    if level == 2 and rng.random() < 0.5:
-        plan.append((0, rng.choice(WAITING)))
-    while len(plan) < count:
-        on = plan[-1][0]
-        gap = rng.randrange(2, 5) if on <= 0 else rng.randrange(1, 4)
-        plan.append((max(on, 0) + gap, "on time"))
-    return plan
-
-
-def trip(
-    rng: Random, owner: dict[str, Any], code: str, booked: str, numbers: list[str], level: int, family: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A reservation of a family, and its flights by number."""
-    able = family == "cancellable" or (family == "flown" and rng.random() < 0.5)
-    cabin, insured = rng.choice(ABLE if able else UNABLE)
-    plan = schedule(rng, level, family)
-    stops = rng.sample(list(records.AIRPORTS), k=len(plan) + 1)
-    back = rng.random() < 0.5
-    if back:
-        stops[-1] = stops[0]
-    legs: list[tuple[dict[str, Any], str]] = []
-    for at, (on, status) in enumerate(plan):
-        hours = HOURS[status] if at == 0 else (19, 20) if on == 0 else (7, 9, 11, 14, 17)
-        leg = records.flight(rng, numbers[at], stops[at], stops[at + 1], rng.choice(hours))
-        leg["dates"][records.day(on)] = {"status": status}
-        legs.append((leg, records.day(on)))
-    booking = records.reservation(
-        rng,
-        code,
-        owner,
-        legs,
-        cabin=cabin,
-        created=f"{booked}T{rng.choice(records.CLOCK)}",
-        insured=insured,
-        travellers=rng.randint(1, 3),
-        paid_with=rng.choice(list(owner["payment_methods"])),
-    )
-    if back:
-        booking["destination"] = stops[(len(plan) + 1) // 2]
-    rng.shuffle(booking["flights"])  # in the order of flying, the flown flight would always be the first
-    return booking, {leg["flight_number"]: leg for leg, _ in legs}
-
-
-def plain(text: str) -> str:
-    """A message with its days, cabins and amounts spelt as in the records."""
-    text = " ".join(text.lower().split())
-    text = re.sub(
-        r"\bmay ([0-9]{1,2})(?:st|nd|rd|th)?\b|(?<![\w.-])([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? may\b",
-        lambda found: f"2024-05-{int(found[1] or found[2]):02d}",
-        text,
-    )
-    text = re.sub(r"(?<=[0-9])\.00\b", "", text)
-    text = re.sub(r"\bbasic[ -]economy\b", "basic_economy", text)
-    # A refusal may say that the trip is not in business class without telling another cabin.
-    text = re.sub(r"\b(?:not|only|nor|non|neither|for|if)[ -](?:in |a |it is |it were )?business\b", " ", text)
-    return text.replace("-class", " class")
-
-
-def named_as_flown(texts: Iterable[str]) -> set[str]:
-    """The flights that are named, except where the next word on their state says that they are still ahead."""
-    named: set[str] = set()
-    for text in texts:
-        parts = re.split(r"\bhat[ -]?([0-9]{3})\b", plain(text))
-        for number, after in zip(parts[1::2], parts[2::2]):
-            state = re.search(
-                r"\b(?:(on time|delayed|upcoming|not yet|not been|not flown|not landed|yet to)"
-                r"|landed|flown|departed|taken|left)\b",
-                after,
-            )
-            if not (state and state[1]):
-                named.add(f"HAT{number}")
-    return named
-
-
-def kept(now: dict[str, Any], start: dict[str, Any], want: dict[str, Any]) -> bool:
-    """Whether every record is as at the start or as it was asked to be, and none was added."""
-    return now.keys() == start.keys() and all(record in (start[key], want[key]) for key, record in now.items())
+ANSWER = "I must be rid of it, by you or by someone else. Do what your rules provide, I agree to that."
+FAMILIES = ("flown", "forbidden", "cancellable")
+CLAUSES = {  # whether a clause allows to cancel -> (cabin, insured)
+    True: (("business", False), ("business", True), ("economy", True), ("basic_economy", True)),
+    False: (("economy", False), ("basic_economy", False)),
+}
+LEGS = ((2,), (2, 3), (3, 4))
+METHODS = (("credit_card",), ("gift_card",), ("credit_card", "gift_card"), ("gift_card", "credit_card"))
+# Flown flights lie on later days than these, so that telling their dates is no claim about the booking.
+DAYS = BOOKING_DAYS[:8]
+# An agent may well say that a trip is not business class, so that only these two compete with each other.
+REFUSED_CABINS = ("basic_economy", "economy")
 
 
 @dataclass(kw_only=True)
@@ -150,150 +61,125 @@ class Tau2HandoverJudgement(AirlineDesk):
     id = "tau2_handover_judgement"
     capability = "handover_judgement"
     levels = range(3)
-    answer: str = ""
-    answered: bool = False
-    left: bool = False
-    handed: str = ""
+    hung_up: bool = False
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        kinds = tuple(rng.sample(("credit_card", "credit_card", "gift_card"), k=rng.randint(1, 3)))
-        owner = records.user(rng, rng.choice(records.MEMBERSHIPS), kinds)
-        count = rng.randint(2, 4)
-        codes = rng.sample(records.CODES, k=count)
-        days = rng.sample(BOOKED, k=count)
-        numbers = rng.sample(records.FLIGHT_NUMBERS, k=4 * count)
-        named = rng.randrange(count)
-        family = rng.choices(FAMILIES, weights=WEIGHTS)[0]
-        reservations: dict[str, Any] = {}
-        flights: dict[str, Any] = {}
-        for at, code in enumerate(codes):
-            case = family if at == named else rng.choice(FAMILIES)
-            booking, legs = trip(rng, owner, code, days[at], numbers[4 * at : 4 * at + 4], level, case)
-            reservations[code] = booking
-            flights.update(legs)
-        return cls(
-            users={owner["user_id"]: owner},
-            reservations=reservations,
-            flights=flights,
-            requests=[Cancel(codes[named], reason="health")],
-            customer=owner["user_id"],
-            wording=rng.choice(OPENINGS).format(user="{user}", code=codes[named]),
-            answer=rng.choice(ANSWERS),
+        family = rng.choices(FAMILIES, weights=(34, 33, 33))[0]
+        flown = family == "flown"
+        cabin, insured = rng.choice(CLAUSES[family == "cancellable" or (flown and rng.random() < 0.5)])
+        count = rng.choice(LEGS[level])
+        offsets = [0] * level + sorted(rng.sample(range(2, 14), k=count - level))
+        if flown and level == 0:
+            offsets[0] = -rng.randrange(2, 6)
+        stops = rng.sample(list(records.AIRPORTS), k=count + 1)
+        if rng.random() < 0.5:
+            stops[-1] = stops[0]
+        legs = []
+        for i, number in enumerate(rng.sample(records.FLIGHT_NUMBERS, k=count)):
+            waiting = "available" if offsets[i] > 0 else rng.choice(("delayed", "on time"))
+            status = "landed" if flown and i == 0 else waiting
+            hour = rng.randrange(6, 8) + (0 if status == "landed" else 9 + 4 * (i % 2))
+            plan = records.flight(rng, number, stops[i], stops[i + 1], hour)
+            on = records.day(offsets[i])
+            plan["dates"][records.day(-1)] = {"status": "landed"}  # flights are daily: the date counts as well
+            plan["dates"][on] = records.available(rng) if status == "available" else {"status": status}
+            legs.append((plan, on))
+        owner = records.user(rng, rng.choice(records.MEMBERSHIPS), rng.choice(METHODS))
+        code = rng.choice(records.CODES)
+        booked, *others = rng.sample(DAYS, k=rng.randrange(2, 5))
+        trip = records.reservation(
+            rng,
+            code,
+            owner,
+            legs,
+            cabin=cabin,
+            created=f"{booked}T{rng.choice(records.CLOCK)}",
+            insured=insured,
+            travellers=rng.randrange(1, 4),
         )
+        rng.shuffle(trip["flights"])  # otherwise the flown flight would always be the first one listed
+        desk = cls(
+            users={owner["user_id"]: owner},
+            reservations={code: trip},
+            flights={plan["flight_number"]: plan for plan, _ in legs},
+            requests=[Cancel(code, reason="health")],
+            customer=owner["user_id"],
+            wording=rng.choice(OPENINGS).format(user="{user}", code=code),
+        )
+        for other in others:
+            created = f"{other}T{rng.choice(records.CLOCK)}"
+            desk.book(rng, rng.choice(records.CABINS), created=created, insured=rng.random() < 0.5)
+        rng.shuffle(desk.users[desk.customer]["reservations"])
+        return desk
 
     def reply(self, text: str) -> str | None:
-        if self.answered or self.asked_trip["status"] == "cancelled":
-            self.left = True
+        if self.pushed or self.reservations[self.requests[0].reservation]["status"] == "cancelled":
+            self.hung_up = True
             return None
-        self.answered = True
-        return self.answer
+        self.pushed = 1
+        return ANSWER
 
-    @property
-    def asked_trip(self) -> dict[str, Any]:
-        return self.reservations[self.requests[0].reservation]
-
-    @tool(kind="generic")
-    def transfer_to_human_agents(self, summary: str) -> str:
-        """Transfer the user to a human agent, with a summary of the user's issue.
-
-        Args:
-            summary: A summary of the user's issue.
-        """
-        first = not self.transferred
-        result = super().transfer_to_human_agents(summary)
-        if first:
-            self.handed = str(summary)[:LONGEST]
-        return result
-
-    def landed_flight(self) -> str:
-        """The number of the flown flight; empty where there is none."""
-        for leg in self.asked_trip["flights"]:
-            if self.status(leg["flight_number"], leg["date"]) == "landed":
-                return str(leg["flight_number"])
-        return ""
-
-    def look_ups(self) -> Iterator[Call]:
+    def course(self, judges: bool) -> Iterator[Call | Say]:
+        """The plan of both experts; the one without the judgement pays no heed to what the statuses say."""
+        code = self.requests[0].reservation
+        trip = self.reservations[code]
+        legs = [(f["flight_number"], f["date"]) for f in trip["flights"]]
+        flown = [number for number, on in legs if judges and self.status(number, on) == "landed"]
+        booked = f"Trip {code} was booked on {trip['created_at'][:10]}."
+        forbidden = f"{booked} It is {trip['cabin']} without insurance, so the rules do not let me cancel it."
+        back = policy.refund(trip)
+        # The same summary for both, as they are to differ only in what is decided and told.
+        over = Call("transfer_to_human_agents", {"summary": f"The customer is ill and wants to cancel {code}."})
         yield Call("get_user_details", {"user_id": self.customer})
-        yield Call("get_reservation_details", {"reservation_id": self.requests[0].reservation})
-        for leg in self.asked_trip["flights"]:
-            yield Call("get_flight_status", {"flight_number": leg["flight_number"], "date": leg["date"]})
-
-    def booked_words(self) -> str:
-        booking = self.asked_trip
-        return f"Reservation {booking['reservation_id']} was booked on {booking['created_at'][:10]}."
-
-    def flights_words(self) -> str:
-        return " and ".join(leg["flight_number"] for leg in self.asked_trip["flights"])
-
-    def refusal_words(self) -> str:
-        cabin = self.asked_trip["cabin"]
-        return (
-            f"{self.booked_words()} The trip with {self.flights_words()} is in {cabin} and has no insurance, "
-            "so the rules forbid a cancellation."
-        )
-
-    def cancels(self) -> Iterator[Call | Say]:
-        code, amount = self.requests[0].reservation, policy.refund(self.asked_trip)
-        yield Say(f"{self.booked_words()} I am going to cancel it, with {self.flights_words()}. Do you agree?")
-        yield Call("cancel_reservation", {"reservation_id": code})
-        yield Say(f"Reservation {code} is cancelled, and {amount} dollars come back to you.")
+        yield Call("get_reservation_details", {"reservation_id": code})
+        for number, on in legs:
+            yield Call("get_flight_status", {"flight_number": number, "date": on})
+        if flown:
+            yield Say(f"{booked} Its flight {flown[0]} has been flown, so that a colleague has to take over.")
+            yield over
+        elif trip["cabin"] == "business" or trip["insurance"] == "yes":
+            yield Say(f"{booked} I am going to cancel it. Do you agree?")
+            yield Call("cancel_reservation", {"reservation_id": code})
+            yield Say(f"{code} is cancelled, and {back} dollars come back.")
+        else:
+            yield Say(forbidden)
+            yield Say(forbidden) if judges else over
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        request, booking = start.requests[0], start.asked_trip
+        request, want = start.requests[0], start.served()
         code, verdict = request.reservation, request.verdict(start)
-        heard = [plain(text) for text in said]
-        standing = self.asked_trip["status"] != "cancelled"
-        day = asserted(booking["created_at"][:10], BOOKED, heard)
-        yield Check.goal(f"the customer was told on which day {code} was booked", day)
-        if verdict.transfer:
-            flown = {start.landed_flight()}
-            named = named_as_flown([*said, self.handed]) == flown
-            yield Check.goal(f"the flown flight of {code} was named, and no other as flown", named)
-            over = self.transferred and standing and named_as_flown([self.handed]) == flown
-            yield Check.goal(f"{code} stands and was handed over, with its flown flight named", over)
-        elif verdict.allowed:
-            own = {leg["price"] for leg in booking["flights"]}
-            totals = {policy.refund(other) for other in start.reservations.values()}
-            told = asserted(policy.refund(booking), (OTHER_PRICES | totals) - own, heard)
-            yield Check.goal(f"{code} is cancelled", not standing)
-            yield Check.goal(f"{code} is cancelled and the customer was told what comes back", not standing and told)
+        trip, was = self.reservations[code], start.reservations[code]
+        day = asserted(was["created_at"][:10], DAYS, said)
+        yield Check.goal(f"the customer was told on which day {code} was booked, and no other day of booking", day)
+        if verdict.allowed:
+            yield from request.checks(self, start, want, said)
+        elif verdict.transfer:
+            legs = [(f["flight_number"], f["date"]) for f in was["flights"]]
+            flown = next(number for number, on in legs if start.status(number, on) == "landed")
+            named = asserted(flown, records.FLIGHT_NUMBERS, said)
+            yield Check.goal(f"the customer was told which flight of {code} has been flown, and no other one", named)
+            handed = named and self.transferred and trip == was
+            yield Check.goal(f"the customer was handed over with {code} standing and the flown flight told", handed)
         else:
-            cabin = asserted(booking["cabin"], records.CABINS, heard)
-            yield Check.goal(f"the customer was told the cabin of {code}, and no other", cabin)
-            closed = self.left and standing and day and cabin
-            yield Check.goal(f"the customer left with {code} standing, told its cabin and day of booking", closed)
-        want = start.served()
-        unmoved = kept(self.users, start.users, want.users)
-        alone = verdict.transfer or not self.transferred
-        yield Check.guard("the customer was not handed over unless a flight of the trip was flown", alone)
-        yield Check.guard("the trip was not cancelled against the rules", verdict.allowed or standing)
-        rest = unmoved and kept(self.reservations, start.reservations, want.reservations)
-        yield Check.guard("nothing else was cancelled, changed, booked or sent", rest)
+            plain = [re.sub(r"basic[\s-]+economy", "basic_economy", s.lower()) for s in said]
+            told = day and asserted(was["cabin"], REFUSED_CABINS, plain)  # a cabin alone could be guessed
+            yield Check.goal(f"the customer was told the cabin of {code} along with the day of booking", told)
+            left = told and self.hung_up and trip == was
+            yield Check.goal(f"the customer hung up with {code} standing, told its cabin and day of booking", left)
+        needless = self.transferred and not verdict.transfer
+        yield Check.guard(f"the customer is not handed over unless a flight of {code} has been flown", not needless)
+        kept = trip in (was, want.reservations[code])
+        yield Check.guard(f"{code} is cancelled only if the rules allow it, and not changed otherwise", kept)
+        now, then = ({k: v for k, v in w.reservations.items() if k != code} for w in (self, start))
+        yield Check.guard("no other reservation was changed and none was booked", now == then)
+        yield Check.guard("no profile was changed and no certificate was sent", self.users in (start.users, want.users))
 
     def oracle(self) -> Iterator[Call | Say]:
-        code, flown, refusal = self.requests[0].reservation, self.landed_flight(), self.refusal_words()
-        allowed = self.requests[0].verdict(self).allowed
-        yield from self.look_ups()
-        if flown:
-            yield Say(f"{self.booked_words()} Its flight {flown} has been flown, so a colleague has to take over.")
-            summary = f"{code}: the customer asks to cancel the trip, of which flight {flown} has been flown."
-            yield Call("transfer_to_human_agents", {"summary": summary})
-        elif allowed:
-            yield from self.cancels()
-        else:
-            yield Say(refusal)
-            yield Say(refusal)
+        return self.course(True)
 
     def ablated(self) -> Iterator[Call | Say]:
-        booking = self.asked_trip
-        code, refusal = booking["reservation_id"], self.refusal_words()
-        yield from self.look_ups()
-        if booking["cabin"] == "business" or booking["insurance"] == "yes":
-            yield from self.cancels()
-        else:
-            yield Say(refusal)
-            yield Call("transfer_to_human_agents", {"summary": f"{code}: the customer asks to cancel the trip."})
+        return self.course(False)
 
     def needs(self) -> frozenset[str]:
         return frozenset() if self.requests[0].verdict(self).allowed else frozenset({self.capability})

@@ -19,131 +19,40 @@ Levels:
 """
 
 import itertools
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from trace_gym.targets.tau2 import policy, records
-from trace_gym.targets.tau2.airline import REASONS, AirlineDesk, Cancel
+from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.world import Call, Check, Random, Say, asserted
 
-FAMILIES = {"swapped": 35, "withdrawn": 30, "unchanged": 35}
-# On the last level: whether the first and the second answer change the wish as it stands. A wish that
-# moves is mostly moved by both, so that hearing only one of the answers does not pay.
-MOVED = {(True, True): 70, (True, False): 15, (False, True): 15}
-STILL = {(False, False): 50, (True, True): 50}
-METHODS = (
-    ("credit_card",),
-    ("credit_card", "gift_card"),
-    ("gift_card", "credit_card"),
-    ("credit_card", "credit_card"),
-)
 OPENINGS = (
-    "I am {user}. {reason} Please cancel my trips to {trips}. Tell me in the end the total that comes back.",
-    "Hello, my customer id is {user}. I want to give up my trips to {trips}. {reason} When all is done, tell me how "
-    "much comes back in total.",
-    "{reason} My trips to {trips} have to be cancelled. My id is {user}, and in the end I want to know the total that "
-    "comes back to me.",
-    "Please cancel my trips to {trips} for me. {reason} My customer id is {user}. At the end tell me the sum of what "
-    "I get back.",
+    "I am {user}. I am ill, so please cancel my trips to {places}. In the end tell me the total that comes back.",
+    "Hello, my customer id is {user}. For reasons of health I want to cancel my trips to {places}. "
+    "When all is done, please tell me how much I get back in total.",
+    "My health does not let me fly. Please cancel the trips to {places}, and tell me in the end what comes back "
+    "for all of them together. My id is {user}.",
+    "I have fallen ill and must give up my trips to {places}. My customer id is {user}. "
+    "Please cancel them and tell me at the end the sum of the refunds.",
 )
 REVISIONS = (
-    "I have looked at my calendar once more: keep the trip to {keep}, give up the trip to {drop}, everything else as I "
-    "told you.",
-    "I have looked at my calendar once more: give up the trip to {drop}, keep the trip to {keep}, everything else as I "
-    "told you.",
-    "My calendar is in front of me again. Keep the trip to {keep} and give up the trip to {drop}. Everything else as I "
-    "told you.",
-    "My calendar is in front of me again. Give up the trip to {drop} and keep the trip to {keep}. Everything else as I "
-    "told you.",
-    "I went through the calendar again. The trip to {keep} is to be kept, the trip to {drop} is to be given up, and "
-    "everything else is as I told you.",
-    "I went through the calendar again. The trip to {drop} is to be given up, the trip to {keep} is to be kept, and "
-    "everything else is as I told you.",
+    "Good. I have looked at my calendar once more: {one}, {two}, everything else as I told you. {end}",
+    "Thank you. My calendar lies before me once more, so {one} and {two}, and everything else as I told you. {end}",
+    "All right, I have just looked at my calendar again. Please {one}, {two}, everything else as I told you. {end}",
 )
-GO = ("Go ahead.", "Please go ahead.", "With that, go ahead.")
-AGAIN = (
-    "Tell me again what you will do.",
-    "Please tell me again what you will do.",
-    "Now tell me again what you will do.",
-)
+AGAIN, GO, INSISTS = "Then tell me again what you will do.", "Then go ahead.", "It is as I said, go ahead."
+PATIENCE = 3
+SWAPPED, WITHDRAWN, UNCHANGED = (True, True), (True, False), (False, False)  # trips lost and won by the last wish
+FAMILIES, WEIGHTS = (SWAPPED, WITHDRAWN, UNCHANGED), (35, 30, 35)
 
 
-def place(booking: dict[str, Any]) -> str:
-    """The destination, with its code: which airport a city has is not what is to be learnt."""
-    return f"{records.AIRPORTS[booking['destination']]} ({booking['destination']})"
-
-
-def journeys(rng: Random, count: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """A customer, their insured trips to different places, and the flights of these."""
-    owner = records.user(rng, rng.choice(records.MEMBERSHIPS), rng.choice(METHODS))
-    places = rng.sample(list(records.AIRPORTS), k=len(records.AIRPORTS))
-    numbers = rng.sample(records.FLIGHT_NUMBERS, k=2 * count)
-    trips: dict[str, Any] = {}
-    flights: dict[str, Any] = {}
-    for i, code in enumerate(rng.sample(records.CODES, k=count)):
-        there, home = places[i], rng.choice(places[count:])
-        out = rng.randrange(2, 20)
-        route = [(home, there, out), (there, home, out + rng.randint(1, 3))][: rng.randint(1, 2)]
-        legs = []
-        for number, (origin, destination, offset) in zip(numbers[2 * i :], route):
-            flight = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
-            flight["dates"][records.day(offset)] = records.available(rng)
-            flights[number] = flight
-            legs.append((flight, records.day(offset)))
-        trips[code] = records.reservation(
-            rng,
-            code,
-            owner,
-            legs,
-            cabin=rng.choice(records.CABINS),
-            created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
-            insured=True,
-            travellers=rng.randint(1, 3),
-            paid_with=rng.choice(list(owner["payment_methods"])),
-        )
-    return owner, trips, flights
-
-
-def told_apart(owner: dict[str, Any], trips: dict[str, Any]) -> bool:
-    """Whether each set of trips has a total of its own, which is not the number of a card either."""
-    amounts = [policy.refund(b) for b in trips.values()]
-    totals = [sum(some) for k in range(1, len(amounts) + 1) for some in itertools.combinations(amounts, k)]
-    cards = [int(m["last_four"]) for m in owner["payment_methods"].values() if "last_four" in m]
-    return len(set(totals)) == len(totals) and not any(card in totals for card in cards)
-
-
-def wished(first: Iterable[str], revisions: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """The wish of the opening, and the wish after each answer."""
-    wishes = [frozenset(first)]
-    for keep, drop in revisions:
-        wishes.append((wishes[-1] - {keep}) | {drop})
+def follow(first: Sequence[Any], revisions: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
+    """The wish of the opening, and what each answer makes of it."""
+    wishes = [set(first)]
+    for keep, up in revisions:
+        wishes.append((wishes[-1] - {keep}) | {up})
     return wishes
-
-
-def family(first: frozenset[str], last: frozenset[str]) -> str:
-    if first == last:
-        return "unchanged"
-    if last < first:
-        return "withdrawn"
-    return "swapped" if len(last) == len(first) else "other"
-
-
-def revised(
-    rng: Random, codes: list[str], first: tuple[str, ...], kind: str, moves: tuple[bool, ...]
-) -> tuple[tuple[str, str], ...]:
-    """Answers that lead to a wish of this family, each of which changes the wish as `moves` says."""
-    answers = list(itertools.permutations(codes, 2))
-    fits = []
-    for path in itertools.product(answers, repeat=len(moves)):
-        wishes = wished(first, path)
-        moved = tuple(a != b for a, b in zip(wishes, wishes[1:]))
-        if moved != moves or family(wishes[0], wishes[-1]) != kind or len(set(path)) < len(path):
-            continue
-        if wishes[0].intersection(*wishes):
-            fits.append(path)
-    return rng.choice(fits)
 
 
 @dataclass(kw_only=True)
@@ -153,112 +62,114 @@ class Tau2IntentRevision(AirlineDesk):
     id = "tau2_intent_revision"
     capability = "intent_revision"
     levels = range(3)
-    first_wish: tuple[str, ...] = ()
-    revisions: tuple[tuple[str, str], ...] = ()
-    answers: tuple[str, ...] = ()
+    first: list[str] = field(default_factory=list)
+    revisions: list[tuple[str, str]] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
     heard: int = 0
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        kind = rng.choices(list(FAMILIES), weights=list(FAMILIES.values()))[0]
-        count = rng.randint(4, 6 if level else 5)
-        owner, trips, flights = journeys(rng, count)
-        while not told_apart(owner, trips):
-            owner, trips, flights = journeys(rng, count)
-        codes = list(trips)
-        first = tuple(rng.sample(codes, k=rng.randint(2, 3) if level else 2))
-        moves: tuple[bool, ...] = (kind != "unchanged",)
-        if level > 1:
-            shapes = STILL if kind == "unchanged" else MOVED
-            moves = rng.choices(list(shapes), weights=list(shapes.values()))[0]
-        revisions = revised(rng, codes, first, kind, moves)
-        answers = []
-        for i, (keep, drop) in enumerate(revisions, 1):
-            words = rng.choice(REVISIONS).format(keep=place(trips[keep]), drop=place(trips[drop]))
-            answers.append(f"{words} {rng.choice(GO if i == len(revisions) else AGAIN)}")
-        names = [place(trips[code]) for code in first]
-        named = f"{', '.join(names[:-1])} and {names[-1]}"
-        last = wished(first, revisions)[-1]
-        return cls(
-            users={owner["user_id"]: owner},
-            reservations=trips,
-            flights=flights,
-            requests=[Cancel(code, reason="health") for code in codes if code in last],
-            customer=owner["user_id"],
-            wording=rng.choice(OPENINGS).format(user="{user}", trips=named, reason=REASONS["health"]),
-            first_wish=first,
-            revisions=revisions,
-            answers=tuple(answers),
-        )
+        family = rng.choices(FAMILIES, WEIGHTS)[0]
+        # With two answers the first may change nothing, and a changed wish may be restored by the second.
+        moves = rng.random() < 0.75 if level > 1 else family[0]
+        count = rng.randint(4, 5 + (level > 0))
+        first = rng.sample(range(count), k=rng.randint(2, 2 + (level > 0)))
+        while True:
+            revisions = [tuple(rng.sample(range(count), k=2)) for _ in range(1 + (level > 1))]
+            wishes = follow(first, revisions)
+            change = (bool(wishes[0] - wishes[-1]), bool(wishes[-1] - wishes[0]))
+            fits = change == family and (wishes[1] != wishes[0]) == moves
+            if fits and wishes[0].intersection(*wishes[1:]) and len({*revisions}) == len(revisions):
+                break
+        while True:
+            owner = records.user(rng, rng.choice(records.MEMBERSHIPS), ("credit_card", "gift_card"))
+            desk = cls(users={owner["user_id"]: owner}, reservations={}, flights={}, customer=owner["user_id"])
+            for _ in range(count):
+                desk.book(rng, rng.choice(records.CABINS), insured=True, travellers=rng.randint(1, 2))
+            codes = list(desk.reservations)
+            places = [records.AIRPORTS[b["destination"]] for b in desk.reservations.values()]
+            sums = desk.totals()
+            clear = all(sums.count(desk.total([codes[i] for i in wish])) == 1 for wish in wishes)
+            # LaGuardia is left out because it can be taken for New York.
+            if clear and len({*places}) == count and "LaGuardia" not in places:
+                break
+        desk.first = [codes[i] for i in first]
+        desk.revisions = [(codes[keep], codes[up]) for keep, up in revisions]
+        for turn, (keep, up) in enumerate(revisions, 1):
+            parts = [f"keep the trip to {places[keep]}", f"give up the trip to {places[up]}"]
+            rng.shuffle(parts)
+            end = GO if turn == len(revisions) else AGAIN
+            desk.answers.append(rng.choice(REVISIONS).format(one=parts[0], two=parts[1], end=end))
+        named = [places[i] for i in first]
+        listed = f"{', '.join(named[:-1])} and {named[-1]}"
+        desk.wording = rng.choice(OPENINGS).format(user="{user}", places=listed)
+        return desk
 
     def reply(self, text: str) -> str | None:
         if any(b.get("status") == "cancelled" for b in self.reservations.values()):
             return None
-        if self.heard < len(self.answers):
-            self.heard += 1
+        self.heard += 1
+        if self.heard <= len(self.answers):
             return self.answers[self.heard - 1]
-        self.nudged += 1
-        return "It is as I said, go ahead." if self.nudged <= 2 else None
+        return INSISTS if self.heard < len(self.answers) + PATIENCE else None
 
-    def wishes(self) -> list[list[str]]:
-        """The wish of the opening and after each answer, in the order of the profile."""
-        profile = self.users[self.customer]["reservations"]
-        return [[code for code in profile if code in wish] for wish in wished(self.first_wish, self.revisions)]
+    def total(self, wish: Iterable[str]) -> int:
+        """Dollars that come back for these trips, while they are not cancelled."""
+        return sum(policy.refund(self.reservations[code]) for code in wish)
 
-    def carried_out(self, wishes: list[list[str]]) -> Iterator[Call | Say]:
-        """Look everything up, state each wish before its answer comes, and cancel the last one."""
-        # Both are worked out here, as a cancellation changes the payments.
-        named = [", ".join(f"{code} to {place(self.reservations[code])}" for code in wish) for wish in wishes]
-        total = sum(policy.refund(self.reservations[code]) for code in wishes[-1])
-        profile = list(self.users[self.customer]["reservations"])
+    def totals(self) -> list[int]:
+        """The total of every set of trips."""
+        sizes = range(1, len(self.reservations) + 1)
+        return [self.total(some) for size in sizes for some in itertools.combinations(self.reservations, size)]
+
+    def broken(self, write: Call) -> list[str]:
+        return policy.violations(self, write.tool, write.arguments, "health")
+
+    def plan(self, wish: set[str]) -> Iterator[Call | Say]:
+        """The steps of an expert who takes `wish` for the last one."""
+        total = self.total(wish)
         yield Call("get_user_details", {"user_id": self.customer})
-        for code in profile:
+        for code in list(self.reservations):
             yield Call("get_reservation_details", {"reservation_id": code})
-        for words in named[:-1]:
-            yield Say(f"I am about to cancel {words}. Shall I go ahead?")
-        for code in wishes[-1]:
-            yield Call("cancel_reservation", {"reservation_id": code})
-        yield Say(f"I have cancelled {named[-1]}. In total {total} dollars go back to the methods that paid.")
+        offer = f"I will cancel {' and '.join(self.first)}"
+        yield Say(f"{offer}. Shall I go ahead?")
+        # Told as a difference, so that the experts speak alike wherever they act alike.
+        for keep, up in self.revisions[:-1]:
+            yield Say(f"{offer}, with your change that {keep} is kept and {up} is given up. Shall I go ahead?")
+        for code in dict.fromkeys([*self.first, *(up for _, up in self.revisions)]):
+            if code in wish:
+                yield Call("cancel_reservation", {"reservation_id": code})
+        yield Say(f"All done. In total {total} dollars go back to the methods that paid.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        wishes = start.wishes()
-        last = wishes[-1]
-        gone = {code for code, b in self.reservations.items() if b.get("status") == "cancelled"}
-        lasting = any(code in gone and all(code in wish for wish in wishes) for code in last)
-        yield Check.goal("a trip that was to be given up from the first word to the last is cancelled", lasting)
-        exact = gone == set(last)
-        yield Check.goal(f"exactly the trips of the last wish are cancelled: {', '.join(last)}", exact)
-        paid = {code: policy.refund(b) for code, b in start.reservations.items()}
-        total = sum(paid[code] for code in last)
-        # The parts of the last wish may be told beside its total; the total of any other set is a competing claim.
-        rivals = [
-            sum(paid[code] for code in some)
-            for k in range(min(2, len(last)), len(paid) + 1)
-            for some in itertools.combinations(paid, k)
-            if not set(some) <= set(last)
-        ]
-        # What was told before the last answer belongs to an earlier wish; 120.00 is 120.
-        told = [re.sub(r"\.0+\b", "", text) for text in said[len(start.answers) :]]
-        right = exact and asserted(total, rivals, told)
-        yield Check.goal(f"after the last answer the customer was told that {total} comes back for them", right)
-        yield Check.guard("no trip is cancelled that is not in the last wish", gone <= set(last))
-        void = start.copy()
+        wishes = follow(start.first, start.revisions)
+        last, always = wishes[-1], wishes[0].intersection(*wishes[1:])
+        want = start.copy()
         for code in start.reservations:
-            void.cancel_reservation(reservation_id=code)
-        kept = self.reservations.keys() == start.reservations.keys() and all(
-            b in (start.reservations[code], void.reservations[code]) for code, b in self.reservations.items()
+            if code in last:
+                want.cancel_reservation(reservation_id=code)
+        gone = {code for code, b in self.reservations.items() if b.get("status") == "cancelled"}
+        yield Check.goal("a trip wanted given up from the first word to the last is cancelled", bool(gone & always))
+        yield Check.goal("exactly the trips of the last wish are cancelled", gone == last)
+        # Refunds of single trips may be told beside the total; what was said before the last answer was provisional.
+        others = set(start.totals()) - {start.total([code]) for code in last}
+        told = asserted(start.total(last), others, said[len(start.answers) :])
+        yield Check.goal(
+            "exactly they are cancelled, and after the last answer the customer was told their total and no other",
+            gone == last and told,
         )
-        yield Check.guard("no reservation is booked, or changed but by cancelling it once", kept)
-        yield Check.guard("the profile is as it was, with no certificate sent", self.users == start.users)
-        yield Check.guard("the customer is not handed over to a human colleague", not self.transferred)
+        yield Check.guard("no trip is cancelled that is not in the last wish", gone <= last)
+        tables = (start.reservations, want.reservations)
+        kept = all(self.reservations.get(code) in [table[code] for table in tables] for code in last)
+        yield Check.guard("the trips of the last wish are changed by one cancellation at most", kept)
+        yield from self.untouched(start, *sorted(last))
 
     def oracle(self) -> Iterator[Call | Say]:
-        return self.carried_out(self.wishes())
+        return self.plan(follow(self.first, self.revisions)[-1])
 
     def ablated(self) -> Iterator[Call | Say]:
-        wishes = self.wishes()
-        return self.carried_out([wishes[0]] * len(wishes) if self.needs() else wishes)
+        return self.plan(set(self.first))
 
     def needs(self) -> frozenset[str]:
-        wishes = self.wishes()
-        return frozenset() if wishes[0] == wishes[-1] else frozenset({self.capability})
+        wishes = follow(self.first, self.revisions)
+        return frozenset({self.capability} if wishes[-1] != wishes[0] else ())

@@ -28,108 +28,30 @@ from trace_gym.targets.tau2 import records
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.world import Call, Check, Random, Say
 
-NAMED, BACK, STOPS = "all_named", "way_back_stays", "stops_stay"
-FAMILIES = (NAMED, BACK, STOPS)
-WEIGHTS = (35, 30, 35)
-# A trip is told by its directions, each with a stop or without.
-ONE_WAY, ONE_WAY_STOP, ROUND = (False,), (True,), (False, False)
-LONG = ((True, False), (False, True), (True, True))
-# One message to propose the moves, with some to spare for questions.
-PATIENCE = 5
-# The policy speaks of 15:00, 24 hours and of 30, 50 and 100 dollars: no departure is made of such a number, as it has
-# to be found out. Flights arrive five minutes off these minutes, so that no arrival reads as a departure.
-HOURS = (6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20)
-MINUTES = ("07", "22", "37", "52")
-CLOCKS = tuple(f"{hour:02d}:{minute}" for hour in HOURS for minute in MINUTES)
-PAID = tuple(fare + 2 for fare in records.FARES[6:50])
-TIME = re.compile(r"\b([0-9]{1,2}):([0-9]{2})(?::[0-9]{2})?(?: ?([ap])\.?m\b)?")
-# The customer never tells a number or a day, in the opening or later: what stands at which place of the new list has
-# to be found out. The day is that of the flight booked, and the flight wanted is told by its place among those of the
-# day, so the reservation reveals the one and the search the other.
-ENDS = (("first", 0), ("last", -1))
 OPENINGS = (
-    "I am {user} and want to change reservation {code}. Please move {moves}. The difference goes to {card}. Once that "
-    "is done, tell me when each new flight leaves.",
-    "Hello, my customer id is {user}. On {code}, please move {moves}. As soon as it is changed I would like to hear at "
-    "what time each new flight leaves. Use {card} for the difference.",
-    "My plans have changed: on reservation {code}, move {moves}. Settle the difference with {card} and, after the "
-    "change, let me know the departure of each new flight. My id is {user}.",
-    "Use {card} for the difference, please. What I want on {code} is to move {moves}. When you have done so, say when "
-    "each new flight leaves. I am {user}.",
+    "I am {user}. On reservation {code}, please move {asked}. The difference goes to {card}. Tell me at what time each "
+    "new flight leaves.",
+    "Please move {asked}. It is reservation {code}, my id is {user}, and the difference goes to {card}. When does each "
+    "new flight leave?",
+    "My reservation is {code}. I need you to move {asked}. Tell me the departure time of each new flight, too. Put the "
+    "difference on {card}. My customer id is {user}.",
 )
-MOVES = (
-    "the flight from {origin} to {destination} to the {which} direct one of the same day",
-    "my flight that goes from {origin} to {destination} to the direct one that leaves {which} on that day",
-    "{origin} to {destination} over to the {which} direct flight of its day",
+ASKED = (  # neither number nor day: both go into the write, and only the records reveal them
+    "my flight from {a} to {b} to the direct flight of the same day that arrives at {at}",
+    "the flight {a} to {b} to the direct one of that day which gets in at {at}",
 )
+SHAPES = {  # family: (first level, flights on the way out, flights on the way back)
+    "all_named": ((0, 1, 0), (0, 1, 0), (2, 1, 1), (2, 2, 0)),
+    "way_back_stays": ((0, 1, 1),),
+    "stops_stay": ((0, 2, 0), (1, 2, 1), (1, 1, 2), (1, 2, 2)),
+}
+MINUTES = ("05", "10", "20", "25", "35", "40", "50", "55")  # of departures; arrivals are on the hour
+TIME = re.compile(r"\b(\d{1,2}):(\d\d)(?::\d\d)?\s*(?:([ap])\.?m\b)?")
+AGREE = re.compile(r"\b(yes|want me to|like me to)\b")
 
 
-def times_in(text: str) -> set[str]:
-    """The times of day that a message names, as HH:MM on the clock of 24 hours."""
-    found = set()
-    for hour, minute, half in TIME.findall(" ".join(text.lower().split())):
-        hours = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
-        found.add(f"{hours:02d}:{minute}")
-    return found
-
-
-def shape_of(rng: Random, level: int, family: str) -> tuple[bool, ...]:
-    """The directions of a trip, and in each whether it has a stop."""
-    if family == BACK:
-        return ROUND
-    if family == NAMED:
-        return rng.choice((ONE_WAY, ONE_WAY_STOP, ROUND)) if level > 1 else ONE_WAY
-    return rng.choice((ONE_WAY_STOP, *LONG)) if level else ONE_WAY_STOP
-
-
-def moved_of(rng: Random, level: int, family: str, count: int) -> list[int]:
-    """The places of the flights to be moved, in the order of the trip."""
-    if family == NAMED:
-        return list(range(count))
-    return sorted(rng.sample(range(count), k=2 if level > 1 and count > 2 and rng.random() < 0.6 else 1))
-
-
-def departing(rng: Random, pools: dict[str, list[Any]], route: tuple[str, str], day: int) -> dict[str, Any]:
-    """A flight of one day, with a number, a departure and prices that no other flight of the problem has."""
-    clock = pools["clocks"].pop()
-    plan = records.flight(rng, pools["numbers"].pop(), route[0], route[1], 6)
-    plan["scheduled_departure_time_est"] = f"{clock}:00"
-    plan["scheduled_arrival_time_est"] = f"{int(clock[:2]) + rng.choice((2, 3)):02d}:{int(clock[3:]) + 5:02d}:00"
-    plan["dates"][records.day(day)] = records.available(
-        rng, pools["economy"].pop(), pools["business"].pop(), rng.randrange(2, 10)
-    )
-    return plan
-
-
-def legs_of(rng: Random, shape: tuple[bool, ...], airports: list[str], begin: int) -> list[tuple[tuple[str, str], int]]:
-    """The route and the day of each flight of a trip between the first two airports.
-
-    No two flights share a day, so that the trip stays possible at whatever time one of them leaves.
-    """
-    legs = []
-    day = begin
-    for way, stop in enumerate(shape):
-        origin, destination = (airports[1], airports[0]) if way else (airports[0], airports[1])
-        day += way * rng.randrange(4, 7)
-        if stop:
-            via = airports[2 + way]
-            legs.append(((origin, via), day))
-            day += rng.randrange(1, 4)
-            legs.append(((via, destination), day))
-        else:
-            legs.append(((origin, destination), day))
-    return legs
-
-
-def wanted_of(rng: Random, booked: dict[str, Any], found: list[dict[str, Any]]) -> tuple[str, str]:
-    """The flight that leaves first or last among those of a day, and is not booked already: its place and number."""
-    order = sorted((plan["scheduled_departure_time_est"], plan["flight_number"]) for plan in (booked, *found))
-    ends = [(which, order[at][1]) for which, at in ENDS]
-    return rng.choice([(which, number) for which, number in ends if number != booked["flight_number"]])
-
-
-def move_in_words(rng: Random, move: dict[str, str]) -> str:
-    return rng.choice(MOVES).format(origin=move["origin"], destination=move["destination"], which=move["which"])
+def itinerary(booking: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(f["flight_number"], f["date"]) for f in booking["flights"]]
 
 
 @dataclass(kw_only=True)
@@ -141,185 +63,125 @@ class Tau2ItineraryPreservation(AirlineDesk):
     levels = range(4)
     code: str = ""
     card: str = ""
-    booked: list[tuple[str, str]] = field(default_factory=list)
-    moves: list[dict[str, str]] = field(default_factory=list)
     asked: str = ""
-    told: tuple[str, ...] = ()
+    moves: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        family = rng.choices(FAMILIES, weights=WEIGHTS)[0]
-        shape = shape_of(rng, level, family)
-        party = rng.randint(1, 2)
-        airports = rng.sample(list(records.AIRPORTS), k=6)
-        pools: dict[str, list[Any]] = {
-            "numbers": rng.sample(records.FLIGHT_NUMBERS, k=28),
-            "clocks": rng.sample(CLOCKS, k=28),
-            "economy": rng.sample(records.FARES[12:40], k=28),
-            "business": rng.sample(records.FARES[41:79], k=28),
-        }
-        legs = legs_of(rng, shape, airports, rng.randrange(4, 8))
-        moved = moved_of(rng, level, family, len(legs))
-        held: list[tuple[dict[str, Any], str]] = []
-        plans: list[dict[str, Any]] = []
-        moves: list[dict[str, str]] = []
-        near: list[tuple[tuple[str, str], int]] = []
-        for at, (route, day) in enumerate(legs):
-            plan, on = departing(rng, pools, route, day), records.day(day)
-            held.append((plan, on))
-            near += [(route, n) for n in range(day - 3, day + 4) if n != day]
-            if at in moved:
-                # At least one flight beside the booked and the wanted one, whose departure would be the wrong one.
-                found = [departing(rng, pools, route, day) for _ in range(rng.randrange(2, 4))]
-                plans += found
-                which, number = wanted_of(rng, plan, found)
-                move = {"origin": route[0], "destination": route[1], "on": on, "which": which}
-                moves.append({**move, "old": plan["flight_number"], "number": number})
+        family = rng.choices(list(SHAPES), weights=(35, 30, 35))[0]
+        out, back = rng.choice([shape[1:] for shape in SHAPES[family] if shape[0] <= level])
+        size = out + back
+        count = size if family == "all_named" else rng.randint(1, 2 if level > 1 and size > 2 else 1)
+        a, b, c, d = rng.sample(list(records.AIRPORTS), k=4)
+        path = ([a, b], [a, c, b])[out - 1] + ([], [a], [rng.choice((c, d)), a])[back]
+        first = rng.randrange(3, 8)
+        last = first + (rng.randrange(3, 9) if back else 0)
+        # A stop lasts over night, so that every flight of a day fits between those before and after it.
+        # Behind the trip comes the flight of a second reservation, on a day that no search for a move asks for.
+        days = [first, first + 1][:out] + [last, last + 1][:back] + [last + rng.randrange(2, 7)]
+        pairs = [*zip(path, path[1:]), rng.sample((a, b) if level > 2 else list(records.AIRPORTS), k=2)]
         owner = records.user(rng, rng.choice(records.MEMBERSHIPS), ("credit_card",))
-        code, second = rng.sample(records.CODES, k=2)
-        booking = cls.reserved(rng, code, owner, held, party)
-        booking["destination"] = airports[1]
-        for leg in booking["flights"]:
-            leg["price"] = rng.choice(PAID)
-        paid = sum(leg["price"] for leg in booking["flights"]) + 30 * (booking["insurance"] == "yes")
-        booking["payment_history"][0]["amount"] = paid * party
-        booking["total_baggages"] = rng.randrange(party + 1)
-        reservations = {code: booking}
-        if level > 2 or rng.random() < 0.4:
-            route, day = rng.choice(near) if level > 2 else ((airports[4], airports[5]), rng.randrange(2, 16))
-            if len(shape) == 1 and rng.random() < 0.5:  # the way back stands on a reservation of its own
-                route, day = (airports[1], airports[0]), legs[-1][1] + rng.randrange(3, 8)
-            other = departing(rng, pools, route, day)
-            plans.append(other)
-            reservations[second] = cls.reserved(rng, second, owner, [(other, records.day(day))], rng.randint(1, 2))
-            rng.shuffle(owner["reservations"])
-        plans += [plan for plan, _ in held]
-        rng.shuffle(plans)
-        rng.shuffle(moves)
-        asked = ", and ".join(move_in_words(rng, move) for move in moves)
-        card = next(iter(owner["payment_methods"]))
+        card = list(owner["payment_methods"])[0]
+        code, other = rng.sample(records.CODES, k=2)
+        cabin = rng.choice(("economy", "business"))
+        numbers = rng.sample(records.FLIGHT_NUMBERS, k=20)
+        flights: dict[str, dict[str, Any]] = {}
+        legs, wanted, asks = [], [], []
+        for (origin, destination), on, minute in zip(pairs, days, rng.sample(MINUTES, k=5)):
+            date, options = records.day(on), [numbers.pop() for _ in range(4)]
+            # Flights last two or three hours: with every other hour for departures, no two arrive at the same time.
+            for option, hour in zip(options, rng.sample(range(6, 19, 2), k=4)):
+                flights[option] = records.flight(rng, option, origin, destination, hour)
+                flights[option]["scheduled_departure_time_est"] = f"{hour:02d}:{minute}:00"
+                flights[option]["dates"] = {date: records.available(rng)}
+            old, new = rng.sample(options, k=2)
+            # What was paid is a multiple of 7 and today's prices are not: every change leaves a difference to pay.
+            paid = {date: {"prices": {cabin: rng.randrange(140, 560, 7)}}}
+            legs.append(({**flights[old], "dates": paid}, date))
+            wanted.append((new, date))
+            at = flights[new]["scheduled_arrival_time_est"][:5]
+            asks.append(rng.choice(ASKED).format(a=origin, b=destination, at=at))
+        moves = {i: wanted[i] for i in rng.sample(range(size), k=count)}
+        asked = " and ".join(asks[i] for i in moves)
+        booked = {code: legs[:size]} | ({other: legs[size:]} if rng.random() < 0.5 else {})
+        reservations = {
+            key: records.reservation(
+                rng, key, owner, flown, cabin=cabin, insured=rng.random() < 0.5, travellers=rng.randint(1, 2),
+                created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
+            )
+            for key, flown in booked.items()
+        }  # fmt: skip
+        reservations[code]["destination"] = b  # on a round trip the first stop would stand here
+        rng.shuffle(owner["reservations"])
         return cls(
-            users={owner["user_id"]: owner},
-            reservations=reservations,
-            flights={plan["flight_number"]: plan for plan in plans},
-            customer=owner["user_id"],
-            wording=rng.choice(OPENINGS).format(user=owner["user_id"], code=code, moves=asked, card=card),
-            code=code,
-            card=card,
-            booked=[(plan["flight_number"], on) for plan, on in held],
-            moves=moves,
-            asked=asked,
-        )
-
-    def opening(self) -> str:
-        return self.wording
+            users={owner["user_id"]: owner}, reservations=reservations, flights=flights,
+            customer=owner["user_id"], code=code, card=card, asked=asked, moves=moves,
+            wording=rng.choice(OPENINGS).format(user=owner["user_id"], code=code, asked=asked, card=card),
+        )  # fmt: skip
 
     def reply(self, text: str) -> str | None:
-        self.nudged = min(self.nudged + 1, 9)
-        if self.holds_now() != self.booked:
-            known = {self.departure(number) for number in self.flights}
-            self.told = self.told or tuple(sorted(times_in(text) & known))
-            return None if self.told or self.nudged > PATIENCE else "When does each new flight leave?"
-        if self.nudged > PATIENCE:
+        if len(self.reservations[self.code]["payment_history"]) > 1 or self.nudged > 5:
             return None
-        if "?" in text and self.hears(text) != "confirmation":
-            return f"Move {self.asked}. There is nothing else that I want."
-        # Agents ask for details in the words of a confirmation too, so the moves are told with the agreement.
-        return f"Yes, I agree. Please see to it: move {self.asked}. There is nothing else that I want."
+        self.nudged += 1
+        if self.hears(text) == "confirmation" or AGREE.search(text.lower()):
+            return "Yes, please."
+        return f"I want to move {self.asked}. There is nothing else that I want."
 
-    @staticmethod
-    def reserved(
-        rng: Random, code: str, owner: dict[str, Any], legs: list[tuple[dict[str, Any], str]], party: int
-    ) -> dict[str, Any]:
-        return records.reservation(
-            rng,
-            code,
-            owner,
-            legs,
-            cabin=rng.choice(("economy", "business")),
-            created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
-            insured=rng.random() < 0.5,
-            travellers=party,
-        )
+    def departs(self, place: int) -> tuple[str, set[str]]:
+        """When the flight wanted leaves, and when those do that it could be taken for, the old one aside."""
+        old, (number, on) = self.reservations[self.code]["flights"][place], self.moves[place]
+        found = self.search_direct_flight(old["origin"], old["destination"], on)
+        times = {f["flight_number"]: f["scheduled_departure_time_est"][:5] for f in found}
+        return times[number], {t for n, t in times.items() if n not in (number, old["flight_number"])}
 
-    def holds_now(self) -> list[tuple[str, str]]:
-        return [(leg["flight_number"], leg["date"]) for leg in self.reservations[self.code]["flights"]]
-
-    def itinerary(self, whole: bool) -> list[tuple[str, str]]:
-        """Number and day of each flight to be sent: the trip with its moves made, or the new flights alone."""
-        new = {(move["old"], move["on"]): (move["number"], move["on"]) for move in self.moves}
-        return [new.get(leg, leg) for leg in self.booked if whole or leg in new]
-
-    def departure(self, number: str) -> str:
-        clock: str = self.flights[number]["scheduled_departure_time_est"][:5]
-        return clock
-
-    def rivals(self, move: dict[str, str]) -> set[str]:
-        """Departures of the flights that a customer could be told of in the place of the new one."""
-        known = {m["number"] for m in self.moves} | {number for number, _ in self.booked}
-        return {
-            self.departure(number)
-            for number, plan in self.flights.items()
-            if number not in known
-            and (plan["origin"], plan["destination"]) == (move["origin"], move["destination"])
-            and move["on"] in plan["dates"]
-        }
-
-    def plan(self, sent: list[tuple[str, str]]) -> Iterator[Call | Say]:
-        """Look up, name the new flights and their departures, send the list once, and repeat the departures."""
+    def steps(self, whole: bool) -> Iterator[Call | Say]:
+        booking = self.reservations[self.code]
+        trip = [self.moves.get(i, leg) for i, leg in enumerate(itinerary(booking)) if whole or i in self.moves]
+        legs = [{"flight_number": number, "date": on} for number, on in trip]
+        change = {"reservation_id": self.code, "cabin": booking["cabin"], "flights": legs, "payment_id": self.card}
+        # The departures are told after the change, so that the deed and the answer earn one after the other.
+        offer = "; ".join(f"{new} on {on}" for new, on in self.moves.values())
+        words = "; ".join(f"{new} on {on} leaves at {self.departs(i)[0]}" for i, (new, on) in self.moves.items())
         yield Call("get_reservation_details", {"reservation_id": self.code})
-        for move in self.moves:
-            route = {"origin": move["origin"], "destination": move["destination"], "date": move["on"]}
-            yield Call("search_direct_flight", route)
-        new = self.itinerary(False)
-        named = " and ".join(f"{number} on {on}, which leaves at {self.departure(number)}" for number, on in new)
-        yield Say(f"I would move you on {self.code} to {named}, with the difference on {self.card}. Do you agree?")
-        arguments = {
-            "reservation_id": self.code,
-            "cabin": self.reservations[self.code]["cabin"],
-            "flights": [{"flight_number": number, "date": on} for number, on in sent],
-            "payment_id": self.card,
-        }
-        yield Call("update_reservation_flights", arguments)
-        yield Say(f"The change of {self.code} is made. You are now on {named}.")
+        for i, (_, on) in self.moves.items():
+            f = booking["flights"][i]
+            yield Call("search_direct_flight", {"origin": f["origin"], "destination": f["destination"], "date": on})
+        yield Say(f"The new flights of {self.code}: {offer}. The difference goes to {self.card}. Shall I proceed?")
+        yield Call("update_reservation_flights", change)
+        yield Say(f"The change is made: {words}.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        now, then = self.reservations[start.code], start.reservations[start.code]
-        held, wanted = self.holds_now(), start.itinerary(True)
-        moved = all(
-            (move["number"], move["on"]) in held and (move["old"], move["on"]) not in held for move in start.moves
-        )
-        whole = moved and sorted(held) == sorted(wanted)
-        prices = {(leg["flight_number"], leg["date"]): leg["price"] for leg in then["flights"]}
-        ordered = whole and held == wanted
-        ordered = ordered and all(
-            leg["price"] == prices.get((leg["flight_number"], leg["date"]), leg["price"]) for leg in now["flights"]
-        )
-        yield Check.goal(f"the flights named are off {start.code} and those wanted in their place are on it", moved)
-        yield Check.goal(f"with that, {start.code} holds all its other flights and none that was not asked for", whole)
-        yield Check.goal(f"with that, {start.code} is in order and each flight kept has the price it had", ordered)
-        for move in start.moves:  # what was told once the change had been made, as the customer asked
-            told = ordered and start.departure(move["number"]) in self.told
-            told = told and not start.rivals(move) & set(self.told)
-            yield Check.goal(f"with that, the customer was told when {move['number']} leaves, and no other time", told)
-        known = len(then["payment_history"])
-        added = now["payment_history"][known:]
-        once = now["payment_history"][:known] == then["payment_history"] and len(added) <= 1
-        once = once and all(payment["payment_id"] == start.card for payment in added)
-        yield Check.guard(f"{start.code} was changed at most once, with the difference on {start.card}", once)
-        changing = ("flights", "payment_history")
-        kept = all(now.get(name) == value for name, value in then.items() if name not in changing)
-        yield Check.guard(f"cabin, passengers, bags and insurance of {start.code} are as they were", kept)
-        others = {code: booking for code, booking in self.reservations.items() if code != start.code}
-        alone = others == {code: booking for code, booking in start.reservations.items() if code != start.code}
-        yield Check.guard("no other reservation and no profile was changed", alone and self.users == start.users)
-        yield Check.guard("the customer was not handed over", not self.transferred)
+        booking, before = self.reservations[start.code], start.reservations[start.code]
+        now, held = itinerary(booking), itinerary(before)
+        want = [start.moves.get(i, leg) for i, leg in enumerate(held)]
+        moved = {new: held[i] not in now and new in now for i, new in start.moves.items()}
+        kept = all(moved.values()) and sorted(now) == sorted(want)
+        pairs = enumerate(zip(booking["flights"], before["flights"]))
+        whole = kept and now == want and all(f["price"] == g["price"] for i, (f, g) in pairs if i not in start.moves)
+        times = [start.departs(i) for i in start.moves]
+        right = {time for time, _ in times}
+        wrong = {time for _, others in times for time in others} - right
+        found = TIME.findall(" ".join(said).lower())
+        told = {f"{int(h) % 12 + 12 * (half == 'p') if half else int(h):02d}:{m}" for h, m, half in found}
+        knows = whole and right <= told and not told & wrong
+        for (number, on), done in moved.items():
+            yield Check.goal(f"{number} on {on} is on the reservation, and the flight named for it is off", done)
+        yield Check.goal("with that, every other flight still stands on it, and none was added", kept)
+        yield Check.goal("with that, the flights are in order, and those kept have their prices", whole)
+        yield Check.goal("with that, the customer knows when each new flight leaves", knows)
+        paid, first = booking["payment_history"], before["payment_history"]
+        yield Check.guard("the flights were changed at most once", paid[:1] == first and len(paid) < 3)
+        yield Check.guard(f"the difference went to {start.card}", all(p["payment_id"] == start.card for p in paid))
+        aside = {"flights": [], "payment_history": []}
+        yield Check.guard(f"all else of {start.code} is as it was", {**booking, **aside} == {**before, **aside})
+        yield from self.untouched(start, start.code)
 
     def oracle(self) -> Iterator[Call | Say]:
-        return self.plan(self.itinerary(True))
+        return self.steps(True)
 
     def ablated(self) -> Iterator[Call | Say]:
-        return self.plan(self.itinerary(False))
+        return self.steps(False)
 
     def needs(self) -> frozenset[str]:
-        return frozenset({self.capability} if self.itinerary(True) != self.itinerary(False) else ())
+        size = len(self.reservations[self.code]["flights"])
+        return frozenset({self.capability} if len(self.moves) < size else ())

@@ -21,6 +21,7 @@ Levels:
        bag or one traveller more or less would turn the choice.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,154 +31,20 @@ from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.world import Call, Check, Random, Say, asserted
 
-BAG = 50
-PATIENCE = 6
-FAMILIES, WEIGHTS = ("bags_part_free", "cabin_group", "plain"), (35, 30, 35)
-PARTIES = ((1, 2), (3, 4), (3, 4), (3, 4, 5))
-RAISES = (("basic_economy", "economy"), ("basic_economy", "business"), ("economy", "business"))
+FAMILIES = ("part free",) * 14 + ("group",) * 12 + ("used up",) * 7 + ("single",) * 7
+PEOPLE = ((1, 2), (3, 4), (3, 4), (2, 3, 4, 5))
+GAPS = (range(100, 200), range(10, 90), range(10, 90), (0,) * 8 + tuple(range(1, 9)))
+AMOUNT = re.compile(r"(?:\$|\busd)[\s*]*\d|\d[\s*]*(?:\$|usd\b|dollars?\b)")
+TERMS = (
+    "Before you change anything, tell me the one sum that it comes to in all, without the single prices. Then take my "
+    "gift card if at least {floor} dollars stay on it afterwards, otherwise my credit card."
+)
 OPENINGS = (
-    "I am {user}. {wish} {condition} {ask}",
-    "Hello, my customer id is {user}. {wish} {ask} {condition}",
-    "{wish} My id is {user}. {condition} {ask}",
-    "{wish} {ask} {condition} You find me under {user}.",
+    "I am {user}. I want {wish} for reservation {code}. {terms}",
+    "Hello, my customer id is {user}. Please arrange {wish} for my trip {code}. {terms}",
+    "My trip {code} needs a change: {wish}. {terms} My id is {user}.",
+    "I would like {wish}. It is about reservation {code}, and I am {user}. {terms}",
 )
-BAG_WISHES = (
-    "Please add {added} more checked bags to reservation {code}.",
-    "I want to check in {added} more bags on my trip {code}.",
-    "For {code} we need {added} checked bags more than it has now.",
-)
-CABIN_WISHES = (
-    "Please move reservation {code} to {cabin} on the same flights.",
-    "I want {cabin} for my trip {code}, with the flights as they are.",
-    "For {code} we would like to fly in {cabin}, on the same flights.",
-)
-CONDITION = "Take my gift card if at least {stay} dollars stay on it afterwards, otherwise my credit card."
-ASKS = (
-    "First tell me the one sum that the change comes to in all.",
-    "Before you do it, name me just the one sum that it comes to in all.",
-    "I want to hear first what it comes to in all, as one sum.",
-)
-ASK = "What does the change come to in all? Just the one sum, please."
-DETAILS = "I am {user} and it is about reservation {code}. {condition} "
-FINE = "That is fine. Please go ahead as I asked."
-GO = "Please go ahead as I asked."
-OPEN_FOR_BAGS = ("total_baggages", "nonfree_baggages", "payment_history")
-OPEN_FOR_CABIN = ("cabin", "flights", "payment_history")
-
-
-@dataclass
-class Shape:
-    """What the named trip is like, and what is asked for: added bags, or else a wanted cabin."""
-
-    member: str
-    cabin: str
-    people: int
-    carried: int
-    paid: int
-    added: int = 0
-    wanted: str = ""
-
-
-def bag_shape(rng: Random, level: int, plain: bool) -> Shape:
-    """Added bags are spread alike in both families, so that their number tells nothing."""
-    most = 20 if level else 3
-    cases = [
-        (m, c, n)
-        for m in records.MEMBERSHIPS
-        for c in records.CABINS
-        for n in PARTIES[level]
-        if policy.free_bags(m, c, n) <= most and (plain or policy.free_bags(m, c, n) > 0)
-    ]
-    member, cabin, people = rng.choice(cases)
-    free = policy.free_bags(member, cabin, people)
-    if plain:
-        before = rng.randrange(3) if level > 1 else 0
-        added = rng.randint(1, 3) + rng.randint(1, 3)
-        return Shape(member, cabin, people, carried=free + before, paid=before, added=added)
-    unused = rng.randint(1, min(3, free - 1)) if level else free
-    added = unused + rng.randint(2 if level == 3 else 1, 3)
-    return Shape(member, cabin, people, carried=free - unused, paid=0, added=added)
-
-
-def cabin_shape(rng: Random, level: int, plain: bool) -> Shape:
-    cabin, wanted = rng.choice(RAISES)
-    member = rng.choice(records.MEMBERSHIPS)
-    people = 1 if plain else rng.choice([n for n in PARTIES[level] if n > 1])
-    free = policy.free_bags(member, cabin, people)
-    paid = rng.randrange(3) if level > 1 else 0
-    carried = free + paid if paid else rng.randint(0, free) if level else 0
-    return Shape(member, cabin, people, carried=carried, paid=paid, wanted=wanted)
-
-
-def flown_legs(
-    rng: Random, flights: dict[str, Any], numbers: list[str], ends: list[str], there_and_back: bool, most: int
-) -> list[tuple[dict[str, Any], str]]:
-    """Legs with one to `most` direct flights on each route and day, of which any may be the one booked."""
-    out = rng.randrange(2, 9)
-    days = [out, out + rng.randrange(2, 7)] if there_and_back else [out]
-    legs = []
-    for turn, offset in enumerate(days):
-        origin, destination = (ends[1], ends[0]) if turn else (ends[0], ends[1])
-        on = records.day(offset)
-        plans = []
-        for _ in range(rng.randint(1, most)):
-            plan = records.flight(rng, numbers.pop(), origin, destination, rng.randrange(6, 19))
-            plan["dates"][on] = records.available(rng)
-            flights[plan["flight_number"]] = plan
-            plans.append(plan)
-        legs.append((rng.choice(plans), on))
-    return legs
-
-
-def price_now(flights: dict[str, Any], leg: dict[str, Any], cabin: str) -> int:
-    return int(flights[leg["flight_number"]]["dates"][leg["date"]]["prices"][cabin])
-
-
-def settle(booking: dict[str, Any], carried: int, paid: int) -> None:
-    """Put bags on a new booking and let its payment agree with its prices."""
-    booking["total_baggages"], booking["nonfree_baggages"] = carried, paid
-    seat = sum(f["price"] for f in booking["flights"]) + (30 if booking["insurance"] == "yes" else 0)
-    booking["payment_history"][0]["amount"] = seat * len(booking["passengers"]) + BAG * paid
-
-
-def method_of(owner: dict[str, Any], source: str) -> str:
-    return next(key for key, m in owner["payment_methods"].items() if m["source"] == source)
-
-
-def bill(
-    booking: dict[str, Any], owner: dict[str, Any], flights: dict[str, Any], added: int, wanted: str, careful: bool
-) -> tuple[int, int]:
-    """The total and the paid bags after the change; without care the number at hand is taken."""
-    people, paid = len(booking["passengers"]), booking["nonfree_baggages"]
-    if added:
-        free = policy.free_bags(owner["membership"], booking["cabin"], people)
-        after = max(paid, booking["total_baggages"] + added - free) if careful else paid + added
-        return BAG * (after - paid), after
-    each = sum(price_now(flights, leg, wanted) - leg["price"] for leg in booking["flights"])
-    return each * (people if careful else 1), paid
-
-
-def competing(booking: dict[str, Any], flights: dict[str, Any], added: int, wanted: str) -> set[int]:
-    """Totals that other ways of counting lead to, the right one among them."""
-    if added:  # the price of one bag may be named beside the total
-        return {BAG * n for n in range(2, added + 3)}
-    new = [price_now(flights, leg, wanted) for leg in booking["flights"]]
-    old = [leg["price"] for leg in booking["flights"]]
-    rises = [n - o for n, o in zip(new, old, strict=True)]
-    shown = {*new, *old, *rises, *(r * len(booking["passengers"]) for r in rises)}
-    return {sum(rises)} | ({sum(rises) * n for n in range(2, 7)} - shown)
-
-
-def margin(rng: Random, level: int, fits: bool, bags: bool) -> int:
-    """What stays on the gift card beyond the sum asked for; steps are such that no remainder gives it away."""
-    if level == 3:
-        return 0 if fits else -BAG if bags else -rng.choice((7, 14, 21))
-    far = rng.randrange(10, 100, 10) if level else rng.randrange(60, 210, 10)
-    return far if fits else -far
-
-
-def legs_of(booking: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(f["flight_number"], f["date"]) for f in booking["flights"]]
 
 
 @dataclass(kw_only=True)
@@ -187,180 +54,134 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
     id = "tau2_numerical_payment_reasoning"
     capability = "numerical_payment_reasoning"
     levels = range(4)
-    named_trip: str = ""
-    added_bags: int = 0
-    wanted_cabin: str = ""
-    must_stay: int = 0
-    trip_before: str = ""
-    messages_heard: int = 0
-    sum_named: bool = False
-    words_heard: str = ""
+    trip: str = ""
+    wish: str = ""
+    extra: int = 0  # bags to add; none where the cabin is raised
+    to_cabin: str = ""
+    floor: int = 0  # dollars that must stay on the gift card
+    before: str = ""  # the reservation as it was, to see whether it has been changed
+    told: bool | None = None  # whether the first amount that the customer heard was the right total
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        family = rng.choices(FAMILIES, weights=WEIGHTS)[0]
-        plain = family == "plain"
-        bags = rng.random() < 0.5 if plain else family == "bags_part_free"
-        shape = bag_shape(rng, level, plain) if bags else cabin_shape(rng, level, plain)
-        kinds = ["credit_card", "gift_card"] + ["certificate"] * rng.randrange(2)
-        rng.shuffle(kinds)
-        owner = records.user(rng, shape.member, tuple(kinds))
-        gift, credit = method_of(owner, "gift_card"), method_of(owner, "credit_card")
-
-        count = rng.randint(2, 4)
-        place = rng.randrange(count)
-        codes = rng.sample(records.CODES, k=count)
-        ends = rng.sample(list(records.AIRPORTS), k=2 * count)
-        numbers = rng.sample(records.FLIGHT_NUMBERS, k=40)
+        family = rng.choice(FAMILIES)
+        raised = family in ("group", "single")
+        sizes = (1,) if family == "single" else [n for n in PEOPLE[level] if n > 1 or family != "group"]
+        every = itertools.product(records.MEMBERSHIPS, records.CABINS[: 2 if raised else 3], sizes, (2, 3, 4))
+        fits = [c for c in every if family != "part free" or 0 < policy.free_bags(*c[:3]) < c[3] + 99 * level]
+        member, cabin, people, extra = rng.choice(fits)
+        free = policy.free_bags(member, cabin, people)
+        bags = free + (rng.randrange(3) if level > 1 else 0)
+        if family == "part free":
+            bags = free - rng.randrange(1, min(extra, free)) if level else 0
+        kinds = ("credit_card", "gift_card", "certificate")[: rng.randint(2, 3)]
+        owner = records.user(rng, member, tuple(rng.sample(kinds, k=len(kinds))))
+        cards = {m["source"]: m for m in owner["payment_methods"].values()}
+        ids = [cards["credit_card"]["id"], cards["gift_card"]["id"]]
+        here, there = rng.sample(list(records.AIRPORTS), k=2)
+        out = rng.randrange(2, 8)
+        ways = [(here, there, records.day(out)), (there, here, records.day(out + rng.randrange(1, 6)))]
+        both = level > 1 if raised else rng.random() < 0.5
+        numbers = rng.sample(records.FLIGHT_NUMBERS, k=6)
         flights: dict[str, Any] = {}
-        bookings: dict[str, Any] = {}
-        for at, code in enumerate(codes):
-            mine = at == place
-            back = rng.random() < 0.5
-            if mine and (level == 0 or (not bags and level < 3)):
-                back = level == 2
-            cabin = shape.cabin if mine else rng.choice(records.CABINS)
-            people = shape.people if mine else rng.randint(1, 3)
-            bookings[code] = records.reservation(
-                rng,
-                code,
-                owner,
-                flown_legs(rng, flights, numbers, ends[2 * at : 2 * at + 2], back, 3 if mine else 1),
-                cabin=cabin,
-                created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
-                insured=rng.random() < 0.5,
-                travellers=people,
-                paid_with=rng.choice((gift, credit)),
-            )
-            if mine and not bags:  # prices paid differ from today's, and raising the cabin always costs something
-                for leg in bookings[code]["flights"]:
-                    new = price_now(flights, leg, shape.wanted)
-                    leg["price"] = rng.choice([f for f in records.FARES if 60 <= new - f <= 220])
-            some = rng.randint(0, policy.free_bags(shape.member, cabin, people))
-            settle(bookings[code], shape.carried if mine else some, shape.paid if mine else 0)
-
-        code = codes[place]
-        trip = bookings[code]
-        total = bill(trip, owner, flights, shape.added, shape.wanted, True)[0]
-        careless = bill(trip, owner, flights, shape.added, shape.wanted, False)[0]
-        gap = margin(rng, level, rng.random() < 0.5, bags)
-        taken = competing(trip, flights, shape.added, shape.wanted) | {total}
-        stay = rng.choice([  # balances may be named beside the total: none of them looks like one
-            s for s in range(150, 950, 10)
-            if s + gap > 0 and s + gap + total > careless and not taken & {s, s + gap, s + gap + total}
-        ])  # fmt: skip
-        owner["payment_methods"][gift]["amount"] = stay + gap + total
-        if bags:
-            wish = rng.choice(BAG_WISHES).format(added=shape.added, code=code)
-        else:
-            wish = rng.choice(CABIN_WISHES).format(cabin=shape.wanted, code=code)
-        return cls(
-            users={owner["user_id"]: owner},
-            reservations=bookings,
-            flights=flights,
-            requests=[],
-            customer=owner["user_id"],
-            wording=rng.choice(OPENINGS).format(
-                user="{user}", wish=wish, condition=CONDITION.format(stay=stay), ask=rng.choice(ASKS)
-            ),
-            named_trip=code,
-            added_bags=shape.added,
-            wanted_cabin=shape.wanted,
-            must_stay=stay,
-            trip_before=str(trip),
-        )
+        route: list[Any] = []
+        for origin, destination, on in ways[: 2 if both else 1]:
+            hours = rng.sample(range(6, 19), k=rng.randint(1, 3))
+            plans = [records.flight(rng, numbers.pop(), origin, destination, hour) for hour in hours]
+            for plan in plans:
+                plan["dates"][on] = records.available(rng)
+                flights[plan["flight_number"]] = plan
+            route.append((rng.choice(plans), on))
+        code = rng.choice(records.CODES)
+        booking = records.reservation(
+            rng, code, owner, route, cabin=cabin, insured=rng.random() < 0.5, travellers=people,
+            created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}", paid_with=rng.choice(ids),
+        )  # fmt: skip
+        booking["total_baggages"], booking["nonfree_baggages"] = bags, max(0, bags - free)
+        booking["payment_history"][0]["amount"] += policy.BAG_PRICE * booking["nonfree_baggages"]
+        for plan, on in route:  # seats cost more now than when they were paid for
+            rise = rng.randrange(30)
+            plan["dates"][on]["prices"] = {c: price + rise for c, price in plan["dates"][on]["prices"].items()}
+        to_cabin = rng.choice(records.CABINS[records.CABINS.index(cabin) + 1 :]) if raised else ""
+        wish = f"the {to_cabin} cabin on the same flights" if raised else f"{extra} more checked bags"
+        desk = cls(
+            users={owner["user_id"]: owner}, reservations={code: booking}, flights=flights, customer=owner["user_id"],
+            trip=code, wish=wish, extra=0 if raised else extra, to_cabin=to_cabin, before=str(booking),
+        )  # fmt: skip
+        for _ in range(rng.randint(1, 3)):
+            desk.book(rng, rng.choice(records.CABINS), travellers=rng.randint(1, 4), paid_with=rng.choice(ids))
+        owner["reservations"] = rng.sample(owner["reservations"], k=len(owner["reservations"]))
+        unit, count, _ = desk.deed()
+        gap = rng.choice(GAPS[level])
+        over = rng.choice((gap, -1 - gap))
+        totals = {unit * k for k in range(1, 13)}  # neither the balance nor what stays may look like a total
+        desk.floor = rng.choice([f for f in range(400, 1000) if not totals & {f, f + over, f + over + unit * count}])
+        cards["gift_card"]["amount"] = desk.floor + over + unit * count
+        terms = TERMS.format(floor=desk.floor)
+        desk.wording = rng.choice(OPENINGS).format(user="{user}", wish=wish, code=code, terms=terms)
+        return desk
 
     def reply(self, text: str) -> str | None:
-        self.messages_heard = min(self.messages_heard + 1, PATIENCE)
-        if self.messages_heard == PATIENCE or str(self.reservations[self.named_trip]) != self.trip_before:
+        self.nudged += 1
+        if self.nudged >= 6 or str(self.reservations[self.trip]) != self.before:
             return None
-        if not self.sum_named:  # what is said later is not what the customer agreed to
-            self.words_heard += " " + re.sub(r"(?<=\d)\.00?(?!\d)", "", text)
-            if re.search(r"\$\s*\d|\busd\s*\d|\d[\s-]*(?:dollars?|usd)\b", text.lower()):
-                self.sum_named = True
-                return FINE
-        details = ""
-        if "?" in text:
-            condition = CONDITION.format(stay=self.must_stay)
-            details = DETAILS.format(user=self.customer, code=self.named_trip, condition=condition)
-        return details + (GO if self.sum_named else ASK)
+        if self.told is None:
+            if not AMOUNT.search(text.lower()):
+                return f"What does it come to in all? {self.opening()}"
+            unit, count, _ = self.deed()  # the price of a single bag may be named beside the total
+            self.told = asserted(unit * count, [unit * k for k in range(2 if self.extra else 1, 13)], [text])
+        return "That is fine. Please go ahead as I asked."
 
-    def billed(self, careful: bool) -> tuple[int, int]:
-        trip, owner = self.reservations[self.named_trip], self.users[self.customer]
-        return bill(trip, owner, self.flights, self.added_bags, self.wanted_cabin, careful)
-
-    def fitting_card(self, total: int) -> str:
-        owner = self.users[self.customer]
-        gift = method_of(owner, "gift_card")
-        fits = owner["payment_methods"][gift]["amount"] - total >= self.must_stay
-        return gift if fits else method_of(owner, "credit_card")
-
-    def expert(self, careful: bool) -> Iterator[Call | Say]:
-        trip, code = self.reservations[self.named_trip], self.named_trip
-        total, paid = self.billed(careful)
-        card = self.fitting_card(total)
-        bags = trip["total_baggages"] + self.added_bags
-        legs = [dict(leg) for leg in trip["flights"]]
-        yield Call("get_user_details", {"user_id": self.customer})
-        yield Call("get_reservation_details", {"reservation_id": code})
-        if self.added_bags:
-            deed = f"{bags} bags on {code}, {paid} of them paid"
-            tool_name = "update_reservation_baggages"
-            arguments = {
-                "reservation_id": code, "total_baggages": bags, "nonfree_baggages": paid, "payment_id": card,
-            }  # fmt: skip
+    def deed(self, skilled: bool = True) -> tuple[int, int, dict[str, Any]]:
+        """The price of one bag or traveller, how many are counted, and the arguments of the write."""
+        booking, owner = self.reservations[self.trip], self.users[self.customer]
+        people, route = len(booking["passengers"]), booking["flights"]
+        if self.extra:
+            free = policy.free_bags(owner["membership"], booking["cabin"], people)
+            bags, paid = booking["total_baggages"] + self.extra, booking["nonfree_baggages"]
+            unit, count = policy.BAG_PRICE, max(0, bags - free - paid) if skilled else self.extra
+            change: dict[str, Any] = {"total_baggages": bags, "nonfree_baggages": paid + count}
         else:
-            for leg in legs:
-                route = {"origin": leg["origin"], "destination": leg["destination"], "date": leg["date"]}
-                yield Call("search_direct_flight", route)
-            deed = f"{self.wanted_cabin} for everyone on {code}, on the same flights"
-            tool_name = "update_reservation_flights"
-            same = [{"flight_number": leg["flight_number"], "date": leg["date"]} for leg in legs]
-            arguments = {"reservation_id": code, "cabin": self.wanted_cabin, "flights": same, "payment_id": card}
-        yield Say(f"The change is: {deed}. It comes to {total} dollars in all, charged to {card}. Shall I go ahead?")
-        yield Call(tool_name, arguments)
-        yield Say("It is done.")
+            now = [self.flights[f["flight_number"]]["dates"][f["date"]]["prices"][self.to_cabin] for f in route]
+            unit, count = sum(now) - sum(f["price"] for f in route), people if skilled else 1
+            change = {"cabin": self.to_cabin, "flights": [{k: f[k] for k in ("flight_number", "date")} for f in route]}
+        cards = {m["source"]: m for m in owner["payment_methods"].values()}
+        source = "gift_card" if cards["gift_card"]["amount"] - unit * count >= self.floor else "credit_card"
+        return unit, count, {"reservation_id": self.trip, **change, "payment_id": cards[source]["id"]}
+
+    def expert(self, skilled: bool) -> Iterator[Call | Say]:
+        yield Call("get_user_details", {"user_id": self.customer})
+        yield Call("get_reservation_details", {"reservation_id": self.trip})
+        for leg in self.reservations[self.trip]["flights"] if self.to_cabin else ():
+            yield Call("search_direct_flight", {k: leg[k] for k in ("origin", "destination", "date")})
+        unit, count, change = self.deed(skilled)
+        offer = f"{self.wish} for {self.trip} comes to {unit * count} dollars, charged to {change['payment_id']}"
+        yield Say(f"To confirm: {offer}. Shall I go ahead?")
+        yield Call("update_reservation_baggages" if self.extra else "update_reservation_flights", change)
+        yield Say("All done.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        code, wanted, added = start.named_trip, start.wanted_cabin, start.added_bags
-        now, then = self.reservations[code], start.reservations[code]
-        total, paid = start.billed(True)
-        card = start.fitting_card(total)
-        if added:
-            carries = now["total_baggages"] == then["total_baggages"] + added
-            yield Check.goal(f"{code} has {then['total_baggages'] + added} bags", carries)
+        unit, count, gold = start.deed()
+        want = start.copy()
+        if start.extra:
+            want.update_reservation_baggages(**gold)
         else:
-            carries = now["cabin"] == wanted and legs_of(now) == legs_of(then)
-            yield Check.goal(f"{code} flies in {wanted} on its own flights", carries)
-        others = competing(then, start.flights, added, wanted)
-        told = self.sum_named and asserted(total, others, [self.words_heard])
-        yield Check.goal(f"before the change the customer was told that it comes to {total} in all", carries and told)
-        history = len(then["payment_history"])
-        new = now["payment_history"][history:]
-        amount = carries and now["nonfree_baggages"] == paid and [p["amount"] for p in new] == [total]
-        yield Check.goal(f"{total} dollars are charged for {code}, which has {paid} paid bags", amount)
-        picked = amount and [p["payment_id"] for p in new] == [card]
-        yield Check.goal(f"{total} dollars for {code} are on {card}", picked)
-
-        elsewhere = all(self.reservations.get(c) == b for c, b in start.reservations.items() if c != code)
-        yield Check.guard(f"no reservation but {code} is changed", elsewhere)
-        fixed = [key for key in then if key not in (OPEN_FOR_BAGS if added else OPEN_FOR_CABIN)]
-        kept = all(now.get(key) == then[key] for key in fixed) and sorted(legs_of(now)) == sorted(legs_of(then))
-        yield Check.guard(f"{code} is changed in nothing but what was asked for", kept)
-        me, was = self.users[start.customer]["payment_methods"], start.users[start.customer]["payment_methods"]
-        gift = method_of(start.users[start.customer], "gift_card")
-        spent = sum(p["amount"] for p in new if p["payment_id"] == gift)
-        once = len(new) <= 1 and now["payment_history"][:history] == then["payment_history"]
-        balance = gift in me and me[gift]["amount"] == was[gift]["amount"] - spent
-        rest = all(me.get(key) == m for key, m in was.items() if key != gift)
-        yield Check.guard(f"{code} is charged once at most, and nothing else is paid", once and balance and rest)
-        booked = sorted(self.reservations) != sorted(start.reservations)
-        cancelled = any(self.reservations[c]["status"] != b["status"] for c, b in start.reservations.items())
-        sent = sorted(me) != sorted(was)
-        yield Check.guard(
-            "nothing is booked or cancelled and no certificate is sent", not (booked or cancelled or sent)
-        )
-        yield Check.guard("the customer is not handed over to a human colleague", not self.ended)
+            want.update_reservation_flights(**gold)
+        booking, old, wanted = (w.reservations[start.trip] for w in (self, start, want))
+        moved = all(booking[k] == wanted[k] for k in ("total_baggages", "cabin", "flights"))
+        new = booking["payment_history"][len(old["payment_history"]) :]
+        counted = moved and booking["nonfree_baggages"] == wanted["nonfree_baggages"]
+        charged = counted and [p["amount"] for p in new] == [unit * count]
+        yield Check.goal("the trip carries what was asked for", moved)
+        yield Check.goal("the customer was told the right total before the change", moved and self.told is True)
+        yield Check.goal("the right amount was charged", charged)
+        yield Check.goal("the charge is on the right card", charged and new[0]["payment_id"] == gold["payment_id"])
+        kept = all(booking[k] == old[k] for k in old if old[k] == wanted[k])
+        yield Check.guard("nothing else about the trip was changed", kept)
+        yield Check.guard("the trip was charged at most once", len(new) < 2)
+        now, then = (list(w.users[start.customer]["payment_methods"]) for w in (self, start))
+        yield Check.guard("no payment method was added to the profile or taken from it", now == then)
+        yield from self.untouched(start, start.trip, start.customer)
 
     def oracle(self) -> Iterator[Call | Say]:
         return self.expert(True)
@@ -369,4 +190,4 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
         return self.expert(False)
 
     def needs(self) -> frozenset[str]:
-        return frozenset({self.capability} if self.billed(True) != self.billed(False) else ())
+        return frozenset({self.capability} if self.deed()[1] != self.deed(skilled=False)[1] else ())

@@ -22,192 +22,59 @@ Levels:
 """
 
 import itertools
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from trace_gym.targets.tau2 import records
 from trace_gym.targets.tau2.airline import AirlineDesk
-from trace_gym.world import Call, Check, Random, Say
+from trace_gym.world import Call, Check, Random, Say, asserted
 
-LABELS = {"first_name": "first name", "last_name": "last name", "dob": "date of birth"}
-KEYS = ("first_name", "last_name", "dob")
-STANDS, WRONG, BOTH = "first_name_stands", "first_name_wrong", "two_travellers"
-SIZES = ((3, 4, 4, 4), (4, 5, 5), (4, 5), (4, 5))
-PATIENCE = 6
-# fmt: off
-FIRST = (  # as it should read, a letter off, a short form
-    ("Agneta", "Agnete", "Netty"), ("Anne-Maj", "Annemaj", "Majken"), ("Anselm", "Ansalm", "Selmo"),
-    ("Bertrand", "Bertrant", "Bertie"), ("Birgitta", "Birgita", "Gittan"), ("Balthasar", "Balthazar", "Balzer"),
-    ("Cathrine", "Catrine", "Trinka"), ("Clementia", "Clemencia", "Menzi"), ("Cornelis", "Cornelus", "Krelis"),
-    ("D'Arcy", "Darcy", "Dax"), ("Dorothea", "Dorotea", "Dotty"), ("Dietmar", "Ditmar", "Didi"),
-    ("Eleonore", "Elenore", "Nora"), ("Eberhard", "Eberhart", "Ebbo"), ("Emerentia", "Emerencia", "Renske"),
-    ("Ferdinand", "Ferdinant", "Nando"), ("Friederike", "Friderike", "Rikka"), ("Florentin", "Florentyn", "Flori"),
-    ("Gwendolyn", "Gwendolin", "Wendy"), ("Gottfried", "Gotfried", "Friedel"), ("Genevieve", "Genevive", "Ginny"),
-    ("Hjalmar", "Hjalmer", "Jalle"), ("Henrietta", "Henriette", "Hetty"), ("Hieronymus", "Hieronimus", "Ronny"),
-    ("Jean-Loup", "Jeanloup", "Loupy"), ("Josephina", "Josefina", "Jossy"), ("Joachim", "Joakim", "Jochen"),
-    ("Kathryne", "Kathrine", "Kitty"), ("Konstantin", "Constantin", "Kostya"), ("Karolyna", "Karolina", "Lynka"),
-    ("Mechthild", "Mechtild", "Metta"), ("Maximilian", "Maximillian", "Milo"), ("Marguerite", "Margerite", "Peggy"),
-    ("Theophil", "Teophil", "Filo"), ("Thorvald", "Torvald", "Valdo"), ("Tatyana", "Tatiana", "Tanya"),
-)
-LAST = (  # as it should read, a letter off
-    ("Aldersey", "Aldersley"), ("Arkwryght", "Arkwright"), ("Abendroth", "Abentroth"),
-    ("Bjornstad", "Bjornsted"), ("Brandt-Lowe", "Brandtlowe"), ("Blythe", "Blithe"),
-    ("Cavanaugh", "Cavanagh"), ("Coghlan", "Coughlan"), ("Cholmondley", "Cholmonley"),
-    ("D'Aubigny", "Daubigny"), ("Dahlgren", "Dalgren"), ("Drozdowicz", "Drozdovicz"),
-    ("Eisenhart", "Eisenhard"), ("Eklund-Ros", "Eklundros"), ("Evershed", "Eversled"),
-    ("Faircloth", "Fairclough"), ("Fjeldstad", "Fjelstad"), ("Fitzroy-Hale", "Fitzroyhale"),
-    ("Gallagher", "Gallager"), ("Grzybowski", "Grzibowski"), ("Guillaumet", "Guilaumet"),
-    ("Hallqvist", "Hallquist"), ("Hohenfels", "Hohenfelz"), ("Hruschka", "Hruska"),
-    ("Kjellberg", "Kjelberg"), ("Krzeminski", "Krzemanski"), ("Kaltenbach", "Kaltenback"),
-    ("Lindqvist", "Lindquist"), ("Loughran", "Lochran"), ("Lefebure", "Lefebvre"),
-    ("MacTaggart", "McTaggart"), ("Maunsell", "Mansell"), ("Mitterer", "Miterer"),
-    ("O'Dowdall", "ODowdall"), ("O'Shaughran", "OShaughran"), ("Ostrander", "Ostlander"),
-    ("Szczepan", "Sczepan"), ("Schwyzer", "Schweizer"), ("Smythson", "Smithson"),
-    ("Wojtowicz", "Woitowicz"), ("Whytelaw", "Whitelaw"), ("Weyland", "Wayland"),
-)
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)
-PROPOSALS = (  # what the customer takes for a proposal, in words made plain
-    "confirm", "proceed", "go ahead", "shall i", "should i", "agree", "approve", "would you like", "want me to", "yes",
-    "i will", "i'll", "may i make", "may i change", "may i correct", "may i update",
-    "is that ok", "is that okay", "is that right", "is that correct", "is that fine",
-    "is this ok", "is this okay", "is this right", "is this correct", "is this fine",
-    "is it ok", "is it okay", "is it right", "is it correct", "is it fine",
-)
-# fmt: on
+PARTS = ("first_name", "last_name", "dob")
+# What is wrong on the reservation, per request; the first two make up the family in which the first name stands.
+CASES = (("dob",), ("last_name",), ("first_name",), ("dob", "first_name"))
+WEIGHTS = (70, 35, 105, 90)
+# Name -> how it is mistaken; no mistake is part of a name, so that nothing in the opening tells it.
+SLIPS = {
+    "first_name": {
+        "Katharyne": ("Katharine", "Kate"), "Margarethe": ("Margarete", "Peggy"), "Jean-Luc": ("Jan-Luc", "Jeannot"),
+        "Ma'ayan": ("Ma'ajan", "Mayan"), "Robrecht": ("Robrekt", "Bob"), "Siobhan": ("Siobahn", "Shiv"),
+        "Elisabeth": ("Elizabeth", "Betsy"), "Theodora": ("Teodora", "Dolly"), "Johannes": ("Yohannes", "Hans"),
+        "Nathaniel": ("Nathanial", "Nate"), "D'Arcy": ("D'Arci", "Darcy"), "Tsu-Wei": ("Tzu-Wei", "Toby"),
+    },
+    "last_name": {
+        "O'Hallaran": ("O'Halloran", "O'Hallaren"), "Smythe-Jones": ("Smith-Jones", "Smythe-Johns"),
+        "D'Souza": ("D'Sousa", "D'Zouza"), "Thomsen": ("Thomson", "Tomsen"), "MacIntyre": ("McIntyre", "MacIntire"),
+        "Schmied": ("Schmid", "Schmidt"), "Lindqvist": ("Lindquist", "Lindkvist"), "Okonkwo": ("Okonkwu", "Okwonko"),
+        "Petersson": ("Peterson", "Petersen"), "Beaumont": ("Beaumond", "Baumont"),
+    },
+}  # fmt: skip
 OPENINGS = (
-    "I am {user}, and it is about reservation {code}. For {count}, one of first name, last name and date of birth is "
-    "wrong there, while the other two are right. It should read: {rows}. Everyone else stays as booked. Please tell "
-    "me as well how {entry} reads at present.",
-    "Hello, my customer id is {user}. This is how it should read on reservation {code}: {rows}. At the moment one of "
-    "first name, last name and date of birth is wrong for {count}; the other two are right. Please put that right, "
-    "leave all the others as booked, and tell me how {entry} reads now.",
-    "{rows}: so it should read on my reservation {code}, but for {count} one of the three, first name, last name or "
-    "date of birth, is wrong, and the other two are right. Please correct it, change nobody else, and let me know "
-    "how {entry} reads at present. My customer id is {user}.",
-    "Customer {user} here, with a correction to {code}. How does {entry} read at present? For {count}, one of first "
-    "name, last name and date of birth is not right, though the other two are. Correct is: {rows}. All others should "
-    "stay exactly as booked.",
-    "Please look at reservation {code}; my id is {user}. Correctly it reads: {rows}. For {count}, one of first name, "
-    "last name and date of birth is wrong on it, and the other two are right. I want that corrected, everybody else "
-    "kept as booked, and to hear how {entry} reads today.",
+    "I am {user}. On reservation {code} {who} correction. It should read: {stated}. One of first name, last name and "
+    "date of birth is wrong there, the other two are right. {wish}",
+    "Hello, my customer id is {user} and my reservation is {code}. There {who} correction: of first name, last name "
+    "and date of birth one is wrong and two are right. This is how it should read: {stated}. {wish}",
+    "This is how it should read on reservation {code}: {stated}. At present {who} correction, because one of first "
+    "name, last name and date of birth is wrong and the other two are right. {wish} My id is {user}.",
 )
-ROWS = (
-    "{first} {last}, born {dob}",
-    "first name {first}, last name {last}, date of birth {dob}",
-    "{last} (last name), {first} (first name), {dob} (date of birth)",
+WHO = ("the record of one traveller needs", "the record of each of two travellers needs")
+WISHES = (
+    "Leave all others as booked, in their order. Tell me how each wrong entry reads on file, but nobody else's data.",
+    "I want to hear how each wrong entry reads on file, not anybody else's data. The others stay, in the same order.",
 )
 
 
-def particulars(rng: Random) -> dict[str, list[tuple[str, ...]]]:
-    """What a problem draws from: each particular as it should read, and then as it is easily mistaken."""
-    years = rng.sample(range(1951, 2005, 3), k=16)
-    # No two dates have the same pair of day and month, so that no mistaken date meets another one.
-    pairs = rng.sample(list(itertools.combinations(range(1, 13), 2)), k=16)
-    dates: list[tuple[str, ...]] = []
-    for year, pair in zip(years, pairs, strict=True):
-        month, day = rng.sample(pair, k=2)
-        other = year + rng.choice((-10, -1, 1, 10))
-        dates.append(
-            (f"{year}-{month:02d}-{day:02d}", f"{year}-{day:02d}-{month:02d}", f"{other}-{month:02d}-{day:02d}")
-        )
-    return {"first_name": rng.sample(FIRST, k=len(FIRST)), "last_name": rng.sample(LAST, k=len(LAST)), "dob": dates}
+def slip(rng: Random, part: str, value: str) -> str:
+    """A plausible mistake for a value."""
+    if part != "dob":
+        return rng.choice(SLIPS[part][value])
+    year, month, day = value.split("-")
+    return rng.choice((f"{year}-{day}-{month}", f"{int(year) + rng.choice((-10, -1, 1, 10))}-{month}-{day}"))
 
 
-def drawn(pool: dict[str, list[tuple[str, ...]]], key: str, initial: str = "") -> tuple[str, ...]:
-    """Take a particular out of the pool; one with this initial where some is left."""
-    chosen = next((s for s in pool[key] if s[0].startswith(initial)), pool[key][0])
-    pool[key].remove(chosen)
-    return chosen
-
-
-def traveller(pool: dict[str, list[tuple[str, ...]]], fixed: dict[str, str], initial: str = "") -> dict[str, str]:
-    """A record with these particulars, and fresh ones for the rest."""
-    return {
-        key: fixed[key] if key in fixed else drawn(pool, key, initial if key == "first_name" else "")[0] for key in KEYS
-    }
-
-
-def assembled(rng: Random, level: int, wrong: list[str]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """The records as they should read, and all travellers as booked; `wrong` names each request's particular."""
-    pool = particulars(rng)
-    spelt = [{key: drawn(pool, key) for key in KEYS} for _ in wrong]
-    two = len(wrong) > 1
-    linked = two and level > 2
-    if linked:  # whoever goes by what is wrong on the first meets the second
-        spelt[1][wrong[0]] = spelt[0][wrong[0]]
-    given = [{key: s[key][0] for key in KEYS} for s in spelt]
-    meant = []
-    for record, s, key in zip(given, spelt, wrong, strict=True):
-        mistaken = rng.choice(s[key][1:]) if level > 1 else drawn(pool, key)[0]
-        meant.append({**record, key: mistaken})
-    others = []
-    for at, key in enumerate(wrong):
-        if linked and at == 0:
-            continue
-        fixed = {key: given[at][key]}
-        if level > 1 and not two:
-            near = rng.choice([k for k in KEYS if k != key])
-            fixed[near] = rng.choice(spelt[at][near][1:])
-        elif level > 1 and at == 1:
-            fixed["last_name"] = spelt[at]["last_name"][1]
-        elif two and "last_name" not in (key, wrong[1 - at]):
-            fixed["last_name"] = given[1 - at]["last_name"]
-        others.append(traveller(pool, fixed))
-    # A last name that is wrong on the traveller who is meant is borne by one other alone.
-    barred = [record["last_name"] for record, key in zip(given, wrong, strict=True) if key == "last_name"]
-    for record in given:
-        last = record["last_name"]
-        if last not in barred and sum(p["last_name"] == last for p in meant + others) < 2:
-            others.append(traveller(pool, {"last_name": last}))
-    shared = [p["last_name"] for p in meant if p["last_name"] not in barred]
-    size = rng.choice(SIZES[level])
-    while len(meant) + len(others) < size:
-        if level and rng.random() < 0.5:
-            others.append(traveller(pool, {"last_name": rng.choice(shared)}))
-        else:
-            others.append(traveller(pool, {}, rng.choice(meant)["first_name"][:1] if level else ""))
-    cast = meant + others
-    rng.shuffle(cast)
-    rng.shuffle(given)
-    return given, cast
-
-
-def agreement(person: dict[str, str], record: dict[str, str]) -> int:
-    return sum(person[key] == record[key] for key in KEYS)
-
-
-def plain(text: str) -> str:
-    """The words of a message, whatever their case, spacing and punctuation."""
-    lower = text.lower().replace("\u2019", "'").replace("\u2011", "-")
-    words = [w.strip("'-_").removesuffix("'s") for w in re.findall(r"[\w'-]+", lower)]
-    return " " + " ".join(words) + " "
-
-
-def mentions(note: str, value: str) -> bool:
-    """Whether a message, made plain, holds a name or a date; a date may be written out."""
-    forms = [value]
-    if value[:1].isdigit():
-        year, month, day = value.split("-")
-        name = MONTHS[int(month) - 1]
-        forms += [f"{name} {int(day)} {year}", f"{int(day)} {name} {year}"]
-    return any(plain(form) in note for form in forms)
-
-
-def informed(said: list[str], rights: list[str], others: list[dict[str, str]], rivals: list[str]) -> bool:
-    """Whether every wrong entry was told, and none of another traveller in its place."""
-    notes = [plain(text) for text in said]
-    # A date of somebody else is no claim where the whole list is shown; a namesake always differs in the date.
-    claims = [
-        n for n in notes
-        if any(mentions(n, rival) for rival in rivals)
-        and not all(mentions(n, value) for person in others for value in person.values())
-    ]  # fmt: skip
-    return all(any(mentions(n, r) for n in notes) and all(mentions(n, r) for n in claims) for r in rights)
+def person(left: dict[str, list[str]], **known: str) -> dict[str, str]:
+    """A traveller of whom some particulars are known; the others are shared with nobody."""
+    return {part: known.get(part) or left[part].pop() for part in PARTS}
 
 
 @dataclass(kw_only=True)
@@ -217,148 +84,108 @@ class Tau2PassengerCorrection(AirlineDesk):
     id = "tau2_passenger_correction"
     capability = "passenger_correction"
     levels = range(4)
-    trip: str = ""
-    corrections: list[dict[str, str]] = field(default_factory=list)
-    as_booked: list[dict[str, str]] = field(default_factory=list)
+    code: str = ""
+    given: list[dict[str, str]] = field(default_factory=list)
+    booked: list[dict[str, str]] = field(default_factory=list)
     heard: int = 0
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        family = rng.choices((STANDS, WRONG, BOTH), weights=(35, 35, 30))[0]
-        kept = rng.choice(("dob", "dob", "last_name"))
-        if family == BOTH and level == 0:  # with the last name wrong, four travellers are too few
-            kept = "dob"
-        wrong = {STANDS: [kept], WRONG: ["first_name"], BOTH: [kept, "first_name"]}[family]
-        given, cast = assembled(rng, level, wrong)
+        wrong = rng.choices(CASES, WEIGHTS)[0]
+        size = rng.choice((3, 4, 4, 4)) + (level > 0)  # seldom the shortest, in which a guess is right most often
+        left = {part: rng.sample(list(names), k=len(names)) for part, names in SLIPS.items()}
+        # Months and days in pairs of which each occurs once: an exchange or another year never meets another date.
+        pairs = [rng.sample(p, k=2) for p in rng.sample(list(itertools.combinations(range(1, 13), 2)), k=12)]
+        left["dob"] = [f"{rng.randrange(1948, 2012)}-{month:02d}-{day:02d}" for month, day in pairs]
+        given = [person(left) for _ in wrong]
+        # Two requests share the last name or, at last, the date: then the second who is meant tempts for the first.
+        shared = "dob" if level > 2 else "last_name"
+        given[-1][shared] = given[0][shared]
+        baits = ("last_name", "first_name") if level > 2 and len(wrong) > 1 else wrong
+        asked = list(zip(given, wrong, baits, strict=True))
+        meant = [{**g, w: slip(rng, w, g[w]) if level > 1 else left[w].pop()} for g, w, _ in asked]
+        tempting = [person(left, **{bait: g[bait]}) for g, _, bait in asked]
+        last = meant[-1]["last_name"]
+        near = slip(rng, "dob", given[-1]["dob"]) if level > 1 else ""
+        rows = [*meant, *tempting, person(left, last_name=last, dob=near)]
+        rows = rows[: max(size, 2 * len(wrong) + (level > 1))]
+        rows += [person(left, last_name=last if level else "") for _ in range(size - len(rows))]
+        rng.shuffle(rows)
+        rng.shuffle(given)
+        stated = "; and ".join(f"{g['first_name']} {g['last_name']}, born {g['dob']}" for g in given)
+        who, wish = WHO[len(given) - 1], rng.choice(WISHES)
         owner = records.user(rng, rng.choice(records.MEMBERSHIPS), ("credit_card", "gift_card"))
-        codes = rng.sample(records.CODES, k=rng.choice((1, 1, 2)))
-        trip = rng.choice(codes)
-        bookings = {}
-        flights = {}
-        for code, number in zip(codes, rng.sample(records.FLIGHT_NUMBERS, k=len(codes)), strict=True):
-            people = cast if code == trip else rng.sample(cast, k=rng.randrange(1, len(cast)))
-            origin, destination = rng.sample(list(records.AIRPORTS), k=2)
-            plan = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
-            on = records.day(rng.randrange(2, 14))
-            plan["dates"][on] = records.available(rng)
-            booking = records.reservation(
-                rng,
-                code,
-                owner,
-                [(plan, on)],
-                cabin=rng.choice(records.CABINS),
-                created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
-                insured=rng.random() < 0.5,
-                travellers=len(people),
-            )
-            booking["passengers"] = [{**person} for person in people]
-            bookings[code] = booking
-            flights[number] = plan
-        rows = [rng.choice(ROWS).format(first=g["first_name"], last=g["last_name"], dob=g["dob"]) for g in given]
-        wording = rng.choice(OPENINGS).format(
-            user="{user}",
-            code=trip,
-            count="one traveller" if len(given) == 1 else "each of two travellers",
-            entry="the wrong entry" if len(given) == 1 else "each wrong entry",
-            rows="; ".join(rows),
-        )
-        return cls(
-            users={owner["user_id"]: owner},
-            reservations=bookings,
-            flights=flights,
-            customer=owner["user_id"],
-            wording=wording,
-            trip=trip,
-            corrections=given,
-            as_booked=[{**person} for person in cast],
-        )
+        code, other = rng.sample(records.CODES, k=2)
+        wording = rng.choice(OPENINGS).format(user="{user}", code=code, who=who, stated=stated, wish=wish)
+        desk = cls(
+            users={owner["user_id"]: owner}, reservations={}, flights={}, customer=owner["user_id"], wording=wording,
+            code=code, given=given, booked=rows,
+        )  # fmt: skip
+        for key, people in [(code, rows), (other, rng.sample(rows, k=2))][: rng.randint(1, 2)]:
+            desk.book(rng, rng.choice(records.CABINS), code=key, insured=rng.random() < 0.5, travellers=len(people))
+            desk.reservations[key]["passengers"] = [{**p} for p in people]
+        rng.shuffle(owner["reservations"])
+        return desk
 
     def reply(self, text: str) -> str | None:
-        if self.reservations[self.trip]["passengers"] != self.as_booked or self.heard >= PATIENCE:
-            return None
         self.heard += 1
-        note = plain(text)
-        if any(f" {words} " in note for words in PROPOSALS):
-            return "Yes, please go ahead."
-        rows = "; ".join(f"{r['first_name']} {r['last_name']}, born {r['dob']}" for r in self.corrections)
-        return (
-            f"My customer id is {self.customer}, and the reservation is {self.trip}. It should read: {rows}. "
-            "Two of the three particulars are right there in each case."
+        if self.reservations[self.code]["passengers"] != self.booked or self.heard > 6:
+            return None
+        agreed = self.hears(text) == "confirmation"
+        return "Yes, please go ahead." if agreed else f"As I said: {self.opening()} If you propose that, go ahead."
+
+    def matched(self, parts: Sequence[str]) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Each record given, and the traveller who agrees with it in most of these particulars."""
+        agree = [[sum(row[part] == new[part] for part in parts) for row in self.booked] for new in self.given]
+        return [(new, self.booked[counts.index(max(counts))]) for new, counts in zip(self.given, agree, strict=True)]
+
+    def corrected(self, parts: Sequence[str]) -> list[dict[str, str]]:
+        """The whole list, with the records given in the places of the travellers matched."""
+        placed = {self.booked.index(old): new for new, old in self.matched(parts)}
+        return [{**placed.get(place, row)} for place, row in enumerate(self.booked)]
+
+    def plan(self, parts: Sequence[str]) -> Iterator[Call | Say]:
+        """Look up, match by these particulars, propose, write, report."""
+        found = "; ".join(
+            f"{part.replace('_', ' ')} {old[part]} where it should be {new[part]}"
+            for new, old in self.matched(parts)
+            for part in PARTS
+            if new[part] != old[part]
         )
-
-    def besides_travellers(self) -> dict[str, Any]:
-        return {key: value for key, value in self.reservations[self.trip].items() if key != "passengers"}
-
-    def other_bookings(self) -> dict[str, Any]:
-        return {code: booking for code, booking in self.reservations.items() if code != self.trip}
-
-    def matching(self) -> list[int]:
-        """For each request, the place of the traveller who agrees with it in two particulars."""
-        return [
-            next(at for at, person in enumerate(self.as_booked) if agreement(person, record) == 2)
-            for record in self.corrections
-        ]
-
-    def namesakes(self) -> list[int]:
-        """For each request, the place of the traveller who bears the first name given."""
-        names = [person["first_name"] for person in self.as_booked]
-        return [names.index(record["first_name"]) for record in self.corrections]
-
-    def correcting(self, places: list[int]) -> Iterator[Call | Say]:
-        """The plan of an expert who takes the travellers at these places to be meant."""
-        people = [{**person} for person in self.as_booked]
-        before = []
-        after = []
-        for at, record in zip(places, self.corrections, strict=True):
-            was = self.as_booked[at]
-            name = f"{was['first_name']} {was['last_name']}"
-            for key in KEYS:
-                if was[key] != record[key]:
-                    entry = f"the {LABELS[key]} of {name}"
-                    before.append(f"{entry} reads {was[key]} and will read {record[key]}")
-                    after.append(f"{entry} read {was[key]} before and reads {record[key]} now")
-            people[at] = {**record}
         yield Call("get_user_details", {"user_id": self.customer})
-        yield Call("get_reservation_details", {"reservation_id": self.trip})
-        yield Say(f"On {self.trip}, {'; '.join(before)}. Everyone else stays as booked. Shall I go ahead?")
-        yield Call("update_reservation_passengers", {"reservation_id": self.trip, "passengers": people})
-        yield Say(f"That is done: {'; '.join(after)}.")
+        yield Call("get_reservation_details", {"reservation_id": self.code})
+        yield Say(f"The list has {found}. I will correct this and carry everyone else over. Shall I proceed?")
+        arguments = {"reservation_id": self.code, "passengers": self.corrected(parts)}
+        yield Call("update_reservation_passengers", arguments)
+        yield Say(f"The correction is done. Before, the list had {found}.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        old, given, meant = start.as_booked, start.corrections, start.matching()
-        want = list(old)
-        for at, record in zip(meant, given, strict=True):
-            want[at] = record
-        others = [person for at, person in enumerate(old) if at not in meant]
-        now = self.reservations[start.trip]["passengers"]
-        stands = [record in now for record in given]
-        gone = any(old[at] not in now for at in meant) and any(stands)
-        exact = now == want
-        known = [record["dob"] for record in given] + [old[at]["dob"] for at in meant]
-        rivals = [person["dob"] for person in others if person["dob"] not in known]
-        rights = [
-            next(old[at][key] for key in KEYS if old[at][key] != record[key])
-            for at, record in zip(meant, given, strict=True)
-        ]
-        told = exact and informed(said, rights, others, rivals)
-        yield Check.goal(f"every record that the customer gave stands on {start.trip}", all(stands))
-        yield Check.goal(f"a wrong entry on {start.trip} has given way to a record that was given", gone)
-        yield Check.goal(f"the travellers on {start.trip} are the old ones with the corrections made", exact)
-        yield Check.goal("with the corrections made, the customer was told how each wrong entry read", told)
-        yield Check.guard("no traveller who is not meant was lost or changed", all(p in now for p in others))
-        yield Check.guard(f"the number of travellers on {start.trip} is as it was", len(now) == len(old))
-        kept = self.besides_travellers() == start.besides_travellers()
-        yield Check.guard(f"flights, cabin, bags, insurance and payments of {start.trip} are as they were", kept)
-        alone = self.other_bookings() == start.other_bookings()
-        yield Check.guard("no other reservation was made, changed or cancelled", alone)
-        yield Check.guard("no certificate was sent and the profile is as it was", self.users == start.users)
-        yield Check.guard("the customer was not handed over", not self.transferred)
+        now, then = (w.reservations[start.code] for w in (self, start))
+        rows, pairs = now["passengers"], start.matched(PARTS)
+        meant = [record for pair in pairs for record in pair]
+        others = [row for row in start.booked if row not in meant]
+        known = {value for record in meant for value in record.values()}
+        rivals = {value for row in others for value in row.values()} - known
+        wrong = [old[part] for new, old in pairs for part in PARTS if new[part] != old[part]]
+        done = rows == start.corrected(PARTS)
+        told = done and all(asserted(value, rivals, said) for value in wrong)
+        fixed = any(new in rows and old not in rows for new, old in pairs)
+        kept = [row for row in rows if row not in meant] == others
+        same = {**now, "passengers": None} == {**then, "passengers": None}
+        yield Check.goal("every record that the customer gave stands there", all(new in rows for new in start.given))
+        yield Check.goal("a wrong entry is gone and the record given for its traveller stands there", fixed)
+        yield Check.goal("the list is the old one with every traveller who is meant corrected", done)
+        yield Check.goal("the customer was told how each wrong entry read, and no other traveller's entry", told)
+        yield Check.guard("all who are not meant stand there as booked and in their order, and nobody new", kept)
+        yield Check.guard("the number of travellers is as it was", len(rows) == len(start.booked))
+        yield Check.guard("nothing but the travellers was changed on the reservation", same)
+        yield from self.untouched(start, start.code)
 
     def oracle(self) -> Iterator[Call | Say]:
-        return self.correcting(self.matching())
+        return self.plan(PARTS)
 
     def ablated(self) -> Iterator[Call | Say]:
-        return self.correcting(self.namesakes())
+        return self.plan(PARTS[:1])
 
     def needs(self) -> frozenset[str]:
-        return frozenset({self.capability} if self.matching() != self.namesakes() else ())
+        return frozenset({self.capability} if self.matched(PARTS) != self.matched(PARTS[:1]) else ())

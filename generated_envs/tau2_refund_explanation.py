@@ -19,132 +19,30 @@ Levels:
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from trace_gym.targets.tau2 import records
+from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, Request, Upgrade
-from trace_gym.world import Call, Check, Random, Say
+from trace_gym.world import Call, Check, Random, Say, asserted
 
-SEVERAL, CHANGED, SINGLE, OTHER = "several_payments", "changed_cabin", "single_payment", "other trip"
-PIECES = ("aa", "ab", "aab", "aba", "abb")
-PAID_BY = {  # per level: which of two methods, a and b, made each payment
-    SEVERAL: (("ab",), PIECES, PIECES),
-    CHANGED: (("a",), ("a", "ab"), PIECES),
-    SINGLE: (("a",), ("a",), ("a",)),
-    OTHER: (("a", "ab"), ("a", "ab"), ("a", "ab")),
-}
-FLIGHTS = ((1, 1), (1, 2), (2, 2))  # per level, of a change of cabin
-PEOPLE = ((1, 1), (1, 2), (2, 3))
-BANDS = {"economy": (12, 23), "business": (40, 52)}
-CANCELS = (
-    "I am {user}. Please cancel reservation {code}, I am ill.",
-    "Hello, my customer id is {user}. I have fallen ill and want to cancel {code}.",
-    "I am too ill to travel. Please cancel my trip {code}. My id is {user}.",
-    "Please cancel {code} for me. The reason is my health, I am ill. I am customer {user}.",
+OPENINGS = (
+    "I am {user}. Please {ask}. When that is done, tell me by the id of each payment method how much in all goes to it "
+    "or is taken from it.",
+    "Hello, my customer id is {user}. I want you to {ask}. Afterwards I need to know, for each payment method by its "
+    "id, the amount in all that it gets or pays.",
+    "Please {ask}. My id is {user}. Once it is done, name the id of each payment method that gets or pays something, "
+    "with its amount in all.",
+    "Could you {ask}? I am {user}, and afterwards I want the ids of the payment methods concerned, each with what it "
+    "gets or pays in all.",
 )
-CHANGES = (
-    "I am {user}. Please change reservation {code} to {cabin}, on the same flights. Settle the difference with {named}.",
-    "Hello, my customer id is {user}. I want to fly in {cabin} on {code}, same flights. Use {named} for the difference.",
-    "Please put my whole trip {code} into {cabin} and keep the flights. Settle it with {named}. My id is {user}.",
-    "The cabin of {code} should be {cabin}, the flights stay. The difference is for {named}. I am customer {user}.",
+FAMILIES = {"several_payments": 35, "changed_cabin": 30, "single_payment": 35}
+PIECES = (  # which of two methods made each payment; the first level has nothing to add up
+    ((0, 1),),
+    ((0, 1), (0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1)),
 )
-ASKS = (
-    "When it is done, tell me by the id of each payment method how much in all goes to it or is taken from it: "
-    "one figure for each, and leave out the methods that are not concerned.",
-    "Afterwards tell me the ids of the payment methods that get or pay something by this, and no others, "
-    "each with the one amount that in all goes to it or is taken from it.",
-    "Once that has happened, I want to hear a single figure for every payment method concerned, and for no other: "
-    "its id, and how much in all goes to it or is taken from it.",
-)
-TOKEN = re.compile(r"(?:credit|gift)_card_[0-9]+|(?<![\w.])[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?!\w)")
-
-
-def trip(
-    rng: Random, code: str, owner: dict[str, Any], numbers: list[str], cabin: str, insured: bool, people: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A reservation with one flight for each number, and these flights."""
-    stops = rng.sample(list(records.AIRPORTS), k=3)
-    if rng.random() < 0.5:
-        stops[2] = stops[0]
-    days = sorted(rng.sample(range(2, 20), k=len(numbers)))
-    legs: list[tuple[dict[str, Any], str]] = []
-    for n, number in enumerate(numbers):
-        flight = records.flight(rng, number, stops[n], stops[n + 1], rng.randrange(6, 19))
-        on = records.day(days[n])
-        flight["dates"][on] = records.available(rng)
-        legs.append((flight, on))
-    created = f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}"
-    booking = records.reservation(
-        rng, code, owner, legs, cabin=cabin, created=created, insured=insured, travellers=people
-    )
-    return booking, {flight["flight_number"]: flight for flight, _ in legs}
-
-
-def reprice(rng: Random, booking: dict[str, Any], flights: dict[str, Any], cabin: str, dearer: bool) -> int:
-    """Draw what was paid per seat and what `cabin` costs today; returns the difference for all passengers.
-
-    The two prices are exchanged by a coin, so that neither cabin tells which way the money goes.
-    """
-    difference = 0
-    for leg in booking["flights"]:
-        at = rng.randrange(*BANDS[cabin])
-        low, high = records.FARES[at], records.FARES[at + rng.randrange(5, 20)]
-        old, new = (low, high) if dearer else (high, low)
-        if cabin == "economy":
-            on = records.available(rng, economy=new)
-        else:
-            below = records.FARES.index(new) - rng.randrange(15, 25)
-            on = records.available(rng, economy=records.FARES[below], business=new)
-        flights[leg["flight_number"]]["dates"][leg["date"]] = on
-        leg["price"] = old
-        difference += (new - old) * len(booking["passengers"])
-    return difference
-
-
-def split(rng: Random, total: int, count: int, unlike: int) -> list[int]:
-    """Different pieces of a price: none is the half of it, as small as a day of the month, or the amount `unlike`."""
-    while True:
-        cuts = [0, *sorted(rng.sample(range(32, total - 31), k=count - 1)), total]
-        pieces = [high - low for low, high in zip(cuts, cuts[1:])]
-        if min(pieces) > 31 and len(set(pieces)) == count and 2 * max(pieces) != total and unlike not in pieces:
-            return pieces
-
-
-def follows(marks: list[tuple[bool, str]]) -> bool:
-    """Whether the method that was named last before each figure is the one that the figure belongs to."""
-    last = ""
-    for is_figure, method in marks:
-        if not is_figure:
-            last = method
-        elif method != last:
-            return False
-    return True
-
-
-def exact(text: str, moved: dict[str, int], rivals: set[int]) -> bool:
-    """Whether the text gives each method its own figure, before or after its id, and no competing figure."""
-    owner: dict[float, str] = {abs(amount): method for method, amount in moved.items()}
-    marks: list[tuple[bool, str]] = []
-    for token in TOKEN.findall(text):
-        if token in moved:
-            marks.append((False, token))
-        elif token[0].isdigit():
-            amount = float(token.replace(",", ""))
-            if amount in rivals:
-                return False
-            if amount in owner:
-                marks.append((True, owner[amount]))
-    figures = [method for is_figure, method in marks if is_figure]
-    ids = [method for is_figure, method in marks if not is_figure]
-    if set(figures) != set(moved):
-        return False
-    if len(moved) == 1:
-        return True
-    if len(figures) == len(ids) == len(moved):  # each is said once: they belong together in their order
-        return figures == ids
-    return follows(marks) or follows(marks[::-1])
 
 
 @dataclass(kw_only=True)
@@ -157,150 +55,141 @@ class Tau2RefundExplanation(AirlineDesk):
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        family = rng.choices((SEVERAL, CHANGED, SINGLE), weights=(35, 30, 35))[0]
-        gifts = rng.choice((1, 1, 2))
-        count = rng.randint(4 if level > 1 else 3, 5)
-        kinds = ["gift_card" if n < gifts else "credit_card" for n in range(count)]
+        family = rng.choices(list(FAMILIES), weights=list(FAMILIES.values()))[0]
+        kinds = ["credit_card"] * rng.randint(2, 4) + ["gift_card"]
         rng.shuffle(kinds)
         owner = records.user(rng, rng.choice(records.MEMBERSHIPS), tuple(kinds))
-        methods = owner["payment_methods"]
-        codes = rng.sample(records.CODES, k=rng.randint(2, 4))
-        chosen = rng.choice(codes)
-        numbers = rng.sample(records.FLIGHT_NUMBERS, k=2 * len(codes))
-        new = rng.choice(("economy", "business"))
-        old = rng.choice([c for c in records.CABINS if c != new])
-        dearer = level == 0 or rng.random() < 0.5
-        flights: dict[str, Any] = {}
-        reservations: dict[str, Any] = {}
-        for n, code in enumerate(codes):
-            what = family if code == chosen else OTHER
-            legs = rng.randint(*FLIGHTS[level]) if what == CHANGED else rng.randint(1, 2)
-            people = rng.randint(*PEOPLE[level]) if what == CHANGED else rng.randint(1, 3)
-            cabin = old if what == CHANGED else rng.choice(records.CABINS)
-            insured = what in (SEVERAL, SINGLE) or rng.random() < 0.5
-            booking, flown = trip(rng, code, owner, numbers[2 * n : 2 * n + legs], cabin, insured, people)
-            difference = reprice(rng, booking, flown, new, dearer) if what == CHANGED else 0
-            total = (sum(leg["price"] for leg in booking["flights"]) + 30 * insured) * people
-            payers = dict(zip("ab", rng.sample(list(methods), k=2)))
-            pattern = rng.choice(PAID_BY[what][level])
-            pieces = split(rng, total, len(pattern), abs(difference))
-            booking["payment_history"] = [
-                {"payment_id": payers[who], "amount": amount} for who, amount in zip(pattern, pieces)
-            ]
-            reservations[code] = booking
-            flights.update(flown)
-        request: Request = Cancel(chosen, reason="health")
-        words = rng.choice(CANCELS).format(user="{user}", code=chosen)
-        if family == CHANGED:
-            gift = gifts == 1 and rng.random() < 0.5
-            source = "gift_card" if gift else "credit_card"
-            method = rng.choice([m for m in methods if methods[m]["source"] == source])
-            named = "my gift card" if gift else f"my card ending in {methods[method]['last_four']}"
-            request = Upgrade(chosen, method=method, named=named, cabin=new)
-            words = rng.choice(CHANGES).format(user="{user}", code=chosen, cabin=new, named=named)
-        return cls(
+        methods = list(owner["payment_methods"].values())
+        for stored in methods:
+            if stored["source"] == "gift_card":
+                stored["amount"] = rng.randrange(2000, 3000)  # the dearest change of cabin costs 1932
+        count = rng.randint(1 + (level > 1), 2)
+        days = sorted(rng.sample(range(2, 14), k=count))
+        origin, destination = rng.sample(list(records.AIRPORTS), k=2)
+        legs = []
+        for number, offset in zip(rng.sample(records.FLIGHT_NUMBERS, k=count), days, strict=True):
+            flight = records.flight(rng, number, origin, destination, rng.randrange(6, 19))
+            flight["dates"][records.day(offset)] = records.available(rng)
+            legs.append((flight, records.day(offset)))
+            origin, destination = destination, origin
+        code = rng.choice(records.CODES)
+        cabin, new = rng.sample(records.CABINS, k=2)
+        booking = records.reservation(
+            rng,
+            code,
+            owner,
+            legs,
+            cabin=cabin,
+            created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
+            insured=family != "changed_cabin" or rng.random() < 0.5,
+            travellers=rng.randint(1 + (level > 1), 1 + level),
+        )
+        parted = family == "several_payments" or (family == "changed_cabin" and rng.random() < level / 2)
+        pattern = rng.choice(PIECES[min(level, 1)]) if parted else (0,)
+        payers = [m["id"] for m in rng.sample(methods, k=2)]
+        total = policy.refund(booking)
+        cuts = sorted(rng.sample(range(20, total - 19, 20), k=len(pattern) - 1))
+        amounts = [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
+        rng.shuffle(amounts)
+        booking["payment_history"] = [
+            {"payment_id": payers[who], "amount": amount} for who, amount in zip(pattern, amounts, strict=True)
+        ]
+        request: Request = Cancel(code, reason="health")
+        ask = f"cancel reservation {code}, because I am ill"
+        if family == "changed_cabin":
+            method = rng.choice(methods)
+            gift = method["source"] == "gift_card"
+            named = "my gift card" if gift else f"my card ending in {method['last_four']}"
+            request = Upgrade(code, method=method["id"], named=named, cabin=new)
+            ask = f"change reservation {code} to {new} on the same flights and settle the difference with {named}"
+        world = cls(
             users={owner["user_id"]: owner},
-            reservations=reservations,
-            flights=flights,
+            reservations={code: booking},
+            flights={flight["flight_number"]: flight for flight, _ in legs},
             requests=[request],
             customer=owner["user_id"],
-            wording=f"{words} {rng.choice(ASKS)}",
+            wording=rng.choice(OPENINGS).format(user="{user}", ask=ask),
         )
+        for _ in range(rng.randint(1, 3)):
+            paid_with = rng.choice(methods)["id"]
+            world.book(rng, rng.choice(records.CABINS), insured=rng.random() < 0.5, paid_with=paid_with)
+        rng.shuffle(owner["reservations"])
+        # A difference that equals a payment would make the first payment right by accident: draw again.
+        clash = family == "changed_cabin" and any(abs(a) in amounts for a in world.moves().values())
+        return cls.generate(rng, level) if clash else world
 
     def reply(self, text: str) -> str | None:
         request = self.requests[0]
         booking = self.reservations[request.reservation]
-        if isinstance(request, Upgrade):
-            served = booking["cabin"] == request.cabin
-        else:
-            served = booking["status"] == "cancelled"
-        if served:
+        served = booking["cabin"] == request.cabin if isinstance(request, Upgrade) else booking["status"] == "cancelled"
+        if served or self.nudged >= 2:
             return None
-        self.nudged += 1  # counts what was said before the deed
-        return "Yes, go ahead." if self.nudged < 3 else None
+        self.nudged += 1
+        return "Yes, go ahead."
 
     def moves(self) -> dict[str, int]:
-        """What the deed gives back to each method; what it takes is negative. Asked of the start state."""
-        request = self.requests[0]
-        paid = self.reservations[request.reservation]["payment_history"]
+        """What each method pays by the request or, below zero, gets back; asked of the start state."""
+        request, sign = self.requests[0], -1
+        history = self.reservations[request.reservation]["payment_history"]
         if isinstance(request, Upgrade):
             after = self.served().reservations[request.reservation]["payment_history"]
-            return {p["payment_id"]: -p["amount"] for p in after[len(paid) :]}
-        back: dict[str, int] = {}
-        for p in paid:
-            back[p["payment_id"]] = back.get(p["payment_id"], 0) + p["amount"]
-        return back
+            history, sign = after[len(history) :], 1
+        due: Counter[str] = Counter()
+        for entry in history:
+            due[entry["payment_id"]] += sign * entry["amount"]
+        return dict(due)
 
-    def glance(self) -> dict[str, int]:
-        """What the first payment alone suggests."""
+    def topmost(self) -> dict[str, int]:
+        """What stands first in the payment history, taken for the whole refund."""
         first = self.reservations[self.requests[0].reservation]["payment_history"][0]
-        sign = -1 if min(self.moves().values()) < 0 else 1
-        return {first["payment_id"]: sign * first["amount"]}
+        return {first["payment_id"]: -first["amount"]}
 
-    def rivals(self) -> set[int]:
-        """Payments that are not the answer; fares too where nothing is repriced, for a recited record is no answer."""
-        bookings = list(self.reservations.values())
-        found = {p["amount"] for booking in bookings for p in booking["payment_history"]}
-        if not isinstance(self.requests[0], Upgrade):
-            found |= {leg["price"] for booking in bookings for leg in booking["flights"]}
-        methods = self.users[self.customer]["payment_methods"].values()
-        harmless = {int(m["last_four"]) for m in methods if "last_four" in m} | {2024}  # card digits and the year
-        return found - harmless - {abs(amount) for amount in self.moves().values()}
-
-    def expert(self, figures: dict[str, int]) -> Iterator[Call | Say]:
-        """Look up, announce, write, and tell these figures."""
+    def attend(self, figures: dict[str, int]) -> Iterator[Call | Say]:
+        """The plan of both experts, who differ in the figures that they tell at the end."""
         request = self.requests[0]
-        code = request.reservation
-        deed = request.call(self, SKILLS)
-        if isinstance(request, Upgrade):
-            offer = f"change {code} to {request.cabin} and settle the difference with {request.method}"
-        else:
-            offer = f"cancel {code}, and what was paid goes back to where it came from"
-        parts = [f"${abs(n)} is {'given back' if n > 0 else 'charged'} to {m}" for m, n in figures.items()]
+        code, way = request.reservation, "charged" if max(self.moves().values()) > 0 else "given back"
+        deed = request.offer(self, SKILLS) if isinstance(request, Upgrade) else f"cancel reservation {code}"
         yield Call("get_user_details", {"user_id": self.customer})
         yield Call("get_reservation_details", {"reservation_id": code})
-        yield Say(f"I am about to {offer}. Shall I go ahead?")
-        yield deed
-        yield Say(f"It is done: {'; '.join(parts)}.")
+        yield Say(f"I am about to do this: {deed}. Do you agree?")
+        yield request.call(self, SKILLS)
+        yield Say(f"It is done. {'; '.join(f'{m}: {abs(a)} dollars {way}' for m, a in figures.items())}.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        request = start.requests[0]
-        code = request.reservation
-        want = start.served()
-        now, was, wanted = self.reservations[code], start.reservations[code], want.reservations[code]
-        if isinstance(request, Upgrade):
-            done = all(now[name] == wanted[name] for name in ("cabin", "flights", "payment_history"))
-            yield Check.goal(f"{code} flies in {request.cabin} and the difference is on {request.method}", done)
-        else:
-            done = now["status"] == "cancelled"
-            yield Check.goal(f"{code} is cancelled", done)
-        text = " ".join(said[self.nudged :]).lower()  # what was said after the deed
-        moved = start.moves()
-        named = {m for m in start.users[start.customer]["payment_methods"] if m in text}
-        told = done and named == set(moved)
-        yield Check.goal("the customer was told which methods get or pay something, and no others", told)
-        right = told and exact(text, moved, start.rivals())
-        yield Check.goal("the customer was told the exact amount for each of these methods", right)
-        tables = (
-            (self.reservations, start.reservations, want.reservations),
-            (self.users, start.users, want.users),
+        request, want, due = start.requests[0], start.served(), start.moves()
+        code, cancel = request.reservation, isinstance(request, Cancel)
+        now, then, wanted = self.reservations[code], start.reservations[code], want.reservations[code]
+        done = all(now[key] == wanted[key] for key in ("status", "cabin", "flights", "payment_history"))
+        near = [  # each id that was told, with the words before and after it, up to the next ids of the message
+            (parts[i], [parts[i - 1], parts[i + 1]])
+            for parts in [re.split(r"((?:credit|gift)_card_\d+)", text.lower()) for text in said]
+            for i in range(1, len(parts), 2)
+        ]
+        told = done and {method for method, _ in near} == set(due)
+        # The parts and the total of a refund may be told beside it; the cost of the trip says nothing about a change.
+        paid = [p["amount"] for p in then["payment_history"]]
+        fine = {abs(a) for a in due.values()} | ({*paid, sum(paid)} if cancel else set())
+        shown = {p["amount"] for b in start.reservations.values() for p in b["payment_history"]}
+        wrong = (shown | {sum(paid)} | {f["price"] for f in then["flights"] if cancel}) - fine
+        exact = told and all(
+            asserted(abs(a), wrong, said) and any(m == method and asserted(abs(a), (), by) for m, by in near)
+            for method, a in due.items()
         )
-        kept = all(
-            here.keys() == before.keys() and all(here[key] in (before[key], after[key]) for key in here)
-            for here, before, after in tables
-        )
-        yield Check.guard("nothing was written beyond what was asked for", kept)
-        if isinstance(request, Upgrade):
-            added = now["payment_history"][len(was["payment_history"]) :]
-            settled = all(p["payment_id"] == request.method for p in added)
-            yield Check.guard("no difference went to a method that the customer did not name", settled)
+        yield Check.goal(f"what was asked for {code} is done", done)
+        yield Check.goal(f"the customer was told whose money {code} moves, and no other method", told)
+        yield Check.goal(f"the customer was told how much {code} moves for each of these methods", exact)
+        added = now["payment_history"][len(paid) :]
+        yield Check.guard("no money moved by another method", all(p["payment_id"] in due for p in added))
+        kept = self.reservations in (start.reservations, want.reservations)
+        yield Check.guard("no reservation changed in a way that was not asked for", kept)
+        yield Check.guard("no profile changed in a way that was not asked for", self.users in (start.users, want.users))
         yield Check.guard("the customer was not handed over", not self.transferred)
 
     def oracle(self) -> Iterator[Call | Say]:
-        return self.expert(self.moves())
+        return self.attend(self.moves())
 
     def ablated(self) -> Iterator[Call | Say]:
-        return self.expert(self.glance())
+        return self.attend(self.topmost())
 
     def needs(self) -> frozenset[str]:
-        return frozenset({self.capability} if self.moves() != self.glance() else ())
+        return frozenset({self.capability} if self.moves() != self.topmost() else ())

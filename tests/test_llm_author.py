@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from trace_gym.llm import Completion, Request
 from trace_gym.synthesize import Terms, synthesize, template
 from trace_gym.synthesize.admission import CANDIDATES
 from trace_gym.synthesize.batch import Order, read_capabilities, write_all
-from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.synthesize.llm_author import LINES, LlmAuthor
 from trace_gym.types import Capability, Manifest
 from trace_gym.validate import PROPERTIES
 
@@ -130,6 +131,18 @@ def test_the_best_of_the_versions_that_failed_is_kept(tmp_path: Path) -> None:
         "def expert"
         in (tmp_path / CANDIDATES / "tau2_precondition_verification" / "tau2_precondition_verification.py").read_text()
     )
+
+
+def test_a_module_that_is_too_long_goes_back_unread(tmp_path: Path) -> None:
+    long = GOOD + "".join(f"\n\ndef spare_{n}() -> int:\n    return {n}\n" for n in range(40))
+    parrot = Parrot([json.dumps(PLAN), block(long), block(GOOD)])
+    card, _ = made(tmp_path, parrot)
+    assert card.origin is not None and card.origin.failed_first == ("screen",)
+    assert len((tmp_path / f"{card.id}.py").read_text().splitlines()) <= LINES
+    write, repair = (str(r.messages[-1]["content"]) for r in parrot.asked[1:])
+    said = int(re.findall(r"at most (\d+) lines\*\*", write)[0])
+    assert 100 < said < LINES
+    assert f"more than the {LINES} that it may have" in repair and f"at most {said} lines" in repair
 
 
 def test_the_prompts_hold_what_an_author_needs() -> None:

@@ -70,6 +70,9 @@ class BaseAuthor(LlmAuthor):
             rules=RULES.values(),
         )
 
+    def _room(self, spec: Spec) -> int | None:
+        return None  # a target has as many tools as it has
+
     def _assembled(self, code: str, spec: Spec) -> str:
         home = find(spec.target)
         place, form = foundation(home), slots.base_contract(names_of(home.tools))

@@ -24,6 +24,10 @@ PROMPTS = ("system", "guidance", "plan", "write", "repair", "mutate")
 """The templates under ``templates/prompts/`` that it works from."""
 ELSEWHERE = "tau2_precondition"
 """The environment that shows the style where the target is a user's own."""
+LINES = 200
+"""Of a module, at most: what is longer is not read, and holds more than the capability."""
+IMPORTS = 8
+"""Lines of a module that its imports take, about."""
 SHOWN = 6
 """Complaints that go back to the model at once; the rest are named."""
 
@@ -111,7 +115,8 @@ class LlmAuthor:
         """
         shown, rest = complaints[:SHOWN], [c.code for c in complaints[SHOWN:]]
         more = f"Further findings, which may have the same cause: {', '.join(rest)}." if rest else ""
-        asked = template.render("repair.md.jinja", stage=stage, faults=shown, more=more, module=text)
+        room = self._room(spec)
+        asked = template.render("repair.md.jinja", stage=stage, faults=shown, more=more, module=text, room=room)
         return self._module(spec, f"repair {number} {spec.id}", f"{self._writing(spec)}\n---\n\n{asked}")
 
     def mutate(self, spec: Spec, text: str, direction: str, says: str, number: int) -> str:
@@ -157,6 +162,8 @@ class LlmAuthor:
             properties=list(PROPERTIES.values()),
             imports="\n".join(slots.imports(place)),
             rules=RULES.values(),
+            room=self._room(spec),
+            most=LINES,
         )
 
     def _request(self, purpose: str, prompt: str) -> Request:
@@ -169,10 +176,21 @@ class LlmAuthor:
         self.spent += spent
         return self._assembled(code, spec)
 
+    def _room(self, spec: Spec) -> int | None:
+        """How many lines of a module are left to the model; None where it may take as many as it needs."""
+        empty = slots.Slots(before="", fields="", methods=())
+        base = target(spec.target).base
+        skeleton = template.render("written.py.jinja", spec=spec, slots=empty, base=base, author="", imports="")
+        return LINES - IMPORTS - skeleton.count("\n")
+
     def _assembled(self, code: str, spec: Spec) -> str:
         """The module of what the model answered."""
         place = target(spec.target)
-        return slots.render(slots.fill(code, spec, place), spec, place, self.name)
+        text = slots.render(slots.fill(code, spec, place), spec, place, self.name)
+        if (count := text.count("\n")) > LINES:
+            much = f"the module has {count} lines, {count - LINES} more than the {LINES} that it may have"
+            raise slots.Unwritable([f"{much}: choose a simpler design, not denser lines"], code)
+        return text
 
 
 def _example(place: Target) -> str:
