@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # Two processes with a thread each: threads that compete for few cores are slower than none.
 export OMP_NUM_THREADS ?= 1
+# What is installed has no byte code yet, which the first process that imports a module leaves for the others.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint bench base clean
@@ -20,8 +22,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Installing trace_gym and what it needs into $(VENV); the first time takes some minutes"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -qq --upgrade pip
-	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[lab,dev]'
+	$(BIN)/python -m pip install -qq --no-compile --upgrade pip
+	$(BIN)/python -m pip install -qq --no-compile -c constraints.txt -e '.[lab,dev]'
 	@touch $@
 
 demo: $(INSTALLED)  ## Run the whole loop with the embedded agent: no GPU, no key, no download

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,17 +98,29 @@ def test_an_unchanged_run_does_nothing_again(finished: Path, config: Path) -> No
     assert before == {p: p.stat().st_mtime_ns for p in before}
 
 
+def stopped_before(stage: str, finished: Path, out: Path) -> int:
+    """Copy what a run that stopped before a stage leaves, and count its stages; they are not waited for twice."""
+    ledger, seen = (json.loads((finished / name).read_text()) for name in ("stages.json", "seen.json"))
+    kept = {name: ledger[name] for name in itertools.takewhile(lambda name: name != stage, ledger)}
+    for path in ("config.json", *itertools.chain.from_iterable(left["outputs"] for left in kept.values())):
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(finished / path, out / path)
+    (out / "stages.json").write_text(json.dumps(kept))
+    (out / "seen.json").write_text(json.dumps({name: seen[name] for name in kept if name in seen}))
+    return len(kept)
+
+
 def test_a_killed_run_continues_and_ends_with_the_same_result(finished: Path, config: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
+    begun = stopped_before("skill", finished, out := tmp_path / "run")
     process = start(config, out)
     deadline = time.monotonic() + 300
-    while not list(out.glob("adapters/*/metrics.jsonl")) and process.poll() is None and time.monotonic() < deadline:
+    while not list(out.glob("adapters/*/checkpoint/*")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.communicate()  # returns once the workers, which share its pipes, have noticed that it is gone
     assert not (out / "report.html").exists(), "the kill came too late to test anything"
-    finish(start(config, out))
-    for name in ("diagnosis.json", "skill.json", "routing.json", "evaluation/level-0.json"):
+    assert finish(start(config, out)).count("unchanged") > begun  # those and the skill
+    for name in ("skill.json", "routing.json", "evaluation/level-0.json"):
         assert (out / name).read_text() == (finished / name).read_text(), name
     for adapter in finished.glob("adapters/*/adapter/adapter_model.safetensors"):
         assert (out / adapter.relative_to(finished)).read_bytes() == adapter.read_bytes(), adapter.parent.parent.name
