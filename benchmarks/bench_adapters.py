@@ -1,9 +1,11 @@
 """What a library costs: scripted episodes through each adapter in the process, over the bare `Episode`.
 
-Both play the same scenarios by the same plan of the environment's expert, in turns: a pass through the library beside
-a pass through `Episode`, which is given the turns in the form that the library hands over (calls, text, or OpenAI
+Both play the same scenarios by the same plan of the environment's expert, in turns: each scenario through the library
+and through `Episode`, which is given the turns in the form that the library hands over (calls, text, or OpenAI
 messages). What is printed is the median of the ratios of CPU time, over repetitions; models, tokens and networks are
-left out. A library that is not installed is named and left out::
+left out. Where a library works at every turn whoever serves it, the bare episode is also played beside a server of
+the library that does nothing; the row "without the library" counts only what the adapter takes beyond that. A library
+that is not installed is named and left out::
 
     python benchmarks/bench_adapters.py [environment ...]
 """
@@ -50,6 +52,10 @@ class Adapter:
     name: str
     form: Callable[[Call | Say], Any]
     play: Play
+    idle: Play | None = None
+    """Plays the episode by itself, beside the library with nothing behind it."""
+    before: Callable[[str], object] = str
+    """Makes what is there already when a scenario begins, such as the row of a dataset."""
     thin: bool = True
     """Whether it does nothing but hand turns over; only then `LIMIT` holds."""
 
@@ -120,14 +126,14 @@ def skyrl_ways(env: str) -> Iterator[Adapter]:
 
     skyrl_gym: Any = import_module("skyrl_gym")
     env_id = registry.gym_id(env)
-    opening = cache(lambda scenario: opening_of(Scenario.parse(scenario)))  # of the row, which is there already
+    opening = cache(lambda scenario: opening_of(Scenario.parse(scenario)))
 
     def play(scenario: str, turns: Turns) -> float:
         made = skyrl_gym.make(env_id, extras={"scenario": scenario, "max_turns": 100})
         made.init(opening(scenario))
         return float(sum(made.step(turn)["reward"] for turn in turns))
 
-    yield Adapter("skyrl-gym", text, play)
+    yield Adapter("skyrl-gym", text, play, before=opening)
 
 
 def openenv_ways(env: str) -> Iterator[Adapter]:
@@ -150,22 +156,41 @@ def mcp_ways(env: str) -> Iterator[Adapter]:
     from trace_gym.adapters.attempt import Attempt, library
     from trace_gym.adapters.mcp import server
 
-    types = library("mcp.types", "mcp")
+    types, lowlevel = library("mcp.types", "mcp"), library("mcp.server.lowlevel", "mcp")
+
+    async def ask(made: Any, turn: Call | Say) -> None:
+        call = turn if isinstance(turn, Call) else Call("talk_to_user", {"text": turn.text})
+        params = types.CallToolRequestParams(name=call.tool, arguments=call.arguments)
+        await made.request_handlers[types.CallToolRequest](types.CallToolRequest(method="tools/call", params=params))
 
     def play(scenario: str, turns: Turns) -> float | None:
         attempt = Attempt(registry.episode(scenario))
-        handler = server(attempt).request_handlers[types.CallToolRequest]
+        made = server(attempt)
 
         async def conversation() -> None:
             for turn in turns:
-                call = turn if isinstance(turn, Call) else Call("talk_to_user", {"text": turn.text})
-                params = types.CallToolRequestParams(name=call.tool, arguments=call.arguments)
-                await handler(types.CallToolRequest(method="tools/call", params=params))
+                await ask(made, turn)
 
         LOOP.run_until_complete(conversation())
         return attempt.reward
 
-    yield Adapter("MCP, handlers", same, play, thin=False)
+    async def fine(_: Any) -> Any:
+        content = [types.TextContent(type="text", text="ok")]
+        return types.ServerResult(types.CallToolResult(content=content, isError=False))
+
+    def idle(scenario: str, turns: Turns) -> float:
+        episode, made = registry.episode(scenario), lowlevel.Server("idle")
+        made.request_handlers[types.CallToolRequest] = fine
+
+        async def conversation() -> None:
+            for turn in turns:
+                await ask(made, turn)
+                episode.step(turn)
+
+        LOOP.run_until_complete(conversation())
+        return reward(episode.finish())
+
+    yield Adapter("MCP, handlers", same, play, idle)
 
 
 def verifiers_ways(env: str) -> Iterator[Adapter]:
@@ -217,44 +242,54 @@ LIBRARIES = (gymnasium_ways, trl_ways, skyrl_ways, openenv_ways, mcp_ways, verif
 LOOP = asyncio.new_event_loop()
 
 
-def ratio(adapter: Adapter, plans: dict[str, list[Call | Say]], repeats: int = REPEATS) -> float:
-    """Median over repetitions of the CPU time through the library over that of the bare episode."""
-    given = {scenario: [adapter.form(step) for step in plan] for scenario, plan in plans.items()}
-    for scenario, turns in given.items():
-        assert adapter.play(scenario, turns) == bare(scenario, turns) == 1.0, (adapter.name, scenario)
-    found = []
+def ratios(adapter: Adapter, plans: dict[str, list[Call | Say]], repeats: int = REPEATS) -> tuple[float, float | None]:
+    """What the adapter costs beside the bare episode, with its library, and without what the library itself takes.
+
+    Both are medians over repetitions of CPU time over that of the bare episode; the second is None where the library
+    alone cannot be timed. Each repetition has scenarios of its own, so that nothing is remembered from the last.
+    """
+    ways = [adapter.play, bare, *([adapter.idle] if adapter.idle else [])]
+    whole, own = [], []
     for n in range(repeats):
-        ways = [adapter.play, bare]
-        spent = {}
-        for way in ways if n % 2 else reversed(ways):
-            start = time.process_time()
-            for scenario, turns in given.items():
-                way(scenario, turns)
-            spent[way] = time.process_time() - start
-        found.append(spent[adapter.play] / spent[bare])
-    return median(found)
+        given = {at: [adapter.form(step) for step in plans[at]] for at in list(plans)[n::repeats]}
+        for scenario in given:
+            adapter.before(scenario)
+        spent = dict.fromkeys(ways, 0.0)
+        for scenario, turns in given.items():
+            for way in ways if n % 2 else reversed(ways):
+                start = time.process_time()
+                paid = way(scenario, turns)
+                spent[way] += time.process_time() - start
+                assert paid == 1.0, (adapter.name, scenario, paid)
+        whole.append(spent[adapter.play] / spent[bare])
+        if adapter.idle:
+            own.append(1 + (spent[adapter.play] - spent[adapter.idle]) / spent[bare])
+    return median(whole), median(own) if own else None
 
 
 def main() -> None:
     envs = sys.argv[1:] or ENVS
     warnings.simplefilter("ignore")  # of libraries
     rows: dict[str, list[float]] = {}
-    thin: set[str] = set()
+    held: set[str] = set()
     for env in envs:
-        scenarios = registry.scenarios(env, "validate", SCENARIOS)
+        scenarios = registry.scenarios(env, "validate", SCENARIOS * REPEATS)
         plans = {str(s): list(registry.episode(s).start.oracle()) for s in scenarios}
         for ways in LIBRARIES:
             try:
                 for adapter in ways(env):
-                    rows.setdefault(adapter.name, []).append(ratio(adapter, plans))
-                    thin |= {adapter.name} if adapter.thin else set()
+                    whole, own = ratios(adapter, plans)
+                    rows.setdefault(adapter.name, []).append(whole)
+                    if own is not None:
+                        rows.setdefault(alone := f"{adapter.name}, without the library", []).append(own)
+                    held |= {adapter.name if own is None else alone} if adapter.thin else set()
             except (ImportError, MissingExtra) as error:
                 if env == envs[0]:
                     print(f"left out: {error}", file=sys.stderr)
     print("| through | " + " | ".join(envs) + " |\n|---|" + "---:|" * len(envs))
-    for name, ratios in rows.items():
-        print(f"| {name} | " + " | ".join(f"{r:.2f}" for r in ratios) + " |")
-    if over := [name for name in rows if name in thin and max(rows[name]) > LIMIT]:
+    for name, found in rows.items():
+        print(f"| {name} | " + " | ".join(f"{r:.2f}" for r in found) + " |")
+    if over := [name for name in rows if name in held and max(rows[name]) > LIMIT]:
         sys.exit(f"above {LIMIT}: {', '.join(over)}")
 
 

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from stable_baselines3 import PPO
+from numpy.typing import NDArray
 from stable_baselines3.common.env_util import make_vec_env
 
 from trace_gym import registry
@@ -18,8 +18,16 @@ parser.add_argument("--steps", type=int, default=49_152)
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--points", type=int, default=8, help="of the curve")
 parser.add_argument("--held-out", type=int, default=100, help="unseen scenarios per point")
+parser.add_argument("--masked", action="store_true", help="MaskablePPO of sb3-contrib: pick among what is on offer")
+parser.add_argument("--entropy", type=float, default=0.05, help="weight of exploration at the start; it falls to 0")
+parser.add_argument("--gamma", type=float, default=1.0)
 parser.add_argument("--plot", metavar="FILE.png", help="write the curve as a picture; needs matplotlib")
 args = parser.parse_args()
+
+if args.masked:
+    from sb3_contrib import MaskablePPO as PPO
+else:
+    from stable_baselines3 import PPO
 
 unseen = MenuEnv(args.env, level=args.level, split="test")
 unseen.action_space.seed(args.seed)
@@ -54,15 +62,22 @@ def show(name: str, count: int) -> None:
     print(f"{name:>14}  {count / args.held_out:4.0%}  [{low:.0%}, {high:.0%}]", flush=True)
 
 
+def best(seen: NDArray) -> int:
+    """The choice that the policy takes for the best."""
+    masks = {"action_masks": unseen.action_masks()} if args.masked else {}
+    return model.predict(seen, deterministic=True, **masks)[0]
+
+
 show("random", solved(lambda _: unseen.action_space.sample(mask=unseen.action_masks().astype("int8"))))
 show("ablated", solved_by(Ablated()))
 train = make_vec_env(MenuEnv, n_envs=16, seed=args.seed, env_kwargs={"name": args.env, "level": args.level})
-model = PPO("MlpPolicy", train, batch_size=256, n_steps=128, n_epochs=4, learning_rate=1e-3, gamma=1.0, seed=args.seed)
+size = {"n_steps": 128, "n_epochs": 4, "batch_size": 256}
+model = PPO("MlpPolicy", train, **size, learning_rate=1e-3, gamma=args.gamma, seed=args.seed)
 curve = []
 for point in range(args.points):
-    model.ent_coef = 0.05 * (1 - point / args.points)  # explore first
+    model.ent_coef = args.entropy * (1 - point / args.points)  # explore first
     model.learn(args.steps // args.points, reset_num_timesteps=point == 0)
-    curve.append((model.num_timesteps, solved(lambda seen: model.predict(seen, deterministic=True)[0])))
+    curve.append((model.num_timesteps, solved(best)))
     show(f"{curve[-1][0]} steps", curve[-1][1])
 
 if args.plot:

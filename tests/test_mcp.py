@@ -245,7 +245,7 @@ def test_the_example_runs_as_the_docs_print_it(
     assert example.read_text().partition('"""\n\n')[2] == code
     monkeypatch.setenv("PATH", environ()["PATH"])
     runpy.run_path(str(example), run_name="__main__")
-    assert '"reward": 1.0' in capfd.readouterr().out
+    assert '"reward":1.0' in capfd.readouterr().out
 
 
 def test_what_the_docs_tell_a_client_to_start_is_a_server() -> None:

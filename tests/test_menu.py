@@ -18,9 +18,11 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from trace_gym import registry
-from trace_gym.adapters.menu import FILLER, Menu, MenuEnv
-from trace_gym.adapters.offers import CHOICES, Offers
-from trace_gym.adapters.vocabulary import learn, vocabulary, when
+from trace_gym.adapters.fits import Fits
+from trace_gym.adapters.menu import Menu, MenuEnv
+from trace_gym.adapters.offers import CHOICES, Offers, tokens
+from trace_gym.adapters.talk import FILLER
+from trace_gym.adapters.vocabulary import Vocabulary, learn, vocabulary, when
 from trace_gym.errors import ConfigError, ScenarioError
 from trace_gym.schemas import complaint_about
 from trace_gym.types import Call, Say
@@ -67,7 +69,7 @@ def test_every_action_of_every_environment_is_legal_and_well_typed(name: str) ->
         episode = registry.episode(scenario)
         while not episode.done:
             offered = menu.offer(episode.messages)
-            seen = menu.encode(episode.messages, offered)
+            seen = menu.encode(episode.messages)
             assert (len(offered), seen.shape, seen.dtype) == (menu.slots, (menu.size,), np.float32)
             assert 0 <= seen.min() <= seen.max() <= 1
             for choice in offered:
@@ -110,8 +112,9 @@ def test_what_was_done_is_offered_once_and_what_was_refused_again() -> None:
         assert observed[first : first + 3].tolist() == [again, True, False]
     answers = [{"role": "tool", "content": "Error: not today."}, {"role": "tool", "content": "{}"}]
     turn, opening = env.text.episode.messages[2], env.text.episode.messages[:2]
-    judged = [env.menu.offer([*opening, turn, answer])[slot][1:] for answer in answers]
-    assert judged == [(True, True, True), (False, True, False)]
+    for answer, judged in zip(answers, [(True, True, True), (False, True, False)], strict=True):
+        assert env.menu.offer([*opening, turn])[slot][1:] == (False, True, False)  # not answered yet
+        assert env.menu.offer([*opening, turn, answer])[slot][1:] == judged
 
 
 def test_a_slot_without_an_offer_stands_for_another() -> None:
@@ -133,7 +136,85 @@ def test_the_menu_sees_what_an_agent_sees() -> None:
     vars(world).clear()  # whatever the world holds, the menu does not ask it
     again = env.menu.offer(read)
     assert again == env.offered
-    assert np.array_equal(env.menu.encode(read, again), seen)
+    assert np.array_equal(env.menu.encode(read), seen)
+
+
+@pytest.mark.parametrize(
+    "name", [ENV, "tau2_mixture", "tau2_structured_data", "tau2_retail_multi_step", "toolsandbox_state_dependency"]
+)
+def test_a_conversation_that_is_followed_offers_what_one_read_at_once_does(name: str) -> None:
+    env, rng = MenuEnv(name), np.random.default_rng(0)
+    for seed in range(6):
+        seen, _ = env.reset(seed=seed)
+        done = False
+        while not done:
+            calls = [n for n, c in enumerate(env.offered) if c.offered and isinstance(c.action, Call)]
+            usable = calls if calls and rng.random() < 0.7 else np.flatnonzero(env.action_masks())
+            seen, _, ended, cut, _ = env.step(rng.choice(usable))
+            done = ended or cut
+            messages = env.text.episode.messages
+            afresh = Menu(env.menu.tools, env.menu.vocabulary)
+            assert afresh.offer(messages) == env.offered
+            assert np.array_equal(afresh.encode(messages), seen)
+
+
+def offers_of(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[list[Call]]:
+    """What is offered after each message, to one who follows."""
+    offers, found = Offers(), []
+    for message in messages:
+        offers.add([message])
+        found.append(offers.calls_of(tool, 99))
+    return found
+
+
+def test_what_is_new_changes_what_depends_on_it() -> None:
+    """Each message brings one kind of news, and each time the offer is the one of a fresh reading."""
+    order = {"type": "string", "description": "An order such as A17."}
+    day, text = ({"type": "string", "description": d} for d in ("A day such as 2024-05-15.", "A text."))
+
+    def tool(**parts: dict[str, Any]) -> dict[str, Any]:
+        return {"function": {"name": "do", "parameters": {"properties": parts, "required": list(parts)}}}
+
+    ship = tool(order_id=order, day=day, count={"type": "integer"})
+
+    def shown(**record: Any) -> dict[str, Any]:
+        return {"role": "tool", "content": json.dumps(record)}
+
+    talk = [
+        {"role": "user", "content": "Please ship A19 or B20 soon."},
+        shown(day="2024-05-20"),
+        shown(coupon="A19"),  # so it is no order
+        shown(order_id="C30", weight=7),
+        {"role": "user", "content": "On 2024-05-19, and 2 of C31."},
+        shown(order_id="C30", day="2024-05-20", weight=7),
+        {"role": "user", "content": "Also 2024-05-20 for C30."},
+        shown(count=5),
+    ]
+    for each in (ship, tool(order_id=order), tool(text=text)):
+        afresh = [Offers(talk[: n + 1]).calls_of(each, 99) for n in range(len(talk))]
+        assert offers_of(talk, each) == afresh
+    found = offers_of(talk, ship)
+    ids = [list(dict.fromkeys(c.arguments["order_id"] for c in calls)) for calls in found]
+    assert ids[:5] == [[], ["A19", "B20"], ["B20"], ["B20", "C30"], ["B20", "C31", "C30"]]
+    assert list(dict.fromkeys(c.arguments["count"] for c in found[3])) == [7, 1, 0, 2]
+    assert found[-1][0].arguments == {"order_id": "B20", "day": "2024-05-19", "count": 5}
+
+
+def test_a_users_later_words_and_later_results_change_what_fits() -> None:
+    fits, rivals = Fits(), [["card_1"], ["card_2"]]
+    fits.hear(tokens("the visa"))
+    fits.show('{"id": "card_1", "brand": "visa"}')
+    assert fits.of(rivals) == [1.0, 0.0]
+    assert fits.show('{"id": "card_2", "brand": "visa", "owner": "mia li"}') == {"card_2"}
+    assert fits.of(rivals) == [0.0, 0.0]  # alike
+    assert fits.hear(tokens("the visa of mia li")) == {"card_2"}
+    assert fits.of(rivals) == [0.0, 1.0]
+    parameters = {"properties": {"card_id": {"type": "string"}}, "required": ["card_id"]}
+    menu = Menu([{"function": {"name": "pay", "parameters": parameters}}], Vocabulary((), (), (), (), (2,), 0), ())
+    cards = [{"card_id": "card_1", "brand": "visa"}, {"card_id": "card_2", "brand": "visa", "owner": "mia li"}]
+    talk = [{"role": "user", "content": "With the visa."}, {"role": "tool", "content": json.dumps(cards)}]
+    talk += [{"role": "assistant", "content": "Whose?"}, {"role": "user", "content": "Of Mia."}]
+    assert [menu.encode(talk[:n])[5::4].tolist() for n in (2, 4)] == [[0.0, 0.0], [0.0, 1.0]]
 
 
 def test_words_of_the_right_shape_are_offered_and_others_are_not() -> None:
@@ -162,7 +243,7 @@ def test_the_menu_tells_which_call_the_user_means() -> None:
         pick(env, call("get_reservation_details"))
         pick(env, call("get_user_details"))
         meant = "gift_card" if "gift card" in env.text.episode.messages[1]["content"] else "credit_card"
-        seen = env.menu.encode(env.text.episode.messages, env.offered)
+        seen = env.menu.encode(env.text.episode.messages)
         fits = seen[env.menu.size - 4 * env.menu.slots :].reshape(-1, 4)[:, 3]
         named = {
             str(c.action.arguments["payment_id"]): fit
@@ -181,6 +262,18 @@ def test_a_time_lies_before_or_after_the_time_of_the_instructions() -> None:
     now = datetime(2024, 5, 15, 15)
     times = ["2024-05-14", "2024-05-14T15:00:01", "2024-05-15T15:00:00", "2024-05-16 09:00:00", "2024-05-20", "soon"]
     assert [when(t, now) for t in times] == [0, 1, 1, 2, 3, None]
+    env = MenuEnv(ENV)
+    expected = env.menu.vocabulary
+    first = 2 + len(expected.words) + len(expected.facts) + 4 * expected.times.index("created_at")
+    met = set()
+    for seed in range(8):
+        env.reset(seed=seed)
+        pick(env, call("get_reservation_details"))
+        created = json.loads(env.text.episode.messages[-1]["content"])["created_at"]
+        place = env.menu.encode(env.text.episode.messages)[first : first + 4].tolist()
+        assert place == [float(when(created, now) == n) for n in range(4)]
+        met.add(tuple(place))
+    assert len(met) > 1
 
 
 def test_the_vocabulary_is_the_same_in_every_process() -> None:
@@ -301,11 +394,11 @@ def solved(model: Any) -> int:
 
 
 def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
-    pytest.importorskip("stable_baselines3", reason="pip install 'trace-gym[sb3]'")
+    pytest.importorskip("sb3_contrib", reason="pip install 'trace-gym[sb3]'")
     pytest.importorskip("matplotlib", reason="pip install 'trace-gym[lab]'")
     example = ROOT / "examples" / "sb3_ppo.py"
     assert f"```python\n{example.read_text()}```\n" in (ROOT / "docs" / "sb3.md").read_text()
-    short = ["--points", "1", "--steps", "2048", "--held-out", "4", "--plot", "curve.png"]
+    short = ["--masked", "--points", "1", "--steps", "2048", "--held-out", "4", "--plot", "curve.png"]
     run = subprocess.run(
         [sys.executable, str(example), *short],
         capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -7,13 +7,14 @@ which the agent reads its task, talks to the user and ends the conversation.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import redirect_stdout
 from functools import cache, partial
 from importlib import metadata
 from typing import Any
+
+from pydantic_core import to_json
 
 from trace_gym.adapters.attempt import END, OWN, READ, SAY, Attempt, library
 from trace_gym.types import Message
@@ -28,6 +29,17 @@ RESOURCES = {
     "trace-gym://score": ("The score, once the conversation is over.", "application/json"),
 }
 """Description and type of each."""
+
+
+REQUESTS = {
+    "list_tools": "ListToolsRequest",
+    "call_tool": "CallToolRequest",
+    "list_prompts": "ListPromptsRequest",
+    "get_prompt": "GetPromptRequest",
+    "list_resources": "ListResourcesRequest",
+    "read_resource": "ReadResourceRequest",
+}
+"""What is answered: the method here, and the type of the request in 1.x."""
 
 Handler = Callable[[Any], Awaitable[Any]]
 """Answers the parameters of one kind of request."""
@@ -44,15 +56,14 @@ def server(attempt: Attempt) -> Any:
         MissingExtra: The mcp package is not installed.
     """
     types, make = library("mcp.types", "mcp"), library("mcp.server.lowlevel", "mcp").Server
-    handlers = _handlers(attempt, types)
+    answers = _Answers(attempt, types)
     if _major() > 1:
-        newer = {f"on_{name}": partial(_newer, handler) for name, handler in handlers.items()}
+        newer = {f"on_{name}": partial(_newer, getattr(answers, name)) for name in REQUESTS}
         return make("trace-gym", instructions=INSTRUCTIONS, **newer)
     made = make("trace-gym", instructions=INSTRUCTIONS)
-    for name, handler in handlers.items():
+    for name, request in REQUESTS.items():
         # The decorators of 1.x would check the arguments; here it is the episode that answers wrong ones.
-        request = getattr(types, name.title().replace("_", "") + "Request")
-        made.request_handlers[request] = partial(_older, handler, types.ServerResult)
+        made.request_handlers[getattr(types, request)] = partial(_older, getattr(answers, name), types.ServerResult)
     return made
 
 
@@ -72,48 +83,52 @@ def serve(attempt: Attempt) -> None:
     asyncio.run(run())
 
 
-def _handlers(attempt: Attempt, types: Any) -> dict[str, Handler]:
-    """What answers each kind of request; results are read from the wire's names, which both versions know."""
+class _Answers:
+    """What answers each kind of request; results are made by the wire's names, which both versions know."""
 
-    async def list_tools(_: Any) -> Any:
-        return types.ListToolsResult.model_validate({"tools": [_listed(t["function"]) for t in (*attempt.tools, *OWN)]})
+    def __init__(self, attempt: Attempt, types: Any) -> None:
+        self.attempt, self.types = attempt, types
 
-    async def call_tool(params: Any) -> Any:
-        before = attempt.done
+    async def list_tools(self, _: Any) -> Any:
+        tools = [_listed(t["function"]) for t in (*self.attempt.tools, *OWN)]
+        return self.types.ListToolsResult.model_validate({"tools": tools})
+
+    async def call_tool(self, params: Any) -> Any:
+        attempt, before = self.attempt, self.attempt.done
         texts = attempt.call(params.name, params.arguments or {})
-        answer: dict[str, Any] = {"isError": any(t.startswith("Error:") for t in texts)}
+        wrong, over = any(t.startswith("Error:") for t in texts), None
         if attempt.done and (not before or params.name == END):
-            answer["structuredContent"] = attempt.result
-            texts.append(f"The conversation is over.\n{json.dumps(attempt.result, ensure_ascii=False)}")
-        return types.CallToolResult.model_validate(answer | {"content": [_text(t) for t in texts]})
+            over = attempt.result
+            texts.append(f"The conversation is over.\n{_json(over)}")
+        # Made as what they are: from a dict, a text is tried as every kind of content that the protocol has.
+        content = [self.types.TextContent(type="text", text=t) for t in texts]
+        return self.types.CallToolResult(content=content, isError=wrong, structuredContent=over)
 
-    async def list_prompts(_: Any) -> Any:
+    async def list_prompts(self, _: Any) -> Any:
         prompt = {"name": "play", "description": "The rules and the user's first message."}
-        return types.ListPromptsResult.model_validate({"prompts": [prompt]})
+        return self.types.ListPromptsResult.model_validate({"prompts": [prompt]})
 
-    async def get_prompt(params: Any) -> Any:
+    async def get_prompt(self, params: Any) -> Any:
         if params.name != "play":
             raise ValueError(f"there is no prompt {params.name!r}; the only one is 'play'")
-        told = {"role": "user", "content": _text(f"{INSTRUCTIONS}\n\n{attempt.brief}")}
-        return types.GetPromptResult.model_validate({"messages": [told]})
+        told = {"role": "user", "content": {"type": "text", "text": f"{INSTRUCTIONS}\n\n{self.attempt.brief}"}}
+        return self.types.GetPromptResult.model_validate({"messages": [told]})
 
-    async def list_resources(_: Any) -> Any:
+    async def list_resources(self, _: Any) -> Any:
         known = [
             {"uri": uri, "name": uri.rpartition("/")[2], "description": says, "mimeType": mime}
             for uri, (says, mime) in RESOURCES.items()
         ]
-        return types.ListResourcesResult.model_validate({"resources": known})
+        return self.types.ListResourcesResult.model_validate({"resources": known})
 
-    async def read_resource(params: Any) -> Any:
+    async def read_resource(self, params: Any) -> Any:
         if (uri := str(params.uri)) not in RESOURCES:
             raise ValueError(f"there is no resource {uri!r}; there are {', '.join(RESOURCES)}")
-        system, user = attempt.messages[:2]
-        texts = (system["content"], user["content"], json.dumps(attempt.result, ensure_ascii=False))
+        system, user = self.attempt.messages[:2]
+        texts = (system["content"], user["content"], _json(self.attempt.result))
         text = dict(zip(RESOURCES, texts, strict=True))[uri]
         read = {"uri": uri, "mimeType": RESOURCES[uri][1], "text": text}
-        return types.ReadResourceResult.model_validate({"contents": [read]})
-
-    return {f.__name__: f for f in (list_tools, call_tool, list_prompts, get_prompt, list_resources, read_resource)}
+        return self.types.ReadResourceResult.model_validate({"contents": [read]})
 
 
 @cache
@@ -133,5 +148,5 @@ def _listed(function: Message) -> dict[str, Any]:
     return {"name": function["name"], "description": function["description"], "inputSchema": function["parameters"]}
 
 
-def _text(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
+def _json(value: Any) -> str:
+    return to_json(value).decode()

@@ -6,12 +6,8 @@ conversation offers. Menu and observation are functions of the messages and the 
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
-from datetime import datetime
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -19,8 +15,8 @@ from numpy.typing import NDArray
 
 from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS, TraceEnv
-from trace_gym.adapters.offers import Fits, Offers, tokens
-from trace_gym.adapters.vocabulary import Vocabulary, latest, now_in, vocabulary, when
+from trace_gym.adapters.talk import Choice, Obs, Talk
+from trace_gym.adapters.vocabulary import Vocabulary, vocabulary
 from trace_gym.episode import interface_of
 from trace_gym.errors import ConfigError
 from trace_gym.score import reward
@@ -28,35 +24,6 @@ from trace_gym.types import Call, Message, Say
 
 PHRASES = ("Shall I proceed?", "What is the reason?", "All done.")
 """What can always be said: ask to confirm, ask for the reason, close."""
-REFUSE = "I am sorry, I cannot do that with {thing}."
-TELL = "The {field} is {value}; is that right?"
-FILLER = Say("One moment, please.")
-"""Said for a slot that offers nothing."""
-TURNS = 30
-"""Turns that fill the first number of an observation."""
-
-Obs = NDArray[np.float32]
-
-
-class Choice(NamedTuple):
-    """What a slot of the menu does."""
-
-    action: Call | Say
-    offered: bool = True
-    """False where the slot has nothing of its own to offer, or nothing that was not done before."""
-    done: bool = False
-    refused: bool = False
-
-
-class _Sight(NamedTuple):
-    """What the users' words and the tools' results offer; few turns bring something new."""
-
-    calls: list[list[Call]]
-    """Of each tool."""
-    fits: list[float]
-    """For each slot how many of the users' words the records of its values hold, from 0 to 1 among a tool's calls."""
-    things: list[str]
-    said: frozenset[str]
 
 
 class Menu:
@@ -79,62 +46,23 @@ class Menu:
 
     def __init__(self, tools: Sequence[Message], words: Vocabulary, phrases: Sequence[str] = PHRASES) -> None:
         self.tools, self.vocabulary, self.phrases = list(tools), words, list(phrases)
-        self._known: tuple[Any, _Sight] | None = None
         self.slots = sum(words.calls) + len(self.phrases) + words.things + len(words.fields)
         self.size = 2 + len(words.words) + len(words.facts) + 4 * len(words.times) + 4 * self.slots
+        self._talk = Talk(self.tools, words, self.phrases)
 
     def offer(self, messages: Sequence[Message]) -> list[Choice]:
         """What each slot does now."""
-        seen, shown, expected = self._sight(messages), latest(messages), self.vocabulary
-        offered: list[Choice] = []
-        for calls, width in zip(seen.calls, expected.calls, strict=True):
-            offered += _filled(calls, width)
-        offered += [Choice(Say(p)) for p in self.phrases]
-        offered += _filled([Say(REFUSE.format(thing=t)) for t in seen.things[: expected.things]], expected.things)
-        offered += [_told(f, str(shown[f][-1])) if f in shown else NOTHING for f in expected.fields]
-        done = _done(messages)
-        return [self._judged(choice, done) if choice.offered else choice for choice in offered]
+        return self._read(messages).choices
 
-    def _sight(self, messages: Sequence[Message]) -> _Sight:
-        """What is on offer; computed when something new was said or shown."""
-        key = list(dict.fromkeys((m["role"], m["content"]) for m in messages if m["role"] != "assistant"))
-        if self._known is None or key != self._known[0]:
-            offers = Offers(messages)
-            said = tokens("\n".join(offers.said))
-            rank = Fits(said, offers.results)
-            calls: list[list[Call]] = []
-            fits: list[float] = []
-            for tool, width in zip(self.tools, self.vocabulary.calls, strict=True):
-                calls.append(offers.calls_of(tool, width))
-                fits += _padded(rank.of(calls[-1]), width)
-            self._known = key, _Sight(calls, _padded(fits, self.slots), offers.things, said)
-        return self._known[1]
-
-    def _judged(self, choice: Choice, done: dict[str, list[tuple[Call | Say, bool]]]) -> Choice:
-        """The choice with what became of it before."""
-        answers = [r for earlier, r in done.get(_verb(choice.action), ()) if earlier == choice.action]
-        if not answers:
-            return choice
-        again = answers[-1] or (isinstance(choice.action, Say) and choice.action.text in self.phrases)
-        return Choice(choice.action, again, done=True, refused=answers[-1])
-
-    def encode(self, messages: Sequence[Message], offered: Sequence[Choice]) -> Obs:
+    def encode(self, messages: Sequence[Message]) -> Obs:
         """The observation of a conversation and what it offers, shape `(size,)`."""
-        seen = self._sight(messages)
-        turns = sum(m["role"] == "assistant" for m in messages)
-        row = [min(1.0, turns / TURNS), float(_refused(messages[-1]))]
-        row += [float(w in seen.said) for w in self.vocabulary.words]
-        row += self._shown(latest(messages), now_in(str(messages[0]["content"])))
-        for choice, fit in zip(offered, seen.fits, strict=True):
-            row += (choice.offered, choice.done, choice.refused, fit)
-        return np.asarray(row, dtype=np.float32)
+        return self._read(messages).observation
 
-    def _shown(self, shown: dict[str, list[Any]], now: datetime | None) -> list[float]:
-        row = [float(value in map(str, shown.get(field, ()))) for field, value in self.vocabulary.facts]
-        for field in self.vocabulary.times:
-            place = when(str(shown[field][-1]), now) if now and shown.get(field) else None
-            row += [float(place == n) for n in range(4)]
-        return row
+    def _read(self, messages: Sequence[Message]) -> Talk:
+        if not self._talk.follows(messages):
+            self._talk = Talk(self.tools, self.vocabulary, self.phrases)
+        self._talk.read(messages)
+        return self._talk
 
 
 class MenuEnv(gymnasium.Env[Obs, np.int64]):
@@ -205,10 +133,7 @@ class MenuEnv(gymnasium.Env[Obs, np.int64]):
     def _look(self) -> Obs:
         messages = self.text.episode.messages
         self.offered = self.menu.offer(messages)
-        return self.menu.encode(messages, self.offered)
-
-
-NOTHING = Choice(FILLER, False)
+        return self.menu.encode(messages)
 
 
 def _tools(name: str) -> tuple[Message, ...]:
@@ -222,40 +147,3 @@ def _tools(name: str) -> tuple[Message, ...]:
     if unlike := [part for part, tools in zip(parts[1:], others, strict=True) if tools != first]:
         raise ConfigError(f"{unlike[0]} has other tools than {parts[0]}; take one part of {name} at a time")
     return first
-
-
-def _filled(actions: Sequence[Call | Say], width: int) -> list[Choice]:
-    return [*map(Choice, actions), *[NOTHING] * (width - len(actions))]
-
-
-def _padded(fits: Sequence[float], width: int) -> list[float]:
-    return [*fits, *[0.0] * (width - len(fits))]
-
-
-@lru_cache(maxsize=8192)
-def _told(field: str, value: str) -> Choice:
-    """The statement of a field's value; of a time the day."""
-    return Choice(Say(TELL.format(field=field, value=re.sub(r"^(\d{4}-\d\d-\d\d)[T ].*", r"\1", value))))
-
-
-def _refused(message: Message) -> bool:
-    return str(message["content"] or "").startswith("Error")
-
-
-def _verb(action: Call | Say) -> str:
-    return action.tool if isinstance(action, Call) else ""
-
-
-def _done(messages: Sequence[Message]) -> dict[str, list[tuple[Call | Say, bool]]]:
-    """What was called, by tool, and said (under an empty name) before, and whether it was refused."""
-    done: dict[str, list[tuple[Call | Say, bool]]] = {}
-    for turn, answer in zip(messages, [*messages[1:], {"content": ""}], strict=True):
-        if turn["role"] == "assistant":
-            for action in _actions(turn):
-                done.setdefault(_verb(action), []).append((action, _refused(answer)))
-    return done
-
-
-def _actions(turn: Message) -> list[Call | Say]:
-    called = [c["function"] for c in turn.get("tool_calls", ())]
-    return [Call(f["name"], json.loads(f["arguments"])) for f in called] or [Say(turn["content"])]

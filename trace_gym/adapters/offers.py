@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,20 +29,74 @@ class Offers(Seen):
     A string is a value of a field of the argument's name, or a user's word of the same shape that no other field holds;
     the shape is that of the field's first value or of the example in the argument's description. One argument of a call
     of which neither is known may be any word. An object is cut from a record that has all its fields.
+
+    Messages can be added as they come. A tool's calls are found again only when something changed that they depend on.
     """
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        super().__init__(messages)
-        results = [str(m["content"] or "") for m in messages if m["role"] == "tool"]
-        self.results = tuple(results)
-        heard = "\n".join(str(m["content"] or "") for m in messages if m["role"] == "user")
-        self.records = [r for text in results for r in records(text)]
-        self.said = list(dict.fromkeys(_WORD.findall(heard)))
-        self._text = "\n".join([heard, *results])
-        self._held = {v for values in self.by_field.values() for v in values if isinstance(v, str)}
+    def __init__(self, messages: Sequence[Message] = ()) -> None:
+        super().__init__(())
+        self.results: list[str] = []
+        self.records: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        self._heard: list[str] = []
+        self._told: dict[str, None] = {}
+        self._text = ""
+        self._held: set[str] = set()
         self._loose = ""
+        self._counted = True
+        self._asked: set[Any] = set()
+        self._found: dict[tuple[str, int], tuple[list[Call], frozenset[Any]]] = {}
         self._named: dict[str, list[Any]] = {}
-        self._fitting: dict[tuple[str, str], list[str]] = {}
+        self._fitting: dict[tuple[str, str], tuple[list[str] | None, list[str]]] = {}
+        self.add(messages)
+
+    def add(self, messages: Iterable[Message]) -> None:
+        """Read more of the conversation."""
+        for message in messages:
+            text = str(message["content"] or "")
+            match message["role"]:
+                case "tool":
+                    self._show(text)
+                case "user":
+                    self._heard.append(text)
+                    self._hear()
+                case "system":
+                    self._told.update(dict.fromkeys(Seen([message]).words))
+                    self._hear()
+
+    def _hear(self) -> None:
+        heard, before = "\n".join(self._heard), self.words[:CHOICES]
+        self.said = list(dict.fromkeys(_WORD.findall(heard)))
+        self.words = list(dict.fromkeys([*self.things, *self.said, *self._told]))
+        self._text = "\n".join([heard, *self.results])
+        self._renew({_WORDS} if self.words[:CHOICES] != before else set(), list(self._fitting))
+
+    def _show(self, result: str) -> None:
+        self.results.append(result)
+        self._text += "\n" + result
+        self.records += records(result)
+        fields, held = set(), set[str]()
+        for field, values in fields_of(result).items():
+            known = self.by_field.setdefault(field, [])
+            if fresh := [v for v in values if v not in known]:
+                known += fresh
+                fields.add(field)
+                held.update(v for v in fresh if isinstance(v, str))
+        lost = (held - self._held).intersection(self.said)  # what is another field's value fits no argument as a word
+        self._held |= held
+        stale: set[Any] = {s for s in map(_stem, self._named) if any(s in f for f in fields)}
+        self._named = {n: v for n, v in self._named.items() if _stem(n) not in stale}
+        self._renew(stale, [k for k, v in self._fitting.items() if _stem(k[0]) in stale or not lost.isdisjoint(v[1])])
+
+    def _renew(self, stale: set[Any], doubtful: Iterable[tuple[str, str]]) -> None:
+        """Find strings again that may fit no more, and forget the calls that depend on something that changed."""
+        stale.add(_ANYTHING)
+        self._counted = False
+        for key in doubtful:
+            fit = self._fitting.pop(key)[0]
+            if self._fit(*key) != fit or key not in self._fitting:
+                stale.add(key)
+        self._found = {k: v for k, v in self._found.items() if v[1].isdisjoint(stale)}
 
     @property
     def things(self) -> list[str]:
@@ -50,17 +104,25 @@ class Offers(Seen):
         return list(filter(_like_an_id, self.said))
 
     def calls_of(self, tool: Message, limit: int) -> list[Call]:
-        """The first calls of a tool; none where no value fits an argument."""
-        self._loose = ""
+        """The first calls of a tool; none where no value fits an argument. The same list while it is what it was."""
+        key = (str(tool["function"]["name"]), limit)
+        if (known := self._found.get(key)) is not None:
+            return known[0]
+        self._loose, self._asked = "", set()
         try:
-            return list(self.calls(tool, limit))
+            calls = list(self.calls(tool, limit))
         except _NothingFits:
-            return []
+            calls = []
+        self._found[key] = calls, frozenset(self._asked)
+        return calls
 
     def options(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> list[Any]:
         kind = None if "enum" in schema else schema.get("type")
         if kind == "string":
             return self._strings(name, schema.get("description", ""))
+        if kind not in ("array", "boolean") and "enum" not in schema:
+            self._asked.add(_ANYTHING)  # numbers and records of any field
+            self._count()
         found = super().options(name, schema, root, depth)
         held = self.named(name) if kind in (None, "integer", "number") else ()
         shown = [v for v in found if v in held]
@@ -69,9 +131,20 @@ class Offers(Seen):
         return (found if kind is None else shown or found)[:CHOICES]
 
     def named(self, name: str) -> list[Any]:
+        self._asked.add(_stem(name))
+        return self._values(name)
+
+    def _values(self, name: str) -> list[Any]:
         if name not in self._named:
             self._named[name] = super().named(name)
         return self._named[name]
+
+    def _count(self) -> None:
+        """Bring the whole numbers up to date."""
+        if not self._counted:
+            shown = map(str, [*self.said, *(v for values in self.by_field.values() for v in values)])
+            self.numbers = list(dict.fromkeys([*(int(w) for w in shown if w.isdecimal() and len(w) < 10), 1, 0, 2]))
+            self._counted = True
 
     def _strings(self, name: str, description: str) -> list[str]:
         """Strings that fit an argument.
@@ -79,19 +152,30 @@ class Offers(Seen):
         Raises:
             _NothingFits: Nothing of its shape was shown, or nothing tells the shape.
         """
-        if (key := (name, description)) in self._fitting:
-            return self._fitting[key]
-        named = [v for v in self.named(name) if isinstance(v, str)]
-        shapes = {*map(_shape, named[:1]), *_shapes_in(description)}
-        if not shapes and self._loose in ("", name) and self.words:
-            self._loose = name
-            return self.words[:CHOICES]
-        fit = [v for v in named if _shape(v) in shapes]
-        fit += [w for w in self.said if _shape(w) in shapes and w not in self._held]
+        key = (name, description)
+        fit = self._fitting[key][0] if key in self._fitting else self._fit(name, description)
+        self._asked |= {key, _stem(name)} if key not in self._fitting else {key}
+        if fit is None:
+            self._asked.add(_WORDS)
+            if self._loose in ("", name) and self.words:
+                self._loose = name
+                return self.words[:CHOICES]
         if not fit:
             raise _NothingFits
-        self._fitting[key] = sorted(dict.fromkeys(fit), key=self._text.find)[:CHOICES]
-        return self._fitting[key]
+        return fit
+
+    def _fit(self, name: str, description: str) -> list[str] | None:
+        """The first strings of an argument's shape; None where the shape is unknown."""
+        named = [v for v in self._values(name) if isinstance(v, str)]
+        shapes = {*map(_shape, named[:1]), *_shapes_in(description)}
+        words = [w for w in self.said if _shape(w) in shapes and w not in self._held]
+        places = {v: self._text.find(v) for v in [*(v for v in named if _shape(v) in shapes), *words]}
+        first = sorted(places, key=places.__getitem__)[:CHOICES] if shapes else None
+        if min(places.values(), default=0) < 0:  # shown in another spelling, which a later result may change
+            self._asked.add(_ANYTHING)
+        else:
+            self._fitting[(name, description)] = first, words
+        return first
 
     def _objects(self, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> list[Any]:
         names = list(schema.get("properties", {}))
@@ -103,34 +187,20 @@ class _NothingFits(Exception):
     """No value that was shown fits an argument."""
 
 
-class Fits:
-    """How well the calls of a tool fit what the users said."""
-
-    def __init__(self, said: frozenset[str], results: Sequence[str]) -> None:
-        self.said, self.results = said, results
-        self._hits: dict[str, frozenset[str]] = {}
-
-    def of(self, rivals: Sequence[Call]) -> list[float]:
-        """For each call how many of the users' words its values' records hold, from 0 to 1 among these calls."""
-        counts = [len(frozenset().union(*map(self._hit, leaves(c.arguments)))) for c in rivals if len(rivals) > 1]
-        low, high = min(counts, default=0), max(counts, default=0)
-        return [(n - low) / (high - low) if high > low else 0.0 for n in counts or [0] * len(rivals)]
-
-    def _hit(self, value: str) -> frozenset[str]:
-        if value not in self._hits:
-            beside = (_beside(r).get(value, ()) for r in self.results)
-            self._hits[value] = self.said & tokens(value).union(*beside)
-        return self._hits[value]
+_ANYTHING, _WORDS = "*", "*words"
+"""What calls depend on that anything new can change, or a user's new words; no stems of arguments' names."""
 
 
-def leaves(value: Any) -> list[str]:
-    """Every scalar in a value, as text."""
-    if isinstance(value, (dict, list)):
-        found: list[str] = []
-        for part in value.values() if isinstance(value, dict) else value:
-            found += leaves(part) if isinstance(part, (dict, list)) else (str(part),)
-        return found
-    return [str(value)]
+@lru_cache(maxsize=1024)
+def _stem(name: str) -> str:
+    """What a field must hold in its name, to be looked at for an argument; as `Seen.named` has it."""
+    return re.sub(r"_(?:ids?|numbers?|codes?|names?)$", "", name)
+
+
+@lru_cache(maxsize=4096)  # every turn of an episode reads the same messages again
+def fields_of(result: str) -> dict[str, list[Any]]:
+    """The scalars of a tool's result by the name of their field."""
+    return Seen([{"role": "tool", "content": result}]).by_field
 
 
 @lru_cache(maxsize=8192)
@@ -153,17 +223,6 @@ def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _objects_in(part)
-
-
-@lru_cache(maxsize=4096)
-def _beside(result: str) -> dict[str, frozenset[str]]:
-    """Each value of a result with the words of the records that hold it."""
-    found: dict[str, frozenset[str]] = {}
-    for record in records(result):
-        values = [str(v) for v in record.values() if not isinstance(v, (dict, list))]
-        words = frozenset[str]().union(*map(tokens, values))
-        found.update((v, found.get(v, frozenset()) | words) for v in values)
-    return found
 
 
 @lru_cache(maxsize=8192)

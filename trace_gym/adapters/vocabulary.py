@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.adapters.offers import CHOICES, Offers, tokens
+from trace_gym.adapters.offers import CHOICES, Offers, fields_of, tokens
 from trace_gym.policies.exploits import EXPLOITS
-from trace_gym.policies.seen import Seen, reads, writes
+from trace_gym.policies.seen import reads, writes
 from trace_gym.types import Message, Scenario
 
 SCENARIOS = 48
@@ -91,7 +91,7 @@ def latest(messages: Sequence[Message]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for message in messages:
         if message["role"] == "tool":
-            found.update(_fields(str(message["content"] or "")))
+            found.update(fields_of(str(message["content"] or "")))
     return found
 
 
@@ -116,11 +116,6 @@ def _looked_around(scenario: Scenario) -> tuple[list[Message], tuple[Message, ..
     while not episode.done:
         episode.step(EXPLOITS["read"].act(episode))
     return episode.messages, episode.tools
-
-
-@lru_cache(maxsize=4096)
-def _fields(result: str) -> dict[str, list[Any]]:
-    return Seen([{"role": "tool", "content": result}]).by_field
 
 
 def _facts(shown: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, str]]:
