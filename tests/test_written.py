@@ -14,6 +14,8 @@ from trace_gym.types import Capability, Manifest, sha256
 from trace_gym.validate import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
+CHARACTERS = 4
+"""About as many make a token."""
 COMPLETIONS = ROOT / "tests" / "data" / "completions"
 WRITTEN = [n for n in registry.names() if registry.manifest(n).author.startswith("llm:")]
 
@@ -67,7 +69,8 @@ def row(card: Manifest) -> str:
     asked, told = spoken(card.id, card.origin.rounds)
     failed = ", ".join(card.origin.failed_first) or "nothing"
     lines = len(registry.module_path(card.id).read_text().splitlines())
-    return f"| `{card.id}` | {card.origin.rounds} | {failed} | {asked} | {told} | {lines} |"
+    tokens = round((asked + told) / CHARACTERS)
+    return f"| `{card.id}` | {card.origin.rounds} | {failed} | {asked} | {told} | {tokens} | {lines} |"
 
 
 def spoken(name: str, rounds: int) -> tuple[int, int]:
