@@ -1,7 +1,8 @@
-"""What a verifier counts as told."""
+"""What a verifier counts as told, and a scripted user as refused."""
 
 import pytest
 
+from trace_gym.targets.scripted_user import refuses
 from trace_gym.world import asserted
 
 
@@ -23,3 +24,8 @@ def test_a_value_is_told_however_it_is_spelt(value: str | int, said: str) -> Non
 @pytest.mark.parametrize("said", ["It costs 150.", "It costs 50.25.", "It costs 50 or 60.", "Nothing.", "50 or 60.00"])
 def test_another_value_or_two_of_them_is_not_told(said: str) -> None:
     assert not asserted(50, [50, 60], [said])
+
+
+@pytest.mark.parametrize("why", ["not allowed", "not possible", "not permitted", "not eligible", "No exception"])
+def test_a_refusal_is_heard_in_these_words(why: str) -> None:
+    assert refuses(f"That is {why}.") and not refuses("That is allowed.")
