@@ -220,7 +220,11 @@ class _completion(dict[str, Any]):
 
 
 def menu_ways(env: str) -> Iterator[Adapter]:
-    """The menu finds what can be said at every turn and encodes it, which is a policy's work; it is no thin adapter."""
+    """The menu finds what can be said at every turn and encodes it, which is a policy's work; it is no thin adapter.
+
+    The second row is the bare episode and what any menu must do: read the words and the records of the conversation.
+    """
+    from trace_gym.adapters import results
     from trace_gym.adapters.menu import MenuEnv
 
     made = MenuEnv(env)
@@ -230,12 +234,29 @@ def menu_ways(env: str) -> Iterator[Adapter]:
         paid = 0.0
         for turn in turns:
             made.text.episode.step(turn)
-            made._look()
+            made.menu.encode(made.text.episode.messages)
             score = made.text.episode.score
             paid = reward(score) if score else 0.0
         return paid
 
-    yield Adapter("menu for SB3", same, play, thin=False)
+    def reading(scenario: str, turns: Turns) -> float:
+        episode = registry.episode(scenario)
+        for turn in turns:
+            episode.step(turn)
+        for message in episode.messages:
+            if message["role"] == "user":
+                results.words_of(message["content"]), results.tokens(message["content"])
+            elif message["role"] == "tool":
+                for record in results.read(message["content"]).records:
+                    results.tokens(" ".join(str(v) for v in record.values() if not isinstance(v, (dict, list))))
+        return reward(episode.finish())
+
+    def forget(_: str) -> None:
+        results.read.cache_clear()
+        results.tokens.cache_clear()
+
+    yield Adapter("menu for SB3", same, play, before=forget, thin=False)
+    yield Adapter("menu for SB3, reading alone", same, reading, before=forget, thin=False)
 
 
 LIBRARIES = (gymnasium_ways, trl_ways, skyrl_ways, openenv_ways, mcp_ways, verifiers_ways, menu_ways)

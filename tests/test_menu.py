@@ -20,7 +20,9 @@ from gymnasium.utils.env_checker import check_env
 from trace_gym import registry
 from trace_gym.adapters.fits import Fits
 from trace_gym.adapters.menu import Menu, MenuEnv
-from trace_gym.adapters.offers import CHOICES, Offers, tokens
+from trace_gym.adapters.offers import CHOICES, Offers
+from trace_gym.adapters.plan import Plan
+from trace_gym.adapters.results import read, tokens
 from trace_gym.adapters.talk import FILLER
 from trace_gym.adapters.vocabulary import Vocabulary, learn, vocabulary, when
 from trace_gym.errors import ConfigError, ScenarioError
@@ -160,11 +162,23 @@ def test_a_conversation_that_is_followed_offers_what_one_read_at_once_does(name:
 
 def offers_of(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[list[Call]]:
     """What is offered after each message, to one who follows."""
-    offers, found = Offers(), []
+    offers, found = Offers(Plan([tool])), []
     for message in messages:
-        offers.add([message])
-        found.append(offers.calls_of(tool, 99))
+        offers.read([message])
+        found.append(calls_in(offers))
     return found
+
+
+def calls_in(offers: Offers, tool: int = 0) -> list[Call]:
+    """Every call of a tool that is offered."""
+    return offers.plan.tools[tool].calls(offers.columns(tool), 99)
+
+
+def offered_at_once(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[Call]:
+    """What is offered to one who reads all."""
+    offers = Offers(Plan([tool]))
+    offers.read(messages)
+    return calls_in(offers)
 
 
 def test_what_is_new_changes_what_depends_on_it() -> None:
@@ -191,7 +205,7 @@ def test_what_is_new_changes_what_depends_on_it() -> None:
         shown(count=5),
     ]
     for each in (ship, tool(order_id=order), tool(text=text)):
-        afresh = [Offers(talk[: n + 1]).calls_of(each, 99) for n in range(len(talk))]
+        afresh = [offered_at_once(talk[: n + 1], each) for n in range(len(talk))]
         assert offers_of(talk, each) == afresh
     found = offers_of(talk, ship)
     ids = [list(dict.fromkeys(c.arguments["order_id"] for c in calls)) for calls in found]
@@ -200,15 +214,24 @@ def test_what_is_new_changes_what_depends_on_it() -> None:
     assert found[-1][0].arguments == {"order_id": "B20", "day": "2024-05-19", "count": 5}
 
 
+def test_the_nearest_field_and_the_type_tell_what_fits() -> None:
+    parts = {"flight_number": {"type": "string"}, "seats": {"type": "integer"}}
+    tool = {"function": {"name": "hold", "parameters": {"properties": parts, "required": list(parts)}}}
+    record = {"flight_type": "round_trip", "flights": [{"flight_number": "HAT045"}], "seats": 2.5}
+    calls = offered_at_once([{"role": "tool", "content": json.dumps(record)}], tool)
+    assert [c.arguments for c in calls] == [{"flight_number": "HAT045", "seats": n} for n in (1, 0, 2)]
+
+
 def test_a_users_later_words_and_later_results_change_what_fits() -> None:
-    fits, rivals = Fits(), [["card_1"], ["card_2"]]
+    fits, rivals = Fits(), [[["card_1"], ["card_2"]]]
     fits.hear(tokens("the visa"))
-    fits.show('{"id": "card_1", "brand": "visa"}')
-    assert fits.of(rivals) == [1.0, 0.0]
-    assert fits.show('{"id": "card_2", "brand": "visa", "owner": "mia li"}') == {"card_2"}
-    assert fits.of(rivals) == [0.0, 0.0]  # alike
-    assert fits.hear(tokens("the visa of mia li")) == {"card_2"}
-    assert fits.of(rivals) == [0.0, 1.0]
+    fits.show(read('{"id": "card_1", "brand": "visa"}'))
+    assert fits.of(rivals, 9) == [1.0, 0.0]
+    cards = {"card_1", "card_2"}
+    assert fits.show(read('{"id": "card_2", "brand": "visa", "owner": "mia li"}')) & cards == {"card_2"}
+    assert fits.of(rivals, 9) == [0.0, 0.0]  # alike
+    assert fits.hear(tokens("the visa of mia li")) & cards == {"card_2"}
+    assert fits.of(rivals, 9) == [0.0, 1.0]
     parameters = {"properties": {"card_id": {"type": "string"}}, "required": ["card_id"]}
     menu = Menu([{"function": {"name": "pay", "parameters": parameters}}], Vocabulary((), (), (), (), (2,), 0), ())
     cards = [{"card_id": "card_1", "brand": "visa"}, {"card_id": "card_2", "brand": "visa", "owner": "mia li"}]
@@ -224,13 +247,14 @@ def test_words_of_the_right_shape_are_offered_and_others_are_not() -> None:
         {"role": "user", "content": "I am mia_li_3668. Please cancel XYZABC, and not 8JX2WO. Thanks."},
     ]
     [given] = [t for t in registry.load(ENV).interface().tools if t["function"]["name"] == "get_flight_status"]
-    offers = Offers(messages)
-    assert [c.arguments["reservation_id"] for c in offers.calls_of(tool, 9)] == ["XYZABC", "8JX2WO"]
+    offers = Offers(Plan([tool, given]))
+    offers.read(messages)
+    assert [c.arguments["reservation_id"] for c in calls_in(offers)] == ["XYZABC", "8JX2WO"]
     assert offers.things == ["mia_li_3668", "XYZABC", "8JX2WO"]
-    assert offers.calls_of(given, 9) == []  # no date was named
+    assert calls_in(offers, 1) == []  # no date was named
     shown = {"reservation_id": "8JX2WO", "flights": [{"flight_number": "HAT045", "date": "2024-05-20"}]}
     answer = {"role": "tool", "tool_call_id": "1", "name": "x", "content": json.dumps(shown)}
-    flights = [c.arguments for c in Offers([*messages, answer]).calls_of(given, 9)]
+    flights = [c.arguments for c in offered_at_once([*messages, answer], given)]
     # what a record holds under another name is no flight; an unknown code of six letters may be one
     assert flights == [{"flight_number": code, "date": "2024-05-20"} for code in ("XYZABC", "HAT045")]
 

@@ -160,13 +160,18 @@ class TraceEnv(gymnasium.Env[str, Any]):
             ScenarioError: The address does not parse, or names a level that does not exist.
             EnvNotFound: The address is another environment's.
         """
+        episode = self.begin(seed=seed, options=options)
+        if self._tools != (tools := list(episode.tools)):  # schemas are large: one copy until it is changed
+            self._tools = deepcopy(tools)
+        self._show(episode.messages)
+        return _text(episode.messages), self._info()
+
+    def begin(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Episode:
+        """Begin a task as `reset` does, and return the attempt instead of its text."""
         super().reset(seed=seed)
         self._scenario = self._address((options or {}).get("scenario"), seed)
-        self._episode = self._begin(self._scenario)
-        if self._tools != (tools := list(self._episode.tools)):  # schemas are large: one copy until it is changed
-            self._tools = deepcopy(tools)
-        self._show(self._episode.messages)
-        return _text(self._episode.messages), self._info()
+        self._episode = registry.episode(self._scenario, style=self.style)
+        return self._episode
 
     def step(self, action: str | Message) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Take one assistant turn."""
@@ -183,9 +188,6 @@ class TraceEnv(gymnasium.Env[str, Any]):
     def render(self) -> str | None:
         """The conversation so far in mode ``ansi``; in mode ``human`` it has been printed already."""
         return _text(self.episode.messages) if self.render_mode == "ansi" else None
-
-    def _begin(self, scenario: Scenario) -> Episode:
-        return registry.episode(scenario, style=self.style)
 
     def _address(self, asked: Any, seed: int | None) -> Scenario:
         if asked is not None:

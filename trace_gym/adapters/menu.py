@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS, TraceEnv
+from trace_gym.adapters.layout import Layout
 from trace_gym.adapters.talk import Choice, Obs, Talk
 from trace_gym.adapters.vocabulary import Vocabulary, vocabulary
 from trace_gym.episode import interface_of
@@ -45,22 +46,24 @@ class Menu:
     """
 
     def __init__(self, tools: Sequence[Message], words: Vocabulary, phrases: Sequence[str] = PHRASES) -> None:
-        self.tools, self.vocabulary, self.phrases = list(tools), words, list(phrases)
-        self.slots = sum(words.calls) + len(self.phrases) + words.things + len(words.fields)
-        self.size = 2 + len(words.words) + len(words.facts) + 4 * len(words.times) + 4 * self.slots
-        self._talk = Talk(self.tools, words, self.phrases)
+        self.tools, self.vocabulary = list(tools), words
+        self.layout = Layout(tools, words, phrases)
+        self.slots, self.size = self.layout.slots, self.layout.size
+        self._talk = Talk(self.layout)
 
     def offer(self, messages: Sequence[Message]) -> list[Choice]:
         """What each slot does now."""
-        return self._read(messages).choices
+        talk = self.follow(messages)
+        return [talk.choice(slot) for slot in range(self.slots)]
 
     def encode(self, messages: Sequence[Message]) -> Obs:
         """The observation of a conversation and what it offers, shape `(size,)`."""
-        return self._read(messages).observation
+        return self.follow(messages).observation
 
-    def _read(self, messages: Sequence[Message]) -> Talk:
+    def follow(self, messages: Sequence[Message]) -> Talk:
+        """Read a conversation; only what is new, where it goes on."""
         if not self._talk.follows(messages):
-            self._talk = Talk(self.tools, self.vocabulary, self.phrases)
+            self._talk = Talk(self.layout)
         self._talk.read(messages)
         return self._talk
 
@@ -97,13 +100,12 @@ class MenuEnv(gymnasium.Env[Obs, np.int64]):
         self.menu = Menu(_tools(self.text.name), vocabulary(self.text.name, level), phrases)
         self.action_space = gymnasium.spaces.Discrete(self.menu.slots)
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (self.menu.size,), np.float32)
-        self.offered: list[Choice] = []
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
         """Begin a task, as `TraceEnv.reset` does."""
         super().reset(seed=seed)
-        _, info = self.text.reset(seed=seed, options=options)
-        return self._look(), {"scenario": info["scenario"]}
+        episode = self.text.begin(seed=seed, options=options)
+        return self._talk.observation, {"scenario": str(episode.scenario)}
 
     def step(self, action: np.int64) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Do what the slot offers."""
@@ -114,26 +116,30 @@ class MenuEnv(gymnasium.Env[Obs, np.int64]):
         if episode.score is not None:
             info["success"] = episode.score.success
             paid = 0.0 if before else reward(episode.score, WEIGHTS[self.text.weights])
-        return self._look(), paid, episode.done and not episode.truncated, episode.truncated, info
+        return self._talk.observation, paid, episode.done and not episode.truncated, episode.truncated, info
 
     def chosen(self, slot: int) -> Call | Say:
         """What a slot does now; one that offers nothing stands for another, so that every action is legal."""
-        if (choice := self.offered[slot]).offered:
-            return choice.action
-        instead = [c.action for c in self.offered if c.offered]
-        return instead[slot % len(instead)]
+        if not (offered := (talk := self._talk).offered)[slot]:
+            instead = np.flatnonzero(offered)
+            slot = int(instead[slot % len(instead)])
+        return talk.choice(slot).action
 
     def render(self) -> str | None:
         return self.text.render()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which slots offer something, shape `(slots,)`; the name is the one that sb3-contrib asks for."""
-        return np.asarray([c.offered for c in self.offered])
+        return self._talk.offered > 0
 
-    def _look(self) -> Obs:
-        messages = self.text.episode.messages
-        self.offered = self.menu.offer(messages)
-        return self.menu.encode(messages)
+    @property
+    def offered(self) -> list[Choice]:
+        """What each slot does now."""
+        return self.menu.offer(self.text.episode.messages)
+
+    @property
+    def _talk(self) -> Talk:
+        return self.menu.follow(self.text.episode.messages)
 
 
 def _tools(name: str) -> tuple[Message, ...]:

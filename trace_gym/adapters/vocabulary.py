@@ -15,7 +15,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.adapters.offers import CHOICES, Offers, fields_of, tokens
+from trace_gym.adapters.arguments import CHOICES
+from trace_gym.adapters.offers import Offers
+from trace_gym.adapters.plan import Plan
+from trace_gym.adapters.results import fields_of, tokens
 from trace_gym.policies.exploits import EXPLOITS
 from trace_gym.policies.seen import reads, writes
 from trace_gym.types import Message, Scenario
@@ -61,14 +64,15 @@ def learn(scenarios: Iterable[Scenario]) -> Vocabulary:
     calls, things, count = Counter[int](), 0, 0
     for scenario in scenarios:
         messages, tools = _looked_around(scenario)
-        shown, offers, count = latest(messages), Offers(messages), count + 1
+        shown, offers, count = latest(messages), Offers(Plan(tools)), count + 1
+        offers.read(messages)
         words.update({w.lower() for w in offers.said if w.isalpha()})
         facts.update(set(_facts(shown)))
         for field, found in shown.items():
             values.setdefault(field, set()).update(map(str, found))
             unknown.update({field} if not tokens(str(found[-1])) <= tokens(" ".join(offers.said)) else ())
         moving = [*reads(tools), *writes(tools)]  # one call to hand over or to think is enough
-        calls |= Counter({n: len(offers.calls_of(t, CHOICES if t in moving else 1)) for n, t in enumerate(tools)})
+        calls |= Counter({n: min(offers.count(n), CHOICES if t in moving else 1) for n, t in enumerate(tools)})
         things = max(things, len(offers.things))
     return Vocabulary(
         words=tuple(_telling(words, count)),

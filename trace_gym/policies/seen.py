@@ -88,7 +88,7 @@ class Seen:
 
     def options(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> list[Any]:
         """At least one value for an argument, those of fields of its name first, at most `OPTIONS`."""
-        schema = _resolved(schema, root)
+        schema = resolved(schema, root)
         if "enum" in schema or "const" in schema:
             return list(schema.get("enum") or [schema["const"]])[:OPTIONS]
         if several := schema.get("anyOf") or schema.get("oneOf"):
@@ -170,7 +170,7 @@ def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
     """Follow a ``#/...`` reference into the tool's own schema."""
     while ref := schema.get("$ref"):
         schema = root
