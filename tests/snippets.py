@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 
 from trace_gym.registration import VARIABLE
 
@@ -56,6 +60,20 @@ def shell(block: str, folder: Path, **more: str) -> str:
 def python(block: str, folder: Path, **more: str) -> str:
     """What a new process prints that runs a block in a folder."""
     return _run([sys.executable, "-c", block], folder, **more)
+
+
+@contextmanager
+def port(printed: int) -> Iterator[int]:
+    """The port that a page names, for one test at a time; another one where something else of the machine has it."""
+    with (Path(gettempdir()) / f"trace-gym-port-{printed}-{os.getuid()}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            free = socket.create_server(("127.0.0.1", printed))
+        except OSError:
+            free = socket.create_server(("127.0.0.1", 0))
+        with free:
+            number: int = free.getsockname()[1]
+        yield number
 
 
 def _run(command: list[str], folder: Path, **more: str) -> str:

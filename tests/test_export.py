@@ -7,7 +7,6 @@ import json
 import re
 import runpy
 import shutil
-import socket
 import subprocess
 import sys
 import tomllib
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 import typer
 from conftest import PASSED, TOY
-from snippets import ROOT, blocks, environ, python, shell
+from snippets import ROOT, blocks, environ, port, python, shell
 from typer.testing import CliRunner
 
 import trace_gym
@@ -211,18 +210,18 @@ def test_the_readme_for_openenv_runs(user_folder: Path, tmp_path: Path) -> None:
     [serve], [code] = blocks(out / "README.md", "sh"), blocks(out / "README.md", "python")
     install, *variables, start = serve.splitlines()
     assert install == f'pip install "trace-gym[openenv]=={trace_gym.__version__}"'
-    assert start.endswith(" --port 8000")  # which may be taken
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
     (out / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
-    block = "\n".join([*variables, f"exec {start.replace('8000', port)}"])
-    with subprocess.Popen(["bash", "-euc", block], cwd=out, env=environ(), stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr
-        told = next(line for line in server.stderr if "running on" in line)
-        assert f":{port}" in told
-        said = python(code.replace(":8000", f":{port}"), out)
-        server.terminate()
-        server.communicate(timeout=20)
+    with port(8000) as number:
+        block = "\n".join([*variables, f"exec {start.replace(' 8000', f' {number}')}"])
+        with subprocess.Popen(
+            ["bash", "-euc", block], cwd=out, env=environ(), stderr=subprocess.PIPE, text=True
+        ) as server:
+            assert server.stderr
+            told = next(line for line in server.stderr if "running on" in line)
+            assert f":{number}" in told
+            said = python(code.replace(":8000", f":{number}"), out)
+            server.terminate()
+            server.communicate(timeout=20)
     assert "'reward': 0.0" in said and f"{TOY}/" in said
 
 
@@ -234,8 +233,8 @@ def test_the_readme_for_verifiers_runs(tmp_path: Path) -> None:
     [printed] = blocks(out / "README.md", "sh")
     assert "pip install -e .\n" in printed  # what it does: the module can be imported
     block = printed.replace("pip install -e .\n", "export PYTHONPATH=$PWD:$PYTHONPATH\n")
-    with endpoint(LEAVE) as url:
-        shell(block.replace("http://localhost:8000/v1", url).replace("MODEL", "same"), out)
+    with port(8000) as number, endpoint(LEAVE, number):
+        shell(block.replace(":8000/", f":{number}/"), out)
     traces = [json.loads(line) for file in out.rglob("traces.jsonl") for line in file.read_text().splitlines()]
     assert sum(len(line["traces"]) for line in traces) == 8 * 4
     checks = json.loads(next(out.rglob("summary.json")).read_text())["checks"]

@@ -26,7 +26,7 @@ import jinja2
 import pytest
 from conftest import PASSED, TOY
 from players.openenv import serving
-from snippets import blocks, environ, runs
+from snippets import blocks, environ, port, runs
 
 pytest.importorskip("openenv", reason="openenv is not installed: pip install 'trace-gym[openenv]'")
 
@@ -431,6 +431,21 @@ def test_the_command_serves_until_it_is_interrupted(folder: Path, tmp_path: Path
             assert (attempt.result["scenario"], attempt.reward) == (AT, 1.0)
         server.send_signal(signal.SIGINT)
         assert server.wait(20) == 0
+
+
+def test_the_command_of_the_docs_serves_where_it_says(tmp_path: Path) -> None:
+    (tmp_path / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
+    more = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "PYTHONUNBUFFERED": "1"}
+    [printed] = runs("docs/openenv.md")
+    with port(8000) as number:
+        line = ["bash", "-c", f"exec {printed.replace(' 8000', f' {number}')}"]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ(**more)) as server:
+            assert server.stdout and f":{number}" in server.stdout.readline()
+            with Remote(f"http://localhost:{number}") as attempt:
+                attempt.reset(seed=1)
+                assert attempt.result["scenario"].startswith("tau2_multi_step/")
+            server.send_signal(signal.SIGINT)
+            assert server.wait(20) == 0
 
 
 def test_arguments_that_do_not_exist_are_named() -> None:

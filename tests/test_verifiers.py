@@ -24,7 +24,7 @@ pytest.importorskip("verifiers", reason="verifiers is in an environment of its o
 import jinja2
 import verifiers.v1 as vf
 from players.verifiers import LEAVE, PLUGIN, TWO_LINES, Session, endpoint, world
-from snippets import ROOT, blocks, environ, runs, shell
+from snippets import ROOT, blocks, environ, port, runs, shell
 from verifiers.v1.utils.loaders import resolve_env_config
 
 from trace_gym import registry
@@ -275,12 +275,10 @@ def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
 
 
 def test_the_commands_of_the_docs_run(tmp_path: Path) -> None:
-    """The address of the endpoint is another, as a port may be taken."""
     (tmp_path / f"{PLUGIN}.py").write_text(TWO_LINES)
     [printed] = runs("docs/verifiers.md")
-    with endpoint(LEAVE) as url:
-        block = printed.replace("http://localhost:8000/v1", url)
-        assert block != printed
+    with port(8000) as number, endpoint(LEAVE, number):
+        block = printed.replace(":8000/", f":{number}/")
         shell(block, tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
     traces = [json.loads(line) for file in tmp_path.rglob("traces.jsonl") for line in file.read_text().splitlines()]
     assert sum(len(line["traces"]) for line in traces) == 8 * 4

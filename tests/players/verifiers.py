@@ -55,14 +55,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def endpoint(text: str) -> Iterator[str]:
+def endpoint(text: str, port: int = 0) -> Iterator[str]:
     """The address of an endpoint that answers every request with the same words."""
 
     class Same(Handler):
         def turn(self, body: dict[str, Any]) -> Message | None:
             return {"role": "assistant", "content": text}
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Same) as server:
+    with ThreadingHTTPServer(("127.0.0.1", port), Same) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
