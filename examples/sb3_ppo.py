@@ -21,7 +21,7 @@ parser.add_argument("--held-out", type=int, default=100, help="unseen scenarios 
 parser.add_argument("--masked", action="store_true", help="MaskablePPO of sb3-contrib: pick among what is on offer")
 parser.add_argument("--entropy", type=float, default=0.05, help="weight of exploration at the start; it falls to 0")
 parser.add_argument("--gamma", type=float, default=1.0)
-parser.add_argument("--plot", metavar="FILE.png", help="write the curve as a picture; needs matplotlib")
+parser.add_argument("--plot", metavar="FILE", help="write the curve as a picture (.svg, .png); needs matplotlib")
 args = parser.parse_args()
 
 if args.masked:
@@ -83,7 +83,13 @@ for point in range(args.points):
 if args.plot:
     from matplotlib import pyplot
 
-    pyplot.plot(*zip(*[(steps, count / args.held_out) for steps, count in curve], strict=True), marker="o")
+    steps, counts = zip(*curve, strict=True)
+    low, high = zip(*[wilson(count, args.held_out) for count in counts], strict=True)
+    pyplot.plot(steps, [count / args.held_out for count in counts], marker="o")
+    pyplot.fill_between(steps, low, high, alpha=0.2, label="95% interval (Wilson)")
+    pyplot.title(f"{args.env}, level {args.level}, seed {args.seed}")
     pyplot.xlabel("steps")
     pyplot.ylabel("success on unseen scenarios")
+    pyplot.ylim(0, 1)
+    pyplot.legend()
     pyplot.savefig(args.plot)

@@ -170,7 +170,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         """Begin a task as `reset` does, and return the attempt instead of its text."""
         super().reset(seed=seed)
         self._scenario = self._address((options or {}).get("scenario"), seed)
-        self._episode = registry.episode(self._scenario, style=self.style)
+        self._episode = self._begin(self._scenario)
         return self._episode
 
     def step(self, action: str | Message) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -188,6 +188,10 @@ class TraceEnv(gymnasium.Env[str, Any]):
     def render(self) -> str | None:
         """The conversation so far in mode ``ansi``; in mode ``human`` it has been printed already."""
         return _text(self.episode.messages) if self.render_mode == "ansi" else None
+
+    def _begin(self, scenario: Scenario) -> Episode:
+        """The attempt at a scenario; validation plays worlds that no registry holds."""
+        return registry.episode(scenario, style=self.style)
 
     def _address(self, asked: Any, seed: int | None) -> Scenario:
         if asked is not None:
