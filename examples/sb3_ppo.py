@@ -90,6 +90,6 @@ if args.plot:
     pyplot.title(f"{args.env}, level {args.level}, seed {args.seed}")
     pyplot.xlabel("steps")
     pyplot.ylabel("success on unseen scenarios")
-    pyplot.ylim(0, 1)
+    pyplot.ylim(-0.02, 1.02)
     pyplot.legend()
     pyplot.savefig(args.plot)
