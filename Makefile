@@ -30,7 +30,7 @@ demo: $(INSTALLED)  ## Run the whole loop with the embedded agent: no GPU, no ke
 	$(BIN)/trace-gym run --preset demo
 
 test: $(INSTALLED)  ## Run the tests
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(INSTALLED)  ## Check style and format, as CI does
 	$(BIN)/ruff check .
