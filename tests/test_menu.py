@@ -207,6 +207,9 @@ def test_what_is_new_changes_what_depends_on_it() -> None:
     for each in (ship, tool(order_id=order), tool(text=text)):
         afresh = [offered_at_once(talk[: n + 1], each) for n in range(len(talk))]
         assert offers_of(talk, each) == afresh
+        menu = Menu([each], Vocabulary((), (), (), (), (CHOICES,), 0), ())
+        menus = [menu.offer(talk[: n + 1]) for n in range(len(talk))]
+        assert [[c.action for c in choices if c.offered] for choices in menus] == [calls[:CHOICES] for calls in afresh]
     found = offers_of(talk, ship)
     ids = [list(dict.fromkeys(c.arguments["order_id"] for c in calls)) for calls in found]
     assert ids[:5] == [[], ["A19", "B20"], ["B20"], ["B20", "C30"], ["B20", "C31", "C30"]]
@@ -220,6 +223,11 @@ def test_the_nearest_field_and_the_type_tell_what_fits() -> None:
     record = {"flight_type": "round_trip", "flights": [{"flight_number": "HAT045"}], "seats": 2.5}
     calls = offered_at_once([{"role": "tool", "content": json.dumps(record)}], tool)
     assert [c.arguments for c in calls] == [{"flight_number": "HAT045", "seats": n} for n in (1, 0, 2)]
+    parts = {"order_id": {"type": "string"}}
+    tool = {"function": {"name": "ship", "parameters": {"properties": parts, "required": list(parts)}}}
+    record = {"order": "fragile", "order_id": "C30"}
+    calls = offered_at_once([{"role": "tool", "content": json.dumps(record)}], tool)
+    assert [c.arguments for c in calls] == [{"order_id": "C30"}]
 
 
 def test_a_users_later_words_and_later_results_change_what_fits() -> None:
