@@ -226,6 +226,7 @@ def menu_ways(env: str) -> Iterator[Adapter]:
     """
     from trace_gym.adapters import results
     from trace_gym.adapters.menu import MenuEnv
+    from trace_gym.policies.seen import words_of
 
     made = MenuEnv(env)
 
@@ -245,15 +246,15 @@ def menu_ways(env: str) -> Iterator[Adapter]:
             episode.step(turn)
         for message in episode.messages:
             if message["role"] == "user":
-                results.words_of(message["content"]), results.tokens(message["content"])
+                words_of(message["content"]), results.tokens(message["content"])
             elif message["role"] == "tool":
                 for record in results.read(message["content"]).records:
                     results.tokens(" ".join(str(v) for v in record.values() if not isinstance(v, (dict, list))))
         return reward(episode.finish())
 
     def forget(_: str) -> None:
-        results.read.cache_clear()
-        results.tokens.cache_clear()
+        for memory in (results.read, results.tokens, words_of):
+            memory.cache_clear()
 
     yield Adapter("menu for SB3", same, play, before=forget, thin=False)
     yield Adapter("menu for SB3, reading alone", same, reading, before=forget, thin=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from trace_gym.policies.seen import stem_of
 
 CHOICES = 4
 """Most values that are offered for one argument, and most calls of one tool."""
@@ -78,7 +79,7 @@ class Leaf(Argument):
 
     def distance(self, field: str) -> int | None:
         """How far a field's name is from its own: the same, its plural, what it is the id of, or more; None: unlike."""
-        stem = re.sub(r"_(?:ids?|numbers?|codes?|names?)$", "", self.name)
+        stem = stem_of(self.name)
         near = (self.name, f"{self.name}s", stem, f"{stem}s")
         return near.index(field) if field in near else len(near) if stem in field else None
 

@@ -5,15 +5,14 @@ Messages are read as they come, and what they change is found again, nothing els
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
 from trace_gym.adapters.arguments import CHOICES, Leaf, shape
 from trace_gym.adapters.plan import Plan
-from trace_gym.adapters.results import Result, read, words_of
+from trace_gym.adapters.results import Result, read
+from trace_gym.policies.seen import ids_in, like_an_id, words_of
 from trace_gym.types import Message
 
 
@@ -67,14 +66,14 @@ class Offers:
 
     def _instruct(self, text: str) -> None:
         """Read instructions, which may name ids too."""
-        self._told.update(dict.fromkeys(_ids_in(text)))
+        self._told.update(dict.fromkeys(ids_in(text)))
         self._loosen()
 
     def _hear(self, text: str) -> None:
         """Read what a user says."""
         fresh = [w for w in dict.fromkeys(words_of(text)) if w not in self.said]
         self.said.update(dict.fromkeys(fresh))
-        self.things += filter(_like_an_id, fresh)
+        self.things += filter(like_an_id, fresh)
         shapes = {shape(word) for word in fresh}
         for word in fresh:
             self.values.said.setdefault(shape(word), []).append(word)
@@ -124,13 +123,3 @@ class Offers:
             for text in self.plan.texts:
                 if self.values.known.get(text.place, ()) is None:
                     self._touched |= text.tools
-
-
-@lru_cache(maxsize=64)  # every episode has the same instructions
-def _ids_in(text: str) -> tuple[str, ...]:
-    return tuple(filter(_like_an_id, words_of(text)))
-
-
-@lru_cache(maxsize=8192)
-def _like_an_id(word: str) -> bool:
-    return bool(re.search(r"[\d_]", word)) or (word.isupper() and len(word) > 3)

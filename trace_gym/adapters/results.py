@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-_WORD = re.compile(r"[\w@#+-]+(?:[.:/][\w@#+-]+)*")
+from trace_gym.policies.seen import words_of
 
 
 class Result(NamedTuple):
@@ -38,11 +38,6 @@ def fields_of(result: str) -> dict[str, list[Any]]:
         if value not in (known := found.setdefault(name, [])):
             known.append(value)
     return found
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text; an id, a time or an address is one."""
-    return _WORD.findall(text)
 
 
 @lru_cache(maxsize=8192)

@@ -52,10 +52,10 @@ class Seen:
                         if value not in known:
                             known.append(value)
                 case "user":
-                    said.update(dict.fromkeys(_words(text)))
+                    said.update(dict.fromkeys(words_of(text)))
                 case "system":
-                    told.update(dict.fromkeys(_ids(text)))
-        self.words = list(dict.fromkeys([*filter(_like_an_id, said), *said, *told]))
+                    told.update(dict.fromkeys(ids_in(text)))
+        self.words = list(dict.fromkeys([*filter(like_an_id, said), *said, *told]))
         shown = map(str, [*said, *(v for values in self.by_field.values() for v in values)])
         self.numbers = list(dict.fromkeys([*(int(w) for w in shown if w.isdecimal() and len(w) < 10), 1, 0, 2]))
 
@@ -111,7 +111,7 @@ class Seen:
 
     def named(self, name: str) -> list[Any]:
         """Values of the fields that an argument's name points at: itself, its plural, what it is the id of."""
-        stem = re.sub(r"_(?:ids?|numbers?|codes?|names?)$", "", name)
+        stem = stem_of(name)
         near = (f for f in self.by_field if stem in f)
         fields = dict.fromkeys([name, f"{name}s", stem, f"{stem}s", *near])
         return list(dict.fromkeys(v for field in fields for v in self.by_field.get(field, ())))
@@ -134,18 +134,22 @@ def _signature(tool: Message) -> tuple[dict[str, Any], dict[str, Any], list[str]
     return function, parts, [n for n in function["parameters"].get("required", ()) if n in parts]
 
 
-def _like_an_id(word: str) -> bool:
+@lru_cache(maxsize=8192)
+def like_an_id(word: str) -> bool:
+    """Whether a word has a digit or an underscore, or is a code in capitals."""
     return bool(re.search(r"[\d_]", word)) or (word.isupper() and len(word) > 3)
 
 
 @lru_cache(maxsize=1024)  # every turn of an episode reads the same messages again
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text; an id, a time or an address is one."""
     return tuple(_WORD.findall(text))
 
 
-@lru_cache(maxsize=64)
-def _ids(text: str) -> tuple[str, ...]:
-    return tuple(filter(_like_an_id, _words(text)))
+@lru_cache(maxsize=64)  # every episode has the same instructions
+def ids_in(text: str) -> tuple[str, ...]:
+    """The words that look like an id."""
+    return tuple(filter(like_an_id, words_of(text)))
 
 
 @lru_cache(maxsize=4096)
@@ -154,7 +158,7 @@ def _results(text: str) -> tuple[tuple[str, Any], ...]:
     try:
         return tuple(_scalars(json.loads(text)))
     except ValueError:
-        return tuple(("", word) for word in _words(text))
+        return tuple(("", word) for word in words_of(text))
 
 
 def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -168,6 +172,11 @@ def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from _scalars(part, name)
     elif isinstance(value, (str, int, float)):
         yield name, value
+
+
+def stem_of(name: str) -> str:
+    """What an argument is the id, number, code or name of; the argument itself where it is none of these."""
+    return re.sub(r"_(?:ids?|numbers?|codes?|names?)$", "", name)
 
 
 def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
