@@ -8,6 +8,7 @@ from stable_baselines3.common.env_util import make_vec_env
 
 from trace_gym import registry
 from trace_gym.adapters.menu import MenuEnv
+from trace_gym.errors import TraceGymError
 from trace_gym.policies.scripted import Ablated
 from trace_gym.statistics import wilson
 
@@ -29,7 +30,14 @@ if args.masked:
 else:
     from stable_baselines3 import PPO
 
-unseen = MenuEnv(args.env, level=args.level, split="test")
+try:
+    unseen = MenuEnv(args.env, level=args.level, split="test")
+    if args.plot:
+        from matplotlib import pyplot
+
+        pyplot.savefig(args.plot)  # an empty one: what is wrong shows before the training
+except (TraceGymError, OSError, ImportError, ValueError) as error:
+    parser.error(str(error))
 unseen.action_space.seed(args.seed)
 
 
@@ -81,8 +89,6 @@ for point in range(args.points):
     show(f"{curve[-1][0]} steps", curve[-1][1])
 
 if args.plot:
-    from matplotlib import pyplot
-
     steps, counts = zip(*curve, strict=True)
     low, high = zip(*[wilson(count, args.held_out) for count in counts], strict=True)
     pyplot.plot(steps, [count / args.held_out for count in counts], marker="o")

@@ -331,6 +331,22 @@ def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(["no_such"], "no environment is called 'no_such'"), ([ENV, "--plot", "no/such/c.png"], "No such file")],
+)
+def test_the_example_says_what_is_wrong_before_it_trains(given: list[str], told: str, tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="pip install 'trace-gym[sb3]'")
+    pytest.importorskip("matplotlib", reason="pip install 'trace-gym[lab]'")
+    command, env = (
+        [sys.executable, str(ROOT / "examples" / "sb3_ppo.py"), *given],
+        {**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert told in run.stderr and "Traceback" not in run.stderr
+
+
 def test_the_wrapper_needs_neither_stable_baselines3_nor_torch() -> None:
     code = "import sys, trace_gym.adapters.menu; print([m for m in ('stable_baselines3', 'torch') if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
