@@ -26,6 +26,7 @@ from trace_gym.evaluate import (
     merge,
     openings,
     oracle_choices,
+    random_choices,
     render,
     routed,
 )
@@ -241,6 +242,17 @@ def test_oracle_routing_settles_several_needs_on_the_validation_split() -> None:
     assert oracle_choices(asked, tied, known)[tasks[2]] == "a"
     with pytest.raises(SplitError, match="expected 'validate'"):
         oracle_choices(asked, evaluation(row("a", "01")), known)
+
+
+def test_random_routing_is_seeded_uniform_and_independent_of_the_other_tasks() -> None:
+    tasks = toys(3000)
+    chosen = random_choices(tasks, {"none", "a", "b"}, seed=1)
+    assert chosen == random_choices(tasks, ["b", "none", "a"], seed=1) != random_choices(tasks, ["a", "b", "none"])
+    assert random_choices(tasks[7:9], ["a", "b", "none"], seed=1) == {t: chosen[t] for t in tasks[7:9]}
+    counts = [list(chosen.values()).count(name) for name in ("a", "b", "none")]
+    assert all(abs(count - 1000) < 130 for count in counts)  # five standard deviations
+    with pytest.raises(ConfigError, match="found no options"):
+        random_choices(tasks, [])
 
 
 def test_the_table_and_the_markdown_say_the_same() -> None:

@@ -78,7 +78,9 @@ def test_every_stage_leaves_a_file_a_person_can_open(finished: Path) -> None:
         assert json.loads((finished / "validation" / f"{name}.json").read_text())["passed"]
         assert (finished / "adapters" / f"{name}-s0" / "adapter" / "adapter_model.safetensors").exists()
     evaluation = Evaluation.read(finished / "evaluation" / "level-0.json")
-    assert {"base", "routed", "oracle_routed", "multi_step_completion"} <= {row.name for row in evaluation.rows}
+    assert {"base", "routed", "oracle_routed", "random_routed", "multi_step_completion"} <= {
+        row.name for row in evaluation.rows
+    }
     page = (finished / "report.html").read_text()
     assert "precondition_verification" in page and "<svg" in page
 

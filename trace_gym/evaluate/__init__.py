@@ -1,7 +1,7 @@
 """Evaluation: success of several policies on the same held-out tasks, with intervals and paired tests."""
 
 from trace_gym.evaluate.heldout import Seen, held_out
-from trace_gym.evaluate.play import Attempt, Player, evaluate_policies, openings, oracle_choices, routed
+from trace_gym.evaluate.play import Attempt, Player, evaluate_policies, openings, oracle_choices, random_choices, routed
 from trace_gym.evaluate.record import Comparison, Evaluation, Row, merge
 from trace_gym.evaluate.show import markdown, render
 
@@ -18,6 +18,7 @@ __all__ = [
     "merge",
     "openings",
     "oracle_choices",
+    "random_choices",
     "render",
     "routed",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from random import Random
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, SplitError
@@ -111,6 +112,23 @@ def oracle_choices(
 
     by_need = {needed: best(needed) for needed in {frozenset(n) for n in needs.values()}}
     return {scenario: by_need[frozenset(needed)] for scenario, needed in needs.items()}
+
+
+def random_choices(scenarios: Sequence[Scenario], options: Collection[str], *, seed: int = 0) -> dict[Scenario, str]:
+    """Choose an option uniformly at random for each scenario: the control that every router must beat.
+
+    Args:
+        scenarios: Tasks to route.
+        options: Names of the options, the base model's among them.
+        seed: Seed of the choices; each scenario has its own stream, so its choice does not depend on the others.
+
+    Raises:
+        ConfigError: There are no options.
+    """
+    names = sorted(options)
+    if not names:
+        raise ConfigError("cannot route at random: found no options, expected at least one")
+    return {s: Random(f"random routing/{seed}/{s}").choice(names) for s in scenarios}
 
 
 def openings(scenarios: Sequence[Scenario]) -> list[str]:

@@ -27,7 +27,10 @@ class Row(Record):
     """One policy's outcomes."""
 
     name: str
-    """``base``, ``routed``, ``oracle_routed``, ``mixture``, ``grpo_target``, or a capability (its adapter)."""
+    """``base``, ``routed``, ``oracle_routed``, ``random_routed``, ``mixture``, ``grpo_target``, or a capability.
+
+    A capability names the row of its adapter.
+    """
     scenarios: tuple[str, ...]
     successes: tuple[bool | None, ...]
     """Seed after seed, each in the order of `scenarios`; None was not scored."""

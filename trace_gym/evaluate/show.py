@@ -22,6 +22,7 @@ LABELS = {
     "base": "base model",
     "routed": "adapters, routed",
     "oracle_routed": "adapters, routed by known need",
+    "random_routed": "adapters, routed at random",
     "mixture": "one adapter, mixed environments",
     "grpo_target": "one adapter, GRPO on the target",
 }

@@ -20,6 +20,7 @@ from trace_gym.evaluate import (
     merge,
     openings,
     oracle_choices,
+    random_choices,
     routed,
 )
 from trace_gym.files import write
@@ -143,8 +144,9 @@ def _evaluation(run: Run, level: int, seed: int, adapters: dict[str, Any]) -> Ev
     rows = dict(single)
     rows["routed"] = routed({s: c if (c := chosen[str(s)]) in options else "none" for s in tests}, options)
     rows["oracle_routed"] = routed(best, options)
+    rows["random_routed"] = routed(random_choices(tests, options, seed=seed), options)
     spent = {capability[n]: adapters[f"{n}-s{seed}"]["rollouts"] for n in names}
-    spent |= dict.fromkeys(("routed", "oracle_routed"), sum(spent.values()))
+    spent |= dict.fromkeys(("routed", "oracle_routed", "random_routed"), sum(spent.values()))
     for row in (common.MIXTURE, common.GRPO_TARGET):
         if f"{row}-s{seed}" in adapters:
             rows[row] = _stored(run, f"{row}-s{seed}", f"test-{level}")
