@@ -191,9 +191,8 @@ _interfaces: dict[type[World], Interface] = {}
 
 def interface_of(world: type[World]) -> Interface:
     """The world's own interface, built once per class."""
-    if world not in _interfaces:
-        _interfaces[world] = world.interface()
-    return _interfaces[world]
+    known = _interfaces.get(world)
+    return known if known is not None else _interfaces.setdefault(world, world.interface())
 
 
 def _storable(words: Any) -> str:

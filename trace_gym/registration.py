@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 
 import gymnasium
 
@@ -46,8 +48,46 @@ class Entry:
         return f"trace/{self.name.replace('_', '-')}-v{self.version}"
 
 
-entries: dict[str, Entry] = {}
-"""Every environment and mixture by name, sorted; `refresh` fills it."""
+class Entries(Mapping[str, Entry]):
+    """The entries by name, sorted. `refresh` replaces all of them at once, so a reader never sees a part of them."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, Entry] = {}
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        self._now = {e.name: e for e in sorted(entries, key=lambda e: e.name)}
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._now[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+    def items(self) -> ItemsView[str, Entry]:  # those of `Mapping` look each name up later
+        return self._now.items()
+
+    def values(self) -> ValuesView[Entry]:
+        return self._now.values()
+
+
+entries = Entries()
+"""Every environment and mixture; `refresh` fills it."""
+
+_refreshing = RLock()
+"""Held while the folders are searched, so that what was found last is what stays."""
+
+
+def _release_in_child() -> None:
+    """Give a forked child a free lock: the thread that may have held it does not exist there."""
+    global _refreshing
+    _refreshing = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_release_in_child)
 
 
 def folders() -> list[Path]:
@@ -58,19 +98,22 @@ def folders() -> list[Path]:
 
 def refresh() -> None:
     """Look through the folders again, and make gymnasium's ``trace/*`` ids agree with what is there."""
-    searched = folders()
-    package.__path__[:] = map(str, searched)
-    for entry in entries.values():
-        gymnasium.registry.pop(entry.gym_id, None)
-    entries.clear()
-    entries.update((e.name, e) for e in sorted(_found(searched), key=lambda e: e.name))
-    for entry in entries.values():
-        gymnasium.register(
-            entry.gym_id,
-            entry_point="trace_gym.adapters.gymnasium:TraceEnv",
-            vector_entry_point="trace_gym.adapters.gymnasium:make_vec",
-            kwargs={"name": entry.name},
-        )
+    with _refreshing:
+        searched = folders()
+        package.__path__[:] = map(str, searched)
+        before = {entry.gym_id for entry in entries.values()}
+        entries.replace(_found(searched))
+        now = {entry.gym_id: entry for entry in entries.values()}
+        for gone in before - now.keys():
+            gymnasium.registry.pop(gone, None)
+        for gym_id, entry in now.items():
+            if gym_id not in gymnasium.registry:  # ids that stay are never missing, not even for a moment
+                gymnasium.register(
+                    gym_id,
+                    entry_point="trace_gym.adapters.gymnasium:TraceEnv",
+                    vector_entry_point="trace_gym.adapters.gymnasium:make_vec",
+                    kwargs={"name": entry.name},
+                )
 
 
 def add_folder(path: str | os.PathLike[str]) -> list[str]:
@@ -89,14 +132,15 @@ def add_folder(path: str | os.PathLike[str]) -> list[str]:
     if folder in folders():
         refresh()
         return [n for n, e in entries.items() if e.card.parent == folder]
-    before = os.environ.get(VARIABLE, "")
-    os.environ[VARIABLE] = os.pathsep.join(filter(None, [before, str(folder)]))
-    refresh()
-    if twice := [e for e in entries.values() if any(p.parent == folder for p in e.rivals)]:
-        os.environ[VARIABLE] = before
+    with _refreshing:
+        before = os.environ.get(VARIABLE, "")
+        os.environ[VARIABLE] = os.pathsep.join(filter(None, [before, str(folder)]))
         refresh()
-        raise DuplicateEnv("; ".join(map(duplicate, twice)))
-    return [n for n, e in entries.items() if e.card.parent == folder]
+        if twice := [e for e in entries.values() if any(p.parent == folder for p in e.rivals)]:
+            os.environ[VARIABLE] = before
+            refresh()
+            raise DuplicateEnv("; ".join(map(duplicate, twice)))
+        return [n for n, e in entries.items() if e.card.parent == folder]
 
 
 def duplicate(entry: Entry) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -24,9 +24,10 @@ from trace_gym.errors import (
     ScenarioError,
     TamperedEnv,
 )
+from trace_gym.file_cache import FileCache
 from trace_gym.files import write
 from trace_gym.mixture import Mixture
-from trace_gym.modules import execute, file_bytes, fingerprint, world_at
+from trace_gym.modules import execute, file_bytes, file_sha256, fingerprint, loaded, world_at
 from trace_gym.registration import Entry, add_folder, entries, folders, refresh
 from trace_gym.targets.user import bases
 from trace_gym.types import Manifest, Origin, Record, Report, Scenario, Spec, sha256
@@ -133,7 +134,7 @@ def manifest(name: str) -> Manifest:
     entry = _entry(name)
     if entry.module is None:
         raise EnvNotFound(f"{name} is a mixture of {', '.join(mixture(name).mixture)} and has no manifest of its own")
-    return _read(entry, Manifest)
+    return _read(entry, _manifests)
 
 
 def mixture(name: str) -> Mixture:
@@ -146,7 +147,7 @@ def mixture(name: str) -> Mixture:
     entry = _entry(name)
     if entry.module is not None:
         raise EnvNotFound(f"{name} is an environment, not a mixture; the mixtures are {', '.join(mixtures())}")
-    return _read(entry, Mixture)
+    return _read(entry, _mixtures)
 
 
 def module_path(name: str) -> Path:
@@ -176,13 +177,20 @@ def load(name: str) -> type[World]:
     module = _entry(name).module
     assert module is not None  # manifest() refuses mixtures
     mend = f"to check it and admit it as it is: trace-gym validate {name} --admit"
-    if (found := sha256(source := file_bytes(module))) != card.module_sha256:
+    try:
+        found = file_sha256(module)
+    except OSError as error:
+        raise ReadError(f"{module} cannot be read: {error.strerror}") from None
+    world = loaded(module, found)
+    if world is None:
+        found = sha256(source := file_bytes(module))  # what is compared with the manifest is what runs
+    if found != card.module_sha256:
         raise TamperedEnv(f"{module} has sha256 {found}, its manifest says {card.module_sha256}; {mend}")
     if not card.report.passed:
         failed = ", ".join(f"{f.code} {f.property}" for f in card.report.findings if not f.passed)
         raise TamperedEnv(f"{name} did not pass validation ({failed or 'no finding is recorded'}); {mend}")
     bases.stand_on(name, card)
-    return execute(module, source)
+    return world or execute(module, source)
 
 
 def episode(scenario: Scenario | str, **options: Any) -> Episode:
@@ -360,21 +368,16 @@ def _seeds(split: str) -> range:
     return SPLITS[split]
 
 
-_cards: dict[Path, tuple[tuple[int, int], Record]] = {}
-"""Cards that were read, each with the time and size of its file."""
+_manifests = FileCache(Manifest.model_validate_json)
+_mixtures = FileCache(Mixture.model_validate_json)
 
 
-def _read(entry: Entry, kind: type[_R]) -> _R:
+def _read(entry: Entry, read: Callable[[Path], _R]) -> _R:
     try:
-        stat = entry.card.stat()
-        stamp = (stat.st_mtime_ns, stat.st_size)
-        known = _cards.get(entry.card)
-        if known and known[0] == stamp and isinstance(known[1], kind):
-            return known[1]
-        made = kind.model_validate_json(entry.card.read_bytes())
+        made = read(entry.card)
     except (OSError, ValueError) as error:
-        raise ReadError(f"{entry.card} is no {kind.__name__.lower()}: {error}") from None
+        kind = "manifest" if entry.module else "mixture"
+        raise ReadError(f"{entry.card} is no {kind}: {error}") from None
     if (claimed := getattr(made, "id", None)) != entry.name:
         raise ReadError(f"{entry.card} is the card of {claimed!r}; expected {entry.name!r}, after the file's name")
-    _cards[entry.card] = (stamp, made)
     return made

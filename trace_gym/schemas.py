@@ -98,15 +98,17 @@ def tools_of(interface: Interface) -> dict[str, _Tool]:
         _compiled.clear()
         _by_content.clear()
     content = hashlib.sha256(json.dumps(interface.tools, sort_keys=True).encode()).hexdigest()
-    if content not in _by_content:
+    tools = _by_content.get(content)
+    if tools is None:
         schemas = {t["function"]["name"]: t["function"].get("parameters", {}) for t in interface.tools}
-        _by_content[content] = {
-            # `properties` is named so that a tool without parameters still refuses arguments.
+        # `properties` is named so that a tool without parameters still refuses arguments.
+        tools = {
             n: _Tool(s, _quick({"properties": {}, **s}, s.get("$defs", {})), jsonschema.Draft202012Validator(s))
             for n, s in schemas.items()
         }
-    _compiled[id(interface)] = (interface, _by_content[content])
-    return _by_content[content]
+        _by_content[content] = tools  # another thread may empty the table at any time, so it is not read again
+    _compiled[id(interface)] = (interface, tools)
+    return tools
 
 
 def _quick(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Test | None:

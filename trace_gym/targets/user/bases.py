@@ -9,14 +9,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
-from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 from trace_gym.errors import ReadError, TamperedEnv
+from trace_gym.file_cache import FileCache
+from trace_gym.imports import CheckedLoader, forget
 from trace_gym.targets.user import folder
 from trace_gym.targets.user.folder import TargetFolder
 from trace_gym.types import Manifest, sha256
@@ -40,18 +40,16 @@ def card_of(home: TargetFolder) -> Manifest | None:
         ReadError: It cannot be read.
     """
     place = home.base_module.with_suffix(".json")
-    if not place.is_file():
-        return None
-    found = place.stat()
     try:
-        return _card(place, (found.st_mtime_ns, found.st_size))
-    except ValueError as error:
+        return _card(place)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
         raise ReadError(f"{place} is no manifest: {error}; write it anew: {mend(home)}") from None
 
 
-@lru_cache(maxsize=16)
-def _card(place: Path, stamp: tuple[int, int]) -> Manifest:
-    return Manifest.model_validate_json(place.read_bytes())
+_card = FileCache(Manifest.model_validate_json)
+_source = FileCache(lambda content: (content, sha256(content)))
 
 
 def mend(home: TargetFolder) -> str:
@@ -72,8 +70,8 @@ def admitted(home: TargetFolder) -> bytes:
             f"the target {home.name} has no admitted base world; have one written: trace-gym synthesize --target "
             f"{home.path} --author llm --llm ...; or check one of your own, {home.base_module}: {mend(home)}"
         )
-    source = home.base_module.read_bytes()
-    if (found := sha256(source)) != card.module_sha256 or not card.report.passed:
+    source, found = _source(home.base_module)
+    if found != card.module_sha256 or not card.report.passed:
         why = f"has sha256 {found}, its manifest says {card.module_sha256}" if card.report.passed else "did not pass"
         raise TamperedEnv(f"{home.base_module} {why}; to check it and admit it as it is: {mend(home)}")
     if card.spec is not None and card.spec.slots.get(TOOLS_SLOT) != home.tools_sha256:
@@ -93,7 +91,7 @@ def load(home: TargetFolder) -> ModuleType:
     name = module_of(home)
     known = sys.modules.get(name)
     if known is not None and (known.__file__, _digest(known)) != (str(home.base_module), sha256(admitted(home))):
-        sys.modules.pop(name, None)
+        forget(known)
     return importlib.import_module(name)
 
 
@@ -130,17 +128,6 @@ def _digest(module: ModuleType) -> str:
     return str(getattr(module.__loader__, "digest", ""))
 
 
-class _Loader(SourceFileLoader):
-    """Runs the bytes that were compared with the manifest, whatever a bytecode cache holds."""
-
-    def __init__(self, name: str, path: str, source: bytes) -> None:
-        super().__init__(name, path)
-        self.source, self.digest = source, sha256(source)
-
-    def get_code(self, fullname: str) -> CodeType:
-        return compile(self.source, self.path, "exec", dont_inherit=True)
-
-
 class _Finder(MetaPathFinder):
     """Finds ``<target>_base`` in the target's folder."""
 
@@ -152,4 +139,4 @@ class _Finder(MetaPathFinder):
             return None
         home = folder.find(name.removesuffix(SUFFIX))
         place = str(home.base_module)
-        return spec_from_file_location(fullname, place, loader=_Loader(fullname, place, admitted(home)))
+        return spec_from_file_location(fullname, place, loader=CheckedLoader(fullname, place, admitted(home)))
