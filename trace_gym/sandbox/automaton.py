@@ -214,7 +214,7 @@ def _folds(tree: Any) -> bool:
 
 def _test(item: tuple[Any, Any], fold: bool) -> Callable[[str], bool]:
     """Whether one character is matched by one item."""
-    if str(item[0]) == "LITERAL" and item[1] == ord(FILLED):
+    if ord(FILLED) in _codes([item]):
         return lambda c: True
     compiled = re.compile(_written(item), re.S | (re.I if fold else 0))
     return lambda c: compiled.fullmatch(c) is not None
