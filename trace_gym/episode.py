@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ from trace_gym.errors import ConfigError, EnvBug, ScenarioError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
 from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
-from trace_gym.world import ToolError, World
+from trace_gym.world import ToolError, World, call_tool, interface_of
 
 __all__ = ["Action", "Episode", "complaint_about", "interface_of"]
 
@@ -164,7 +165,7 @@ class Episode:
             self.malformed += 1
             return clean(f"Error: {complaint}")
         try:
-            result = getattr(self.world, call.tool)(**arguments)
+            result = call_tool(self.world, call.tool, arguments)
         except ToolError as refusal:
             return clean(f"Error: {refusal}")
         return clean(result) if isinstance(result, str) else json.dumps(result)
@@ -184,15 +185,6 @@ class Episode:
         self.done, self.truncated = True, truncated
         now = self.world.verify(self.start, self.said)
         self.score = fold(now, self.start.verify(self.start, []), self.turns, self.malformed)
-
-
-_interfaces: dict[type[World], Interface] = {}
-
-
-def interface_of(world: type[World]) -> Interface:
-    """The world's own interface, built once per class."""
-    known = _interfaces.get(world)
-    return known if known is not None else _interfaces.setdefault(world, world.interface())
 
 
 def _storable(words: Any) -> str:
@@ -231,4 +223,6 @@ def _canonical(value: Any) -> Any:
         return {f.name: getattr(value, f.name) for f in fields(value)}
     if isinstance(value, (set, frozenset)):
         return sorted(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     return vars(value) if isinstance(value, World) else str(value)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
-from typing import Any, ClassVar, Self, TypeVar, get_type_hints, overload
+from types import FunctionType
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_type_hints, overload
 
 from trace_gym.types import Call, Check, Interface, Message, Say
 
@@ -107,6 +108,39 @@ class World:
     def copy(self) -> Self:
         """An independent copy of the whole state."""
         return pickle.loads(pickle.dumps(self, -1))  # type: ignore[no-any-return]  # 4x faster than deepcopy
+
+
+_interfaces: dict[type[World], Interface] = {}
+
+
+def interface_of(world: type[World]) -> Interface:
+    """Return the interface of a world class; it is built once per class."""
+    known = _interfaces.get(world)
+    return known if known is not None else _interfaces.setdefault(world, world.interface())  # threads get one object
+
+
+def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
+    """Call a tool of a world by its name; the harness and the experts of all targets call tools only through here.
+
+    The name is data that a generated module may have assembled. It must be in the tool table of the interface, and
+    the method is taken from the class, so that no private method, no attribute and no value of a field is called.
+
+    Raises:
+        ToolError: The tool refuses the call.
+        ValueError: The object is no world, or has no tool of this name.
+    """
+    if not isinstance(world, World):
+        raise ValueError(f"cannot call a tool: found an object of type {type(world).__name__}, expected a World")
+    kinds = interface_of(type(world)).kinds
+    held = next((vars(kind)[name] for kind in type(world).__mro__ if name in vars(kind)), None)
+    if name not in kinds or not isinstance(held, FunctionType):
+        raise ValueError(f"no tool is called {name!r}; the tools of {type(world).__name__} are {', '.join(kinds)}")
+    return held(world, **arguments)
+
+
+def plan_of(world: World, expert: Literal["oracle", "ablated"]) -> Iterator[Step]:
+    """Return the steps of one of the two experts of a world."""
+    return world.oracle() if expert == "oracle" else world.ablated()
 
 
 def asserted(value: str | int, candidates: Iterable[str | int], said: list[str]) -> bool:

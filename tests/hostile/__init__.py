@@ -1,7 +1,7 @@
-"""Hostile modules: `CASES` by name, written down in four files."""
+"""Hostile modules: `CASES` by name, written down in five files."""
 
-from hostile import contract, reflection, resources, running_code
+from hostile import contract, escapes, reflection, resources, running_code
 from hostile.case import CASES, HARMLESS, NAME, SECRET, VARIABLE, Case
 
 __all__ = ["CASES", "HARMLESS", "NAME", "SECRET", "VARIABLE", "Case"]
-FILES = [module.__name__.rpartition(".")[2] for module in (running_code, reflection, contract, resources)]
+FILES = [module.__name__.rpartition(".")[2] for module in (running_code, reflection, contract, escapes, resources)]

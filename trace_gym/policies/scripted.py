@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import EnvBug
 from trace_gym.types import Call, Message, Say
-from trace_gym.world import Step
+from trace_gym.world import Step, plan_of
 
 DONE = Say("Done.")
 """What an expert says once its plan is exhausted."""
@@ -29,7 +29,7 @@ def plan(episode: Episode, expert: Literal["oracle", "ablated"]) -> list[Step]:
         EnvBug: The expert raised.
     """
     try:
-        return list(getattr(episode.start, expert)())
+        return list(plan_of(episode.start, expert))
     except Exception as error:
         raise EnvBug(f"{episode.scenario}: {expert} raised {type(error).__name__}: {error}") from error
 

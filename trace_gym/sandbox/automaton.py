@@ -14,6 +14,10 @@ COPIES = 6
 _parser: Any = getattr(re, "_parser")  # noqa: B009  # sre_parse is deprecated, and this is its new name
 SAMPLES = "aZ0_ \n-.,'\"/é"
 """Characters that stand for all that a pattern does not name."""
+CASED = "".join(chr(c) for c in range(0x3000) if len({chr(c).lower(), chr(c).upper(), chr(c).title(), chr(c)}) > 2)
+"""Characters of which case-insensitive matching knows more than two forms, such as the Kelvin sign beside k and K."""
+FILLED = "\ue000"
+"""What stands in a pattern for a text that nobody knows yet; it may be any text."""
 
 Piece = tuple[list[int], list[int], int]
 """States that begin it and states that end it, each as often as there are ways; and the ways to match nothing."""
@@ -43,8 +47,8 @@ class Automaton:
             re.error: It is no pattern.
         """
         tree = _parser.parse(text, flags)
-        named = {chr(c + d) for c in _codes(tree) for d in (-1, 0, 1) if 0 < c + d < 0x110000}
-        made = cls({*SAMPLES, *named, *(c.swapcase() for c in named if len(c.swapcase()) == 1)})
+        named = {chr(c + d) for c in _codes(tree) for d in (-1, 0, 1) if 0 < c + d < 0x110000} - {FILLED}
+        made = cls({*SAMPLES, *named, *_forms(named), *(_FOLDED if _folds(tree) else ())})
         made._sequence(list(tree), bool(tree.state.flags & re.IGNORECASE))
         return made
 
@@ -76,7 +80,10 @@ class Automaton:
                 self._sequence(list(value[1]), fold)  # on its own: it may be ambiguous, too
                 return [], [], 1
             case "SUBPATTERN":
-                return self._sequence(list(value[3]), fold)
+                _, added, removed, inner = value  # (?i:...) and (?-i:...)
+                return self._sequence(
+                    list(inner), bool((fold or added & re.IGNORECASE) and not removed & re.IGNORECASE)
+                )
             case "ATOMIC_GROUP":
                 return self._sequence(list(value), fold)
             case "BRANCH":
@@ -102,9 +109,7 @@ class Automaton:
     def _state(self, item: tuple[Any, Any], fold: bool) -> Piece:
         if len(self.accepts) >= MAX_STATES:
             raise Unreadable(f"is too large: it may match more than {MAX_STATES} single characters in a row")
-        test = _test(item)
-        wide = [frozenset((c, c.lower(), c.upper())) if fold else frozenset(c) for c in self.alphabet]
-        self.accepts.append(frozenset(c for c, forms in zip(self.alphabet, wide, strict=True) if any(map(test, forms))))
+        self.accepts.append(frozenset(filter(_test(item, fold), self.alphabet)))
         state = len(self.accepts) - 1
         return [state], [state], 0
 
@@ -189,9 +194,29 @@ class Automaton:
         return False
 
 
-def _test(item: tuple[Any, Any]) -> Callable[[str], bool]:
+def _forms(characters: Iterable[str]) -> set[str]:
+    """The small, large and title forms of characters, and the forms of these."""
+    once = {f for c in characters for f in (c.lower(), c.upper(), c.title()) if len(f) == 1}
+    return once | {f for c in once for f in (c.lower(), c.upper(), c.title()) if len(f) == 1}
+
+
+_FOLDED = frozenset("abcdefghijklmnopqrstuvwxyz") | _forms("abcdefghijklmnopqrstuvwxyz" + CASED) | set(CASED)
+"""Where case is ignored, ranges may meet in these though neither names them."""
+
+
+def _folds(tree: Any) -> bool:
+    """Whether a pattern, or a group of it, ignores case."""
+    if isinstance(tree, (tuple, list)):
+        group = len(tree) == 2 and str(tree[0]) == "SUBPATTERN" and bool(tree[1][1] & re.IGNORECASE)
+        return group or any(map(_folds, tree))
+    return hasattr(tree, "state") and (bool(tree.state.flags & re.IGNORECASE) or any(map(_folds, tree)))
+
+
+def _test(item: tuple[Any, Any], fold: bool) -> Callable[[str], bool]:
     """Whether one character is matched by one item."""
-    compiled = re.compile(_written(item), re.S)
+    if ord(FILLED) in _codes([item]):
+        return lambda c: True
+    compiled = re.compile(_written(item), re.S | (re.I if fold else 0))
     return lambda c: compiled.fullmatch(c) is not None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from trace_gym.sandbox import formats, patterns
 from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER, RANDOM
+from trace_gym.sandbox.changes import Changes
 from trace_gym.sandbox.names import UNKNOWN, Names, exported
 from trace_gym.sandbox.rules import Fault
 from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of
@@ -27,6 +28,7 @@ class Expressions(ast.NodeVisitor):
 
     def __init__(self, tree: ast.Module, names: Names) -> None:
         self.names, self.where = names, Where(names)
+        self.changes = Changes(tree, self.where, self.fault)
         self.parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self.faults: list[Fault] = []
 
@@ -163,7 +165,9 @@ class Expressions(ast.NodeVisitor):
         if isinstance(node.ctx, ast.Del):
             self.fault(node, "statement", f"del of the attribute {node.attr}; assign None")
         elif isinstance(node.ctx, ast.Store):
-            self._assigned(node)
+            self.changes.stored(node)
+        elif node.attr in MUTATORS:
+            self.changes.mutated(node, node.value)
         elif node.attr == "format" and not self.called(node):
             self.fault(node, "format", "call format where the template stands")
 
@@ -179,20 +183,10 @@ class Expressions(ast.NodeVisitor):
         elif attr in NEVER or not (attr in METHODS or own):
             self.fault(node, "attribute", f".{attr} is no attribute that the module or its target defines")
 
-    def _assigned(self, node: ast.Attribute) -> None:
-        if self.where.shared(node.value):
-            self.fault(node, "shared-state", f"{ast.unparse(node)} is assigned to, and all episodes share it")
-        elif node.attr not in self.names.fields:
-            self.fault(
-                node, "assignment", f".{node.attr} is no field that a class of the module or its target declares"
-            )
-
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load) and self.where.shared(node.value):
-            self.fault(
-                node, "shared-state", f"{ast.unparse(node)} is changed, and all episodes share it; copy it first"
-            )
+        if not isinstance(node.ctx, ast.Load):
+            self.changes.stored(node)
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         for attr in node.kwd_attrs:
@@ -202,6 +196,7 @@ class Expressions(ast.NodeVisitor):
     # Calls
 
     def visit_Call(self, node: ast.Call) -> None:
+        self.changes.made(node)
         found = self.where.resolve(node.func)
         if getattr(found, "__module__", "") == "re" and getattr(found, "__name__", "") != "escape":
             for says in patterns.call_faults(node, self.where):
@@ -214,12 +209,10 @@ class Expressions(ast.NodeVisitor):
         if func.attr == "format":
             for says in formats.faults(func.value, self.where):
                 self.fault(node, "format", says)
-        if isinstance(self.where.resolve(func.value), (ModuleType, type)):
-            return
-        changed = [func.value] if func.attr in MUTATORS else node.args[:1] if func.attr == "shuffle" else []
-        if any(map(self.where.shared, changed)):
-            text = ast.unparse(func)
-            self.fault(node, "shared-state", f"{text} changes what all episodes share; copy it first")
+        unbound = isinstance(func.value, ast.Name) and func.value.id in BUILTINS and not self.where.local(func.value.id)
+        if func.attr == "shuffle" or (unbound and func.attr in MUTATORS):  # such as list.append(x, 1)
+            for changed in node.args[:1]:
+                self.changes.mutated(node, changed)
 
 
 def _of_datetime(value: Any) -> bool:

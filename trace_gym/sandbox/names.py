@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import GenericAlias, ModuleType, UnionType
 from typing import Any
@@ -129,7 +129,7 @@ def _of_target(value: Any) -> bool:
         return True
     if isinstance(value, type) or callable(value):
         return str(home).startswith(TARGETS_ROOM)
-    return isinstance(value, (str, int, float, tuple, list, dict, set, frozenset))
+    return isinstance(value, (str, int, float, tuple, list, Mapping, set, frozenset))
 
 
 def _class(node: ast.ClassDef, found: Names) -> None:

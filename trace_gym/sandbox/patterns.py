@@ -13,13 +13,24 @@ import re
 from collections.abc import Iterator
 
 from trace_gym.sandbox import formats
-from trace_gym.sandbox.automaton import Automaton, Unreadable
+from trace_gym.sandbox.automaton import FILLED, Automaton, Unreadable
 from trace_gym.sandbox.scopes import Where
 
 MAX_PATTERN = 300
-FILLED = "x"
-"""What stands for a text that re.escape fills in."""
-_FLAGS = {"I", "IGNORECASE", "M", "MULTILINE", "S", "DOTALL", "X", "VERBOSE", "A", "ASCII"}
+FLAGS_AT = {
+    "compile": 1,
+    "findall": 2,
+    "finditer": 2,
+    "fullmatch": 2,
+    "match": 2,
+    "search": 2,
+    "split": 3,
+    "sub": 4,
+    "subn": 4,
+}
+"""The position at which each function of `re` takes flags."""
+KNOWN = re.A | re.I | re.M | re.S | re.U | re.X
+"""Flags that the automaton accounts for; the others are for bytes and for debugging."""
 
 
 def call_faults(node: ast.Call, where: Where) -> Iterator[str]:
@@ -31,10 +42,40 @@ def call_faults(node: ast.Call, where: Where) -> Iterator[str]:
     if texts is None:
         yield "the pattern is no constant; write it out, and fill in texts with an f-string and re.escape"
         return
-    verbose = any(isinstance(n, ast.Attribute) and n.attr in ("X", "VERBOSE") for n in ast.walk(node))
+    flags = _flags_of(node, where)
+    if flags is None:
+        yield "the flags are no constant; write them out, such as re.I | re.M"
+        return
     for text in texts:
-        if wrong := pattern_fault(text, re.VERBOSE if verbose else 0):
+        if wrong := pattern_fault(text, flags):
             yield f"{text[:60]!r} {wrong}"
+
+
+def _flags_of(node: ast.Call, where: Where) -> int | None:
+    """The flags that a function of `re` is called with; None where they cannot be read."""
+    if any(keyword.arg is None for keyword in node.keywords):
+        return None
+    at = FLAGS_AT.get(where.resolve(node.func).__name__, 0)
+    given = [*node.args[at : at + 1], *(k.value for k in node.keywords if k.arg == "flags")]
+    if not at or len(given) > 1:
+        return None
+    flags = _constant_flags(given[0], where) if given else 0
+    return None if flags is None or flags & ~KNOWN else flags
+
+
+def _constant_flags(node: ast.expr, where: Where, seen: frozenset[str] = frozenset()) -> int | None:
+    """The number that an expression of flags comes to: a number, a flag by its name, a constant, or several with |."""
+    match node:
+        case ast.Constant(value=int() as number):
+            return int(number)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            one, other = _constant_flags(left, where, seen), _constant_flags(right, where, seen)
+            return None if one is None or other is None else one | other
+        case ast.Name(id=name) if not where.local(name) and name not in seen and name in where.names.top:
+            value = where.names.constant(name)
+            return None if value is None else _constant_flags(value, where, seen | {name})
+    found = where.resolve(node)
+    return int(found) if isinstance(found, re.RegexFlag) else None
 
 
 def constant_patterns(node: ast.expr, where: Where) -> list[str] | None:

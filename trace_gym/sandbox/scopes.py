@@ -33,7 +33,7 @@ def bindings_of(node: Function | Comprehension) -> Bindings:
         made = [pair for line in body for pair in _stored(line)]
         found = dict.fromkeys((p.arg for p in parameters(node)), None)
     else:
-        made = [(name, g.iter) for g in node.generators for name in _targets(g.target)]
+        made = [pair for g in node.generators for pair in _unpacked(g.target, part_of(g.iter))]
     for name, value in made:
         known = found.get(name, [])
         found[name] = None if known is None or value is None else [*known, value]
@@ -44,19 +44,18 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     """The names that a statement binds in its scope, each with what it is taken from."""
     match node:
         case ast.Assign(targets=targets, value=value):
-            yield from ((name, value) for target in targets for name in _targets(target))
+            yield from (pair for target in targets for pair in _unpacked(target, value))
         case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
-            yield from ((name, value) for name in _targets(target))
+            yield from _unpacked(target, value)
         case ast.For(target=target, iter=value):
-            yield from ((name, value) for name in _targets(target))
-        case ast.AugAssign(target=ast.Name(id=name)) | ast.AnnAssign(target=ast.Name(id=name)):
+            yield from _unpacked(target, part_of(value))
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            yield name, ast.BinOp(value, ast.Add(), value)  # it holds what it held, and of the value
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.ExceptHandler(name=str() as name):
             yield name, None
-        case (
-            ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name)
-        ):
-            yield name, None
-        case ast.MatchMapping(rest=str() as name):
-            yield name, None
+        case ast.Match(subject=subject, cases=cases):
+            taken = [name for c in cases for part in ast.walk(c.pattern) for name in _captured(part)]
+            yield from ((name, part_of(subject)) for name in taken)
         case ast.FunctionDef(name=name):
             yield name, None
             return  # what it binds itself is its own
@@ -66,8 +65,36 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         yield from _stored(child)
 
 
-def _targets(target: ast.expr) -> Iterator[str]:
-    return (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+def part_of(value: ast.expr) -> ast.expr:
+    """An expression that stands for a part of a value, whichever it is."""
+    return ast.Subscript(value, ast.Constant(0), ast.Load())
+
+
+def unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each single target of an assignment, with what is assigned to it: the value, or a part of it."""
+    match target, value:
+        case ((ast.Tuple(elts=names) | ast.List(elts=names)), (ast.Tuple(elts=values) | ast.List(elts=values))) if len(
+            names
+        ) == len(values) and not any(isinstance(n, ast.Starred) for n in (*names, *values)):
+            for one, other in zip(names, values, strict=True):
+                yield from unpacked(one, other)
+        case ((ast.Tuple(elts=names) | ast.List(elts=names)), _):
+            for one in names:
+                yield from unpacked(one, part_of(value))
+        case ast.Starred(value=one), _:
+            yield from unpacked(one, value)
+        case _:
+            yield target, value
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    return ((one.id, other) for one, other in unpacked(target, value) if isinstance(one, ast.Name))
+
+
+def _captured(pattern: ast.AST) -> Iterator[str]:
+    match pattern:
+        case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+            yield name
 
 
 @dataclass

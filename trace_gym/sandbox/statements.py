@@ -11,7 +11,7 @@ from trace_gym.sandbox.allowed import AT_THE_TOP, DUNDERS, EXCEPTIONS, IN_A_CLAS
 from trace_gym.sandbox.annotations import is_alias, type_faults
 from trace_gym.sandbox.expressions import Expressions
 from trace_gym.sandbox.names import bound
-from trace_gym.sandbox.scopes import parameters
+from trace_gym.sandbox.scopes import parameters, part_of
 from trace_gym.world import ToolError, World
 
 INHERITED = frozenset({"copy", "interface"})
@@ -27,6 +27,7 @@ class Statements(Expressions):
                 self.fault(line, "statement", "only imports, constants, functions and classes stand at the top")
             elif not isinstance(line, (ast.Import, ast.ImportFrom)):
                 self.visit(line)
+        self.changes.finish()
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         self.fault(node, "statement", "imports stand at the top")
@@ -94,16 +95,27 @@ class Statements(Expressions):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for target in node.targets:
+            self.changes.assigned(target, node.value)
             self.visit(target)
         if not (self.at_top(node) and is_alias(node.value, self.where)):
             self.visit(node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self._type(node.annotation)
+        if node.value is not None:
+            self.changes.assigned(node.target, node.value)
         if node.value is not None or not isinstance(node.target, ast.Name):
             self.visit(node.target)
         if node.value is not None and not (self.at_top(node) and is_alias(node.value, self.where)):
             self.visit(node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.changes.assigned(node.target, node.value)
+        self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.changes.assigned(node.target, part_of(node.iter))
+        self.generic_visit(node)
 
     def at_top(self, node: ast.AST) -> bool:
         return isinstance(self.parent(node), ast.Module)

@@ -3,11 +3,16 @@
 It is an audit hook of the interpreter (PEP 578), which cannot be removed: opening files, importing, starting
 processes, sockets, looking at frames or at the collector's objects, compiling code. What happens while a function of
 the module is running, or of text that it had evaluated, is the module's doing.
+
+The hook is a closure. All that it depends on (tables, builtins, notes) is copied into it when it is armed, so that
+replacing a constant of this module, or an attribute of a `Tripwire`, changes nothing from then on.
 """
 
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -26,6 +31,8 @@ MEANS = frozenset(
 MOST = 20
 """Deeds that are noted."""
 
+Hook = Callable[[str, tuple[Any, ...]], None]
+
 
 class Tripped(PermissionError):
     """What a module meets when it does something that is not its business."""
@@ -40,40 +47,57 @@ class Tripwire:
     """
 
     def __init__(self, path: str, name: str) -> None:
-        self.path, self.name = path, name
-        self.deeds: list[str] = []
-        self.asleep = True
-        self._standard = {vars(sys.modules[n]).get("__file__") for n in STANDARD if n in sys.modules}
+        standard = frozenset(vars(sys.modules[n]).get("__file__") for n in STANDARD if n in sys.modules)
+        self._hook, self._read = _wired(path, name, standard)
+
+    @property
+    def deeds(self) -> list[str]:
+        """A copy of the notes."""
+        return self._read()
 
     def arm(self) -> None:
         """Watch from now on; there is no way back."""
-        self.asleep = False
         sys.addaudithook(self._hook)
 
-    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self.asleep or event in QUIET or (event == LOOKING and arguments[1] in OF_FUNCTIONS):
-            return
-        self.asleep = True
-        try:
-            if not self._is_to_blame(event, sys._getframe(1)):
-                return
-            if len(self.deeds) < MOST:
-                self.deeds.append(f"{event} {_shown(arguments)}".strip())
-        finally:
-            self.asleep = False
-        raise Tripped(f"an environment may not do this: {event}")
 
-    def _is_to_blame(self, event: str, frame: FrameType | None) -> bool:
-        if event in MEANS and frame is not None and frame.f_code.co_filename in self._standard:
+def _wired(path: str, name: str, standard: frozenset[Any]) -> tuple[Hook, Callable[[], list[str]]]:
+    """Return a hook for the module, and what reads its notes; both hold all that they use."""
+    quiet, looking, of_functions, means, most, tripped = QUIET, LOOKING, OF_FUNCTIONS, MEANS, MOST, Tripped
+    frame_at, thread, kind, shown, plain = sys._getframe, get_ident, type, repr, (str, int, bytes, bool)
+    value_of, length, copied, text = dict.get, len, list, str
+    notes: list[str] = []
+    busy: set[int] = set()
+    """Threads in which the hook itself is at work; what it causes is its own doing."""
+
+    def is_to_blame(event: str, frame: FrameType | None) -> bool:
+        if event in means and frame is not None and frame.f_code.co_filename in standard:
             return False
         while frame is not None:
-            if frame.f_code.co_filename == self.path or frame.f_globals.get("__name__") == self.name:
-                return True  # the second is text of the module's that somebody evaluates, such as an annotation
+            if frame.f_code.co_filename == path:
+                return True
+            runs_as = value_of(frame.f_globals, "__name__")  # text of the module's that somebody evaluates
+            if kind(runs_as) is text and runs_as == name:
+                return True
             frame = frame.f_back
         return False
 
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        here = thread()
+        if here in busy or event in quiet or (event == looking and arguments[1] in of_functions):
+            return
+        busy.add(here)
+        try:
+            if not is_to_blame(event, frame_at(1)):
+                return
+            if length(notes) < most:
+                # Only arguments that can be shown without calling anything of the module's.
+                told = ", ".join([shown(a)[:80] for a in arguments if kind(a) in plain])
+                notes.append(f"{event} {told}".strip())
+        finally:
+            busy.discard(here)
+        raise tripped(f"an environment may not do this: {event}")
 
-def _shown(arguments: tuple[Any, ...]) -> str:
-    """The arguments of an event that can be shown without calling anything of the module's."""
-    plain = [repr(a)[:80] for a in arguments if type(a) in (str, int, bytes, bool)]
-    return ", ".join(plain)
+    def read() -> list[str]:
+        return copied(notes)
+
+    return hook, read

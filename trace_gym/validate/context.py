@@ -15,7 +15,7 @@ from trace_gym.errors import EnvBug
 from trace_gym.score import reward
 from trace_gym.types import Call, Interface, Replay, Say, Scenario
 from trace_gym.validate.properties import Broken, raised
-from trace_gym.world import Step, World
+from trace_gym.world import Step, World, plan_of
 
 Expert = Literal["oracle", "ablated"]
 
@@ -84,7 +84,7 @@ class Context:
         if key not in self._plans:
             with self.blame(scenario, tail=f"print(list(episode.start.{expert}()))"):
                 begun = Episode(self.world, scenario)
-                steps = list(islice(getattr(begun.start, expert)(), self.world.max_turns + 1))
+                steps = list(islice(plan_of(begun.start, expert), self.world.max_turns + 1))
                 if wrong := [s for s in steps if not isinstance(s, (Call, Say))]:
                     raise TypeError(f"the {expert} takes the step {wrong[0]!r}; expected a Call or a Say")
             self._plans[key] = steps

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from itertools import islice
+from typing import Literal
 
 from trace_gym.episode import Episode
 from trace_gym.types import Scenario, sha256
 from trace_gym.validate.source import load
-from trace_gym.world import World
+from trace_gym.world import World, plan_of
 
 
 def digest(world: type[World], scenario: Scenario) -> str:
@@ -20,10 +21,10 @@ def digest(world: type[World], scenario: Scenario) -> str:
     return sha256("".join(_trace(world, scenario, expert) for expert in ("oracle", "ablated")))
 
 
-def _trace(world: type[World], scenario: Scenario, expert: str) -> str:
+def _trace(world: type[World], scenario: Scenario, expert: Literal["oracle", "ablated"]) -> str:
     episode = Episode(world, scenario)
     began = episode.state_hash
-    for step in islice(getattr(episode.start, expert)(), world.max_turns):
+    for step in islice(plan_of(episode.start, expert), world.max_turns):
         episode.step(step)
     return trace(began, episode)
 

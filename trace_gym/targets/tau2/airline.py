@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from trace_gym.targets.constants import filled, frozen
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
 from trace_gym.targets.tau2.requests import Bags, Cancel, Paid, Request, Swap, Upgrade
@@ -15,12 +16,14 @@ from trace_gym.world import Call, Random, Say
 
 __all__ = ["SKILLS", "AirlineDesk", "Bags", "Cancel", "Request", "Swap", "Upgrade", "records"]
 
-REASONS = {
-    "change of plans": "My plans have changed.",
-    "health": "I am ill.",
-    "weather": "The weather is too bad.",
-    "airline": "The airline cancelled the flight.",
-}
+REASONS = frozen(
+    {
+        "change of plans": "My plans have changed.",
+        "health": "I am ill.",
+        "weather": "The weather is too bad.",
+        "airline": "The airline cancelled the flight.",
+    }
+)
 
 
 @dataclass(kw_only=True)
@@ -30,16 +33,18 @@ class AirlineDesk(Desk[Request], AirlineTools):
     In the opening, ``{user}`` stands for the customer's id.
     """
 
-    questions: ClassVar[dict[str, re.Pattern[str]]] = {
-        "user_id": re.compile(r"\b(user|customer) id\b"),
-        "reason": re.compile(r"\b(reason|why)\b"),
-        "reservation": re.compile(r"\b(reservation|booking) (id|number|code)\b|\bwhich reservation"),
-        "payment": re.compile(r"\b(payment|pay|charge|card|method)\b"),
-    }
-    guarded: ClassVar[dict[str, str]] = {"reservations": "reservation", "users": "profile"}
+    questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
+        {
+            "user_id": re.compile(r"\b(user|customer) id\b"),
+            "reason": re.compile(r"\b(reason|why)\b"),
+            "reservation": re.compile(r"\b(reservation|booking) (id|number|code)\b|\bwhich reservation"),
+            "payment": re.compile(r"\b(payment|pay|charge|card|method)\b"),
+        }
+    )
+    guarded: ClassVar[Mapping[str, str]] = frozen({"reservations": "reservation", "users": "profile"})
 
     def opening(self) -> str:
-        return self.wording.format(user=self.customer)
+        return filled(self.wording, user=self.customer)
 
     def tells(self, topic: str) -> str:
         match topic:

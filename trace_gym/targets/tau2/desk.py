@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.scripted_user import ScriptedUser, refuses
 from trace_gym.targets.tau2.generic import Data, GenericTools
-from trace_gym.world import Call, Check, Say
+from trace_gym.world import Call, Check, Say, call_tool
 
 PRECONDITION = "precondition_verification"
 MULTI_STEP = "multi_step_completion"
@@ -83,7 +84,7 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
     """
 
     capability: ClassVar[str] = ""
-    guarded: ClassVar[Mapping[str, str]] = {}
+    guarded: ClassVar[Mapping[str, str]] = frozen({})
     """Table of records -> what one of them is called, for the guards."""
 
     requests: list[R] = field(default_factory=list)
@@ -113,7 +114,7 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         for request in self.requests:
             if request.verdict(self).allowed:
                 call = request.call(self, SKILLS)
-                getattr(want, call.tool)(**call.arguments)
+                call_tool(want, call.tool, call.arguments)
         return want
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
@@ -129,13 +130,13 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         if not any(r.verdict(start).transfer for r in self.requests):
             yield Check.guard("the customer was not handed over", not self.transferred)
         for table, noun in self.guarded.items():
-            kept = _within(*(getattr(state, table) for state in (self, start, want)))
+            kept = _within(*(vars(state)[table] for state in (self, start, want)))
             yield Check.guard(f"no {noun} changed in a way that was not asked for", kept)
 
     def untouched(self, start: Self, *but: str) -> Iterator[Check]:
         """Guards for problems that are not made of requests: no record changed, came or went but those named here."""
         for table, noun in self.guarded.items():
-            now, then = ({k: v for k, v in getattr(w, table).items() if k not in but} for w in (self, start))
+            now, then = ({k: v for k, v in vars(w)[table].items() if k not in but} for w in (self, start))
             yield Check.guard(f"no other {noun} was changed", now == then)
         yield Check.guard("the customer was not handed over", not self.transferred)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Self
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.records import Data
 from trace_gym.types import Call
 from trace_gym.world import World
@@ -21,19 +22,21 @@ _UPDATES = ("update_reservation_baggages", "update_reservation_flights", "update
 _STATUS = "tau-bench has the field once a reservation is cancelled"
 _CABIN = "tau-bench keeps the old cabin when flights are moved to another one"
 
-DIFFERENCES: dict[str, dict[str, str]] = {
-    "get_user_details": {"user_id": "tau2's profiles carry their id"},
-    "get_reservation_details": {"status": _STATUS},
-    "book_reservation": {"status": _STATUS},
-    **{tool: {"status": _STATUS, "cabin": _CABIN} for tool in _UPDATES},
-    "cancel_reservation": {"cabin": _CABIN},
-    "search_direct_flight": {"date": "tau2 says of each flight on which day it leaves"},
-    "search_onestop_flight": {
-        "available_seats, prices": "tau-bench shows those of the first day for a second flight on the next"
-    },
-    "list_all_airports": {"": "tau-bench answers {code: city}, and names LGA after the airport"},
-    "send_certificate": {"": "wordings are our own, and so are ids of new certificates"},
-}
+DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen(
+    {
+        "get_user_details": {"user_id": "tau2's profiles carry their id"},
+        "get_reservation_details": {"status": _STATUS},
+        "book_reservation": {"status": _STATUS},
+        **{tool: {"status": _STATUS, "cabin": _CABIN} for tool in _UPDATES},
+        "cancel_reservation": {"cabin": _CABIN},
+        "search_direct_flight": {"date": "tau2 says of each flight on which day it leaves"},
+        "search_onestop_flight": {
+            "available_seats, prices": "tau-bench shows those of the first day for a second flight on the next"
+        },
+        "list_all_airports": {"": "tau-bench answers {code: city}, and names LGA after the airport"},
+        "send_certificate": {"": "wordings are our own, and so are ids of new certificates"},
+    }
+)
 """Tool -> field (empty: the whole answer) -> how tau-bench's differs from tau2's."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.generic import Data as Data
 
 NOW = "2024-05-15T15:00:00"
@@ -16,12 +17,12 @@ CABINS = ("basic_economy", "economy", "business")
 MEMBERSHIPS = ("regular", "silver", "gold")
 
 # fmt: off
-AIRPORTS = {
+AIRPORTS = frozen({
     "SFO": "San Francisco", "JFK": "New York", "LAX": "Los Angeles", "ORD": "Chicago", "DFW": "Dallas", "DEN": "Denver",
     "SEA": "Seattle", "ATL": "Atlanta", "MIA": "Miami", "BOS": "Boston", "PHX": "Phoenix", "IAH": "Houston",
     "LAS": "Las Vegas", "MCO": "Orlando", "EWR": "Newark", "CLT": "Charlotte", "MSP": "Minneapolis", "DTW": "Detroit",
     "PHL": "Philadelphia", "LGA": "LaGuardia",
-}
+})
 FIRST_NAMES = (
     "Aino", "Bela", "Cara", "Dara", "Edda", "Finn", "Gita", "Hugo", "Iris", "Joel", "Kaya", "Lars", "Mona", "Nils",
     "Olga", "Pavel", "Rosa", "Sven", "Tara", "Uma", "Vito", "Wanda", "Yara", "Zeno",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from trace_gym.targets.constants import filled, frozen
 from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2 import retail_records as records
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
@@ -29,20 +30,24 @@ __all__ = [
     "records",
 ]
 
-REASONS = {
-    "no longer needed": "I no longer need it.",
-    "ordered by mistake": "I ordered it by mistake.",
-    "cheaper": "I have seen it cheaper elsewhere.",
-    "late": "It takes too long to arrive.",
-}
+REASONS = frozen(
+    {
+        "no longer needed": "I no longer need it.",
+        "ordered by mistake": "I ordered it by mistake.",
+        "cheaper": "I have seen it cheaper elsewhere.",
+        "late": "It takes too long to arrive.",
+    }
+)
 """Reasons to cancel, of which the first two are accepted."""
 
 
-BEFORE = {
-    "pending (item modified)": "pending",
-    "exchange requested": "delivered",
-    "return requested": "delivered",
-}
+BEFORE = frozen(
+    {
+        "pending (item modified)": "pending",
+        "exchange requested": "delivered",
+        "return requested": "delivered",
+    }
+)
 """Status -> the one before something was asked for."""
 
 
@@ -54,14 +59,16 @@ class RetailDesk(Desk[Request], RetailTools):
     An opening that withholds ``identity`` leaves it out.
     """
 
-    questions: ClassVar[dict[str, re.Pattern[str]]] = {
-        "reason": re.compile(r"\b(reason|why)\b"),
-        "order": re.compile(r"\border (id|number|code)\b|\bwhich (reservation, )?order"),
-        "payment": re.compile(r"\b(payment|pay|charge|card|method|refund)\b"),
-        "identity": re.compile(r"\b(e-?mail|name|zip|identity|who you are|(user|customer) id)\b"),
-        "address": re.compile(r"\b(address|street)\b"),
-    }
-    guarded: ClassVar[dict[str, str]] = {"orders": "order", "users": "profile"}
+    questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
+        {
+            "reason": re.compile(r"\b(reason|why)\b"),
+            "order": re.compile(r"\border (id|number|code)\b|\bwhich (reservation, )?order"),
+            "payment": re.compile(r"\b(payment|pay|charge|card|method|refund)\b"),
+            "identity": re.compile(r"\b(e-?mail|name|zip|identity|who you are|(user|customer) id)\b"),
+            "address": re.compile(r"\b(address|street)\b"),
+        }
+    )
+    guarded: ClassVar[Mapping[str, str]] = frozen({"orders": "order", "users": "profile"})
 
     known_by: str = "email"
     """``email`` or ``name``: what the customer can be looked up by."""
@@ -98,7 +105,7 @@ class RetailDesk(Desk[Request], RetailTools):
         return made
 
     def opening(self) -> str:
-        return " ".join(self.wording.format(who="" if "identity" in self.withheld else self.who()).split())
+        return " ".join(filled(self.wording, who="" if "identity" in self.withheld else self.who()).split())
 
     def who(self) -> str:
         """How the customer introduces himself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.desk import ALLOWED, Verdict
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.retail_tools import CANCEL_REASONS
@@ -11,14 +12,16 @@ from trace_gym.targets.tau2.retail_tools import CANCEL_REASONS
 if TYPE_CHECKING:
     from trace_gym.targets.tau2.retail import RetailDesk
 
-ACTED_ON = {
-    "cancel_pending_order": "pending",
-    "modify_pending_order_address": "pending",
-    "modify_pending_order_items": "pending",
-    "modify_pending_order_payment": "pending",
-    "exchange_delivered_order_items": "delivered",
-    "return_delivered_order_items": "delivered",
-}
+ACTED_ON = frozen(
+    {
+        "cancel_pending_order": "pending",
+        "modify_pending_order_address": "pending",
+        "modify_pending_order_items": "pending",
+        "modify_pending_order_payment": "pending",
+        "exchange_delivered_order_items": "delivered",
+        "return_delivered_order_items": "delivered",
+    }
+)
 """Tool -> the status that an order must have for it. For an address the tool asks less."""
 
 

@@ -5,9 +5,11 @@ What differs between tau-bench and tau2 as a matter of names is in `results.RENA
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Self
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.recorded import Shown
 from trace_gym.targets.tau2.retail_records import LATER
@@ -16,7 +18,7 @@ from trace_gym.world import World
 
 _ID = "tau2's profiles carry their id"
 _EMPTY = "tau-bench leaves out the fields of an order that are empty"
-DIFFERENCES: dict[str, dict[str, str]] = {
+DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen({
     "get_user_details": {"user_id": _ID},
     "modify_user_address": {"user_id": _ID},
     **{
@@ -27,7 +29,7 @@ DIFFERENCES: dict[str, dict[str, str]] = {
             "exchange_delivered_order_items",
         )
     },
-}  # fmt: skip
+})  # fmt: skip
 """Tool -> field -> how tau-bench's answer differs from tau2's.
 
 Of several items that are replaced in one call, tau-bench gives each the price and the options of its own variant,

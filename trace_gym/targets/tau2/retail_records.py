@@ -5,15 +5,16 @@ Values come from small fixed pools, as those of the airline do (`records`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product as combinations
 from random import Random
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.records import FIRST_NAMES, LAST_NAMES, STATES, STREETS
 
 # fmt: off
-PRODUCTS: dict[str, dict[str, tuple[str, ...]]] = {
+PRODUCTS: Mapping[str, Mapping[str, tuple[str, ...]]] = frozen({
     "Rain Jacket": {"color": ("red", "navy", "olive", "grey"), "size": ("S", "M", "L"), "lining": ("fleece", "mesh")},
     "Tea Kettle": {"volume": ("small", "large"), "color": ("white", "black", "copper"), "heat": ("gas", "electric")},
     "Floor Rug": {"shape": ("round", "square", "oval"), "fibre": ("wool", "jute"), "color": ("cream", "rust", "teal")},
@@ -24,13 +25,13 @@ PRODUCTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Cycling Gloves": {"size": ("S", "M", "L", "XL"), "fingers": ("half", "full"), "color": ("black", "lime")},
     "Picnic Basket": {"seats": ("two", "four", "six"), "weave": ("willow", "rattan"), "lining": ("plain", "checked")},
     "Chess Set": {"wood": ("walnut", "maple", "ebony"), "board": ("folding", "solid"), "size": ("club", "travel")},
-}
+})
 """Name -> its options and their values."""
 # fmt: on
 
 _pools = Random("trace_gym/tau2/retail/pools")  # fixed for ever: a change here changes every scenario
 ORDER_IDS = tuple(f"#W{n}" for n in sorted(_pools.sample(range(1_000_000, 10_000_000), k=120)))
-PRODUCT_IDS = dict(zip(PRODUCTS, map(str, _pools.sample(range(10**9, 10**10), k=len(PRODUCTS))), strict=True))
+PRODUCT_IDS = frozen(dict(zip(PRODUCTS, map(str, _pools.sample(range(10**9, 10**10), k=len(PRODUCTS))), strict=True)))
 ITEM_IDS = tuple(str(n) for n in sorted(_pools.sample(range(10**9, 10**10), k=160)))
 METHOD_NUMBERS = tuple(sorted(_pools.sample(range(1_000_000, 10_000_000), k=96)))
 USER_NUMBERS = tuple(sorted(_pools.sample(range(1000, 10_000), k=24)))

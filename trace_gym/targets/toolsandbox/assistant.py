@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import ClassVar, Self
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox import records
 from trace_gym.targets.toolsandbox.expert import SKILLS, Expert
 from trace_gym.targets.toolsandbox.hearing import heard, topics
@@ -20,15 +21,17 @@ from trace_gym.world import Call, Check, Say
 __all__ = ["GREETINGS", "SKILLS", "Assistant", "Request", "records"]
 
 GREETINGS = ("Hello, are you there?", "I need some help with my phone.", "Hi! Something has to be done.")
-_TOOLS = {tool: name for name, tool in SWITCHES.items()}
+_TOOLS = frozen({tool: name for name, tool in SWITCHES.items()})
 """The setting that each tool switches."""
 TRIES = 40
 """Problems that are drawn until one is of the kind that is sought; a broken verifier may rule out all of them."""
-ONE_OF = {
-    "contacts": ("name", "phone_number", "relationship", "is_self"),
-    "messages": ("recipient_phone_number",),
-    "reminders": ("latitude", "longitude"),
-}
+ONE_OF = frozen(
+    {
+        "contacts": ("name", "phone_number", "relationship", "is_self"),
+        "messages": ("recipient_phone_number",),
+        "reminders": ("latitude", "longitude"),
+    }
+)
 """What tells whether a new record is one that was asked for; its other fields are the requests' business."""
 WHO = frozenset({"which", "number"})
 """Questions of which either finds a person."""
@@ -139,7 +142,7 @@ class Assistant(Phone):
         missing = {topic for asked in want.asked for topic in (WHO if asked in WHO else {asked})}
         yield Check.guard("the user was asked for nothing that is known", missing.issuperset(self.asked))
         for table in ("contacts", "messages", "reminders"):
-            now, was, then = (getattr(world, table) for world in (self, start, want))
+            now, was, then = (vars(world)[table] for world in (self, start, want))
             holds = _within(now, was, then, ONE_OF[table])
             yield Check.guard(f"no {table} changed in a way that was not asked for", holds)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox import records
 from trace_gym.targets.toolsandbox.calendar import moment
 from trace_gym.targets.toolsandbox.lookups import (
@@ -23,17 +24,19 @@ from trace_gym.targets.toolsandbox.schedule import Remind, When
 if TYPE_CHECKING:
     from trace_gym.targets.toolsandbox.assistant import Assistant
 
-NEEDED = {
-    "text": ("cellular",),
-    "price": ("wifi",),
-    "exchange": ("wifi",),
-    "position": ("location_service",),
-    "weather": ("location_service", "wifi"),
-    "distance": ("location_service", "wifi"),
-    "report": ("wifi", "cellular"),
-    "remind": (),
-    "number": (),
-}
+NEEDED = frozen(
+    {
+        "text": ("cellular",),
+        "price": ("wifi",),
+        "exchange": ("wifi",),
+        "position": ("location_service",),
+        "weather": ("location_service", "wifi"),
+        "distance": ("location_service", "wifi"),
+        "report": ("wifi", "cellular"),
+        "remind": (),
+        "number": (),
+    }
+)
 """The services that each kind of request needs."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.targets.toolsandbox.settings import LABELS, LOW_BATTERY, SWITCHES
-from trace_gym.world import Call, Say, ToolError
+from trace_gym.world import Call, Say, ToolError, call_tool
 
 if TYPE_CHECKING:
     from trace_gym.targets.toolsandbox.assistant import Assistant
@@ -80,7 +80,7 @@ class Expert:
         """
         yield Call(tool, arguments)
         try:
-            return getattr(self.phone, tool)(**arguments)
+            return call_tool(self.phone, tool, arguments)
         except ToolError as error:
             refusal = str(error)
         wanted = cure(refusal)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-TOPICS = {
-    "which": re.compile(r"\bwhich\b|\bwho do you mean\b|\b(full|last) name\b|\bsurname\b"),
-    "number": re.compile(r"\bnumber\b"),
-    "content": re.compile(r"\bsay\b|\bmessage\b|\bwrite\b|\bcontent\b"),
-    "time": re.compile(r"\bwhen\b|\bwhat (time|day|date)\b|\bat what\b"),
-}
+from trace_gym.targets.constants import frozen
+
+TOPICS = frozen(
+    {
+        "which": re.compile(r"\bwhich\b|\bwho do you mean\b|\b(full|last) name\b|\bsurname\b"),
+        "number": re.compile(r"\bnumber\b"),
+        "content": re.compile(r"\bsay\b|\bmessage\b|\bwrite\b|\bcontent\b"),
+        "time": re.compile(r"\bwhen\b|\bwhat (time|day|date)\b|\bat what\b"),
+    }
+)
 """What the user may be asked for."""
 CLOSE = 0.05 + 1e-9
 """How far a number that is told may lie from the right one: it may be rounded to one decimal."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, Stuck
 from trace_gym.targets.toolsandbox.hearing import numbers, stated
 from trace_gym.targets.toolsandbox.measures import distance
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 INVENTED = 100.0
 """The number that an expert makes up who does not say that there is none."""
-TEMPERATURES = {
+TEMPERATURES = frozen({
     "max_temperature": "the highest temperature", "min_temperature": "the lowest temperature",
     "average_temperature": "the average temperature",
-}  # fmt: skip
+})  # fmt: skip
 
 
 def on_day(days: int) -> str:

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox.calendar import stamp
 from trace_gym.targets.toolsandbox.settings import LOW_BATTERY
 
@@ -37,24 +38,24 @@ CHORES = (
     "water the plants", "buy oat milk", "call the plumber", "pick up the parcel", "renew the passport", "feed the cat",
     "pay the rent", "book a haircut", "send the invoice", "clean the oven", "walk the dog", "return the library books",
 )
-CITIES = {
+CITIES = frozen({
     "Austin": ("Texas", 30.267, -97.743), "Boise": ("Idaho", 43.615, -116.202), "Denver": ("Colorado", 39.739, -104.99),
     "Madison": ("Wisconsin", 43.073, -89.401), "Portland": ("Oregon", 45.515, -122.679),
     "Raleigh": ("North Carolina", 35.78, -78.638), "Tucson": ("Arizona", 32.222, -110.975),
     "Tulsa": ("Oklahoma", 36.154, -95.993), "Omaha": ("Nebraska", 41.257, -95.934),
     "Spokane": ("Washington", 47.659, -117.426), "Albany": ("New York", 42.653, -73.756),
-}
-PLACES = {
+})
+PLACES = frozen({
     "Harbor Museum": "museum", "Cedar Library": "library", "North Station": "station", "Orchid Theater": "theater",
     "Maple Hospital": "hospital", "Summit Gym": "gym", "Willow Bakery": "bakery", "Granite Hotel": "hotel",
-}
-COMPANIES = {
+})
+COMPANIES = frozen({
     "Northwind": "NWND", "Larkspur": "LKSP", "Bluepeak": "BLPK", "Quillon": "QLLN", "Ferrowave": "FRWV",
     "Solstead": "SLST", "Mirabrook": "MRBK", "Tessaro": "TSRO",
-}
-RATES = {
+})
+RATES = frozen({
     "USD": 1.0, "EUR": 0.92, "GBP": 0.79, "JPY": 151.3, "CHF": 0.88, "CAD": 1.36, "SEK": 10.6, "MXN": 17.1, "INR": 83.4,
-}
+})
 SKIES = ("Sunny", "Cloudy", "Light rain", "Overcast", "Snow", "Windy")
 STREETS = ("Elm Road", "Harbor Street", "Mill Lane", "Hill Avenue", "Park Drive", "Lake View")
 # fmt: on

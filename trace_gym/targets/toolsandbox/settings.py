@@ -5,24 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox.refusals import refusal
 from trace_gym.world import World, tool
 
 LOW_BATTERY = "low_battery_mode"
 SERVICES = ("cellular", "wifi", "location_service")
-LABELS = {
-    "cellular": "cellular service",
-    "wifi": "wifi",
-    "location_service": "location service",
-    LOW_BATTERY: "low battery mode",
-}
+LABELS = frozen(
+    {
+        "cellular": "cellular service",
+        "wifi": "wifi",
+        "location_service": "location service",
+        LOW_BATTERY: "low battery mode",
+    }
+)
 """What each setting is called in words."""
-SWITCHES = {
-    "cellular": "set_cellular_service_status",
-    "wifi": "set_wifi_status",
-    "location_service": "set_location_service_status",
-    LOW_BATTERY: "set_low_battery_mode_status",
-}
+SWITCHES = frozen(
+    {
+        "cellular": "set_cellular_service_status",
+        "wifi": "set_wifi_status",
+        "location_service": "set_location_service_status",
+        LOW_BATTERY: "set_low_battery_mode_status",
+    }
+)
 """The tool that switches each setting."""
 
 

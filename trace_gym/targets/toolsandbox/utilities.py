@@ -23,8 +23,10 @@ class Utilities(Clocked):
     def timestamp_to_datetime_info(self, timestamp: float) -> dict[str, int]:
         check_timestamps(timestamp=timestamp)
         at = calendar.moment(timestamp)
-        names = ("year", "month", "day", "hour", "minute", "second")
-        return {name: getattr(at, name) for name in names} | {"isoweekday": at.isoweekday()}
+        return {
+            "year": at.year, "month": at.month, "day": at.day, "hour": at.hour, "minute": at.minute,
+            "second": at.second, "isoweekday": at.isoweekday(),
+        }  # fmt: skip
 
     @tool(kind="generic")
     def datetime_info_to_timestamp(
