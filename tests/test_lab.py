@@ -7,13 +7,18 @@ import re
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("transformers", reason="the embedded agent needs the lab extra")
 
+import torch
+from transformers import Qwen3Config, Qwen3ForCausalLM
+
 from trace_gym import registry
-from trace_gym.lab import BASE, demos, lessons, pretrain, tokenizer
+from trace_gym.errors import ConfigError
+from trace_gym.lab import BASE, demos, heads, lessons, pretrain, tokenizer
 
 TINY = pretrain.Size(
     hidden=16, layers=1, heads=2, ffn=16, phases=(pretrain.Phase(80), pretrain.Phase(80, routes=10, quizzes=40))
@@ -27,6 +32,63 @@ def test_the_same_command_makes_the_same_base(tmp_path: Path, monkeypatch: pytes
         pretrain.train(TINY, tmp_path / name)
     for file in ("model.safetensors", "tokenizer.json", "lab.json", "config.json"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+    assert json.loads((tmp_path / "one" / "config.json").read_text())["head_dim"] == heads.HEAD_DIM
+    with pytest.raises(ConfigError, match="found head size 32, expected 8"):
+        pretrain.train(TINY, tmp_path / "one", skip=1)
+
+
+def qwen3(head_dim: int = 8, **changes: Any) -> Any:
+    """A random model in double precision, with key heads that are shared and norms that are not all 1."""
+    shape = {"vocab_size": 50, "hidden_size": 24, "num_hidden_layers": 2, "intermediate_size": 16}
+    sizes = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": head_dim, "rms_norm_eps": 0.3}
+    torch.manual_seed(0)
+    model = Qwen3ForCausalLM(Qwen3Config(**shape, **sizes, **changes)).double().eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(std=0.7)
+    return model
+
+
+@pytest.mark.parametrize("head_dim", [2, 8, 16])
+@pytest.mark.parametrize("bias", [False, True])
+def test_widened_heads_give_the_same_logits(head_dim: int, bias: bool) -> None:
+    """The large epsilon would show if its share of the norm changed."""
+    model = qwen3(head_dim, attention_bias=bias)
+    wide = heads.widen(model)
+    assert wide.config.head_dim == heads.HEAD_DIM
+    ids = torch.randint(0, 50, (3, 200))
+    with torch.inference_mode():
+        before, after = model(ids).logits, wide(ids).logits
+    assert before.std() > 1
+    torch.testing.assert_close(after, before, atol=1e-5, rtol=1e-5)
+
+
+def test_heads_that_are_wide_enough_are_left_alone() -> None:
+    assert heads.widen(model := qwen3(32)) is model
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"head_dim": 12}, "32 is not a multiple of 12"),
+        ({"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}}, "rotary embedding 'linear'"),
+    ],
+)
+def test_heads_that_cannot_be_widened_are_an_error(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        heads.widen(qwen3(**changes))
+
+
+def test_the_shipped_base_ends_with_the_widening_of_its_heads() -> None:
+    """Dropping the new dimensions and adding them again gives the shipped weights."""
+    base = Qwen3ForCausalLM.from_pretrained(str(BASE))
+    size, wide = pretrain.SIZES["small"], base.config.head_dim
+    assert wide == heads.HEAD_DIM
+    stretch = wide * size.heads // size.hidden
+    for name, weight in base.state_dict().items():
+        if (layer := name.split(".")[-2]) in ("q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"):
+            rows = weight.T if layer == "o_proj" else weight
+            assert not rows.unflatten(0, (-1, stretch))[:, 1:].any(), name
 
 
 def test_the_shipped_base_has_the_size_that_the_code_names() -> None:

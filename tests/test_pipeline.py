@@ -85,6 +85,13 @@ def test_every_stage_leaves_a_file_a_person_can_open(finished: Path) -> None:
     assert "precondition_verification" in page and "<svg" in page
 
 
+def test_a_run_folder_names_no_place_of_the_machine(finished: Path) -> None:
+    places = {str(p).encode() for p in (finished.parent, Path(registry.__file__).parents[1], Path.home(), Path.cwd())}
+    for file in finished.rglob("*"):
+        found = [place for place in places if file.is_file() and place in file.read_bytes()]
+        assert not found, file
+
+
 def test_test_tasks_are_disjoint_from_what_earlier_stages_saw(finished: Path) -> None:
     seen = json.loads((finished / "seen.json").read_text())
     assert set(seen) >= {"rollouts", "skill", "evaluate"}

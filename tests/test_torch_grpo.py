@@ -21,6 +21,7 @@ from torch import nn
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, NoSignal, ReadError
+from trace_gym.lab import BASE
 from trace_gym.score import SPARSE_WEIGHTS
 from trace_gym.trainers import base, checkpoint
 from trace_gym.trainers.batch import Sample, batches, token_logps
@@ -378,6 +379,32 @@ def test_a_run_leaves_metrics_and_an_adapter_that_peft_loads(whole: Path, model_
     assert loaded.peft_config["default"].to_dict()["r"] == 2
     assert any(bool(t.any()) for name, t in adapter(whole).items() if "lora_B" in name)
     assert sorted(p.name for p in whole.iterdir()) == ["adapter", "checkpoint", "metrics.jsonl"]
+
+
+def test_adapter_files_name_no_place_of_the_machine(whole: Path, model_dir: Path) -> None:
+    for file in whole.rglob("*"):
+        assert not file.is_file() or str(model_dir.parent).encode() not in file.read_bytes(), file
+    named = json.loads((whole / "adapter" / "adapter_config.json").read_text())["base_model_name_or_path"]
+    assert named == model_dir.name
+
+
+def test_the_base_of_an_adapter_has_a_portable_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    hub = tmp_path / "cache" / "models--Qwen--Qwen3-4B--it" / "snapshots" / "0a1b"
+    below = tmp_path / "models" / "mine"
+    for folder in (hub, below):
+        folder.mkdir(parents=True)
+    names = {
+        BASE: "lab",
+        "Qwen/Qwen3-4B": "Qwen/Qwen3-4B",
+        hub: "Qwen/Qwen3-4B--it",
+        "models/mine": "models/mine",
+        below: "models/mine",
+        tmp_path.parent: tmp_path.parent.name,
+    }
+    for model, name in names.items():
+        assert checkpoint.portable_name(model) == name
+        assert checkpoint.portable_name(str(model)) == name
 
 
 def test_the_same_seed_gives_the_same_run_and_another_does_not(whole: Path, model_dir: Path, tmp_path: Path) -> None:

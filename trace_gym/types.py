@@ -394,6 +394,7 @@ class Adapter(Record):
     seed: int = 0
     """Training seed."""
     path: str
+    """Folder of the adapter, relative to the folder of the run."""
     base_model: str
     rank: int
     trained_on: str

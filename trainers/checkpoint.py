@@ -22,6 +22,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from trace_gym.errors import ReadError
+from trace_gym.lab import BASE
 from trace_gym.trainers.config import GRPOConfig
 
 Metrics = dict[str, float | int | None]
@@ -153,9 +154,34 @@ def _old(folder: Path) -> Path:
     return folder.with_name(folder.name + ".old")
 
 
+def portable_name(model: str | Path) -> str:
+    """Return what an adapter names as its base model: a value that shows no absolute path of this machine.
+
+    Returns:
+        ``lab`` for the base model that ships with the package, and the hub name for a name on the hub or a snapshot in
+        the hub's cache. For any other folder its path relative to the working directory, or its last component if it
+        is not below the working directory.
+    """
+    if not (folder := Path(model)).is_dir():
+        return str(model)
+    folder = folder.resolve()
+    if folder == BASE.resolve():
+        return "lab"
+    if folder.parent.name == "snapshots" and (cached := folder.parents[1].name).startswith("models--"):
+        return cached.removeprefix("models--").replace("--", "/", 1)
+    here = Path.cwd()
+    return str(folder.relative_to(here)) if here in folder.parents else folder.name
+
+
 def _save_peft(model: PeftModel, folder: Path) -> None:
-    # Without the argument peft may ask a model hub whether the embeddings grew; they did not.
-    model.save_pretrained(str(folder), save_embedding_layers=False)
+    config = model.peft_config[model.active_adapter]
+    loaded = config.base_model_name_or_path
+    config.base_model_name_or_path = portable_name(loaded) if loaded else loaded
+    try:
+        # Without the argument peft may ask a model hub whether the embeddings grew; they did not.
+        model.save_pretrained(str(folder), save_embedding_layers=False)
+    finally:
+        config.base_model_name_or_path = loaded
     (folder / "README.md").unlink(missing_ok=True)  # an empty model card
 
 

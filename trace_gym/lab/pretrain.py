@@ -1,8 +1,9 @@
 """Pre-train the embedded agent from scratch: ``python -m trace_gym.lab.pretrain --out DIR``.
 
 The data are imperfect demonstrations (`demos`), routing exercises and questions (`lessons`), all
-from the pre-training seeds. The result is an ordinary Hugging Face folder. The same command on the
-same versions of the libraries, with one thread, gives the same weights.
+from the pre-training seeds. The result is an ordinary Hugging Face folder, whose attention heads are widened
+at the end to a size that vLLM serves (`heads`). The same command on the same versions of the libraries, with one
+thread, gives the same weights.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from trace_gym.lab import demos, lessons, tokenizer
+from trace_gym.errors import ConfigError
+from trace_gym.lab import demos, heads, lessons, tokenizer
 
 CONTEXT_WEIGHT, CONTEXT_SHARE = 0.4, 0.3
 """Loss weight of tokens that the agent does not write, and the share of them that is counted at all:
@@ -128,12 +130,19 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
     tok = _tokenizer(str(out))
     if skip:
         model = Qwen3ForCausalLM.from_pretrained(out, dtype=torch.float32)
+        if skip < len(size.phases) and model.config.head_dim != size.hidden // size.heads:
+            raise ConfigError(
+                f"cannot train {out} further: found head size {model.config.head_dim}, expected "
+                f"{size.hidden // size.heads}. Its heads were widened after its last phase; train a new folder"
+            )
     else:
         model = Qwen3ForCausalLM(size.config(len(tok), tok.eos_token_id, tok.pad_token_id))
     tokens = 0
     with (out / "pretrain.jsonl").open("a" if skip else "w") as log:
         for number in range(skip, len(size.phases)):
             tokens += _phase(model, size, number, out, log, seed, workers, report)
+            if number == len(size.phases) - 1:
+                model = heads.widen(model)
             model.save_pretrained(out)
     figures = {
         "size": asdict(size),

@@ -102,7 +102,7 @@ def evaluate(run: Run) -> None:
         "seeds": c.seeds,
         "routing": run.path("routing.json"),
     }
-    weights = {name: Path(r["path"]) for name, r in adapters.items()}
+    weights = {name: run.path(r["path"]) for name, r in adapters.items()}
     run.stage(
         "evaluate", {**depends, **weights, **common.base(run), **common.env(c.target.env)}, [*outputs, proof], work
     )
@@ -111,7 +111,7 @@ def evaluate(run: Run) -> None:
 def _play(run: Run, adapters: dict[str, Any]) -> None:
     c, plays = run.config, []
     names = learnable(run)
-    policies: dict[str, Path | None] = {common.BASE: None} | {n: Path(r["path"]) for n, r in adapters.items()}
+    policies: dict[str, Path | None] = {common.BASE: None} | {n: run.path(r["path"]) for n, r in adapters.items()}
     for name, path in policies.items():
         sets = [(_test(run, level), f"test-{level}") for level in c.target.levels]
         sets += [(_validation(run, level), f"validate-{level}") for level in c.target.levels]

@@ -94,7 +94,7 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
     c = run.config
     ledger = run.ledger
     who: dict[str, tuple[str, Any]] = {
-        "rollouts": (str(c.source or c.model), "model"),
+        "rollouts": (c.source.name if c.source else c.model, "model"),
         "diagnose": ("rules over reference and actual writes", "rules"),
         "synthesize": ("templates", "template"),
         "validate": (f"properties, profile {c.validation}", "code"),

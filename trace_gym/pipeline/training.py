@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from trace_gym import registry
@@ -82,6 +83,8 @@ def train(run: Run) -> None:
         results = common.watch(
             run, jobs, lambda: sum(common.lines(j.out / "metrics.jsonl") for j in jobs), total, "iterations"
         )
+        for made in results:  # relative, so that the folder can be moved and names no place of this machine
+            made |= {"path": os.path.relpath(made["path"], run.folder)} if "path" in made else {}
         write(out, json.dumps(results, indent=1) + "\n")
         trained = [r for r in results if "path" in r]
         stopped = "".join(f"; {r['name']}: {r['no_signal']}" for r in results if "no_signal" in r)

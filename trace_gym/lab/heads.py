@@ -1,0 +1,119 @@
+"""Wider attention heads for a Qwen3 model that computes the same function.
+
+vLLM has no attention kernel for the head size of the small models here, so the last step of pre-training widens the
+heads to `HEAD_DIM`. To widen a model folder in place: ``python -m trace_gym.lab.heads DIR``.
+
+Each dimension of a head moves to a new index, and the new dimensions in between are zero. Three facts make this exact:
+
+- Rotary embedding turns dimensions ``i`` and ``i + d/2`` of a head by the angle ``position * theta ** (-2i/d)``. With
+  ``d' = s * d``, index ``s * i`` has the same angle, and its partner is ``s * i + d'/2``.
+- RMSNorm divides by ``sqrt(mean + eps)``, and the zeros divide the mean by ``s``. Query and key projections are
+  multiplied by ``sqrt(s)``, which restores the mean, so that ``eps`` keeps its weight as well. The norm's output is
+  then ``sqrt(s)`` times the original.
+- Scores are divided by ``sqrt(d')``, that is by ``sqrt(s)`` too much. Queries therefore keep the factor ``sqrt(s)``,
+  and the weight of the key norm is divided by it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import tempfile
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from trace_gym.errors import ConfigError
+
+HEAD_DIM = 32
+"""The smallest head size that vLLM serves on a CPU."""
+
+
+def widen(model: Any, head_dim: int = HEAD_DIM) -> Any:
+    """Return a model with the same logits whose attention heads have at least `head_dim` dimensions.
+
+    Args:
+        model: A `Qwen3ForCausalLM`; it is returned as it is if its heads are wide enough.
+        head_dim: A multiple of the model's own head size.
+
+    Raises:
+        ConfigError: The model is not a Qwen3 model with default rotary embeddings, or its head size does not divide
+            `head_dim`.
+    """
+    import torch
+
+    config, old = model.config, getattr(model.config, "head_dim", 0)
+    rope = getattr(config, "rope_parameters", None) or {}
+    if config.model_type != "qwen3" or rope.get("rope_type") != "default" or old < 2 or old % 2:
+        raise ConfigError(
+            f"cannot widen attention heads: found model type {config.model_type!r} with rotary embedding "
+            f"{rope.get('rope_type')!r} and head size {old}, expected a 'qwen3' model with 'default' and an even size"
+        )
+    if old >= head_dim:
+        return model
+    if head_dim % old:
+        raise ConfigError(
+            f"cannot widen attention heads from {old} to {head_dim} dimensions: {head_dim} is not a multiple of {old}. "
+            "Choose a hidden size and a number of heads with a head size that divides it"
+        )
+    wider = copy.deepcopy(config)
+    wider.head_dim = head_dim
+    with torch.random.fork_rng(devices=[]):  # the initial weights are replaced
+        made = type(model)(wider).to(model.dtype)
+    stretch = head_dim // old
+    with torch.no_grad():
+        made.load_state_dict({name: _widened(name, w, old, stretch) for name, w in model.state_dict().items()})
+    made.generation_config = copy.deepcopy(model.generation_config)
+    return made.train(model.training)
+
+
+def _widened(name: str, weight: Any, old: int, stretch: int) -> Any:
+    """Return a weight or bias of the wider model."""
+    (layer, kind), factor = name.split(".")[-2:], sqrt(stretch)
+    if layer == "q_norm":
+        return _spread(weight, old, stretch)
+    if layer == "k_norm":
+        return _spread(weight / factor, old, stretch)
+    if layer in ("q_proj", "k_proj"):
+        return _spread(weight * factor, old, stretch)
+    if layer == "v_proj":
+        return _spread(weight, old, stretch)
+    if layer == "o_proj" and kind == "weight":
+        return _spread(weight.T, old, stretch).T.contiguous()
+    return weight
+
+
+def _spread(rows: Any, old: int, stretch: int) -> Any:
+    """Return the rows with zero rows in between: row ``i`` of a head goes to ``stretch * i``."""
+    made = rows.new_zeros(rows.shape[0] // old, old, stretch, *rows.shape[1:])
+    made[:, :, 0] = rows.reshape(rows.shape[0] // old, old, *rows.shape[1:])
+    return made.reshape(rows.shape[0] * stretch, *rows.shape[1:])
+
+
+def main() -> None:
+    """Widen the heads of a model folder in place."""
+    from transformers import AutoModelForCausalLM
+
+    from trace_gym.errors import ReadError
+
+    parser = argparse.ArgumentParser(description="Widen the attention heads of a Qwen3 folder; its logits stay.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--head-dim", type=int, default=HEAD_DIM)
+    arguments = parser.parse_args()
+    try:
+        model = AutoModelForCausalLM.from_pretrained(arguments.folder, dtype="auto", local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ReadError(f"no model can be read from {arguments.folder} ({error})") from error
+    before = model.config.head_dim
+    wider = widen(model, arguments.head_dim)
+    if wider is not model:
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as beside:
+            wider.save_pretrained(beside)
+            for file in sorted(Path(beside).iterdir(), reverse=True):  # the weights before the configuration
+                os.replace(file, arguments.folder / file.name)
+    print(f"{arguments.folder}: head size {before} -> {wider.config.head_dim}")
+
+
+if __name__ == "__main__":
+    main()
