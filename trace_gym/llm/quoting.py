@@ -1,8 +1,8 @@
-"""Rendering of text that may be hostile, so that it cannot leave its place in a prompt.
+r"""Rendering of text that may be hostile, so that it cannot leave its place in a prompt.
 
 Logs, models, environments and targets supply such text. `inline` keeps it on its line, `quoted` makes it a JSON string,
 and `fenced` puts several lines into a code block that the text cannot close. In all three, characters that break a
-line, cannot be seen, or change the direction of writing become visible escapes such as ``\\u2028``.
+line, cannot be seen, or change the direction of writing become visible escapes such as ``\u2028``.
 """
 
 from __future__ import annotations

@@ -17,12 +17,14 @@ from trace_gym import registry
 from trace_gym import world as contract
 from trace_gym.errors import ConfigError, RejectedEnv
 from trace_gym.llm import Model
+from trace_gym.llm.quoting import inline
 from trace_gym.sandbox import RULES, confined_validate
 from trace_gym.synthesize import slots, template
 from trace_gym.synthesize.admission import synthesize
+from trace_gym.synthesize.allowances import allowances
 from trace_gym.synthesize.evidence import shorten
 from trace_gym.synthesize.ground import BASE, ground_of
-from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.synthesize.llm_author import LlmAuthor, public_part
 from trace_gym.synthesize.rounds import USUAL, Tell, Terms, screen
 from trace_gym.targets.catalogue import foundation
 from trace_gym.targets.user import bases
@@ -35,6 +37,8 @@ from trace_gym.validate.context import NOTHING
 
 CODES = ("TG001", "TG101", "TG102", "TG104", "TG401", "TG402", "TG403", "TG404", "TG411", "TG412", "TG413")
 """What is asked of a base world, which has neither problems nor a verifier."""
+PROMPTS = ("system", "base", "gate", "repair")
+"""The templates under ``templates/prompts/`` that the author of base worlds uses."""
 EPISODES = 4
 """Recorded episodes that the author reads from beginning to end."""
 ANSWERS, REFUSALS = 3, 2
@@ -50,7 +54,13 @@ class BaseAuthor(LlmAuthor):
     def template_sha256(self, spec: Spec) -> str:
         """Hash of the prompts and the skeleton."""
         folder = resources.files("trace_gym.templates")
-        names = ("prompts/system.md.jinja", "prompts/base.md.jinja", "prompts/repair.md.jinja", "env/base.py.jinja")
+        names = (
+            "prompts/system.md.jinja",
+            "prompts/base.md.jinja",
+            "prompts/gate.md.jinja",
+            "prompts/repair.md.jinja",
+            "env/base.py.jinja",
+        )
         return sha256("".join((folder / name).read_text() for name in names))
 
     def _writing(self, spec: Spec) -> str:
@@ -62,12 +72,13 @@ class BaseAuthor(LlmAuthor):
             interface=home.interface,
             tools=[_told(tool["function"], home) for tool in home.tools],
             episodes=[shorten(e) for e in _shown(home)[:EPISODES]],
-            contract=Path(str(contract.__file__)).read_text().strip(),
+            contract=public_part(Path(str(contract.__file__)).read_text()),
             parents=place.sources,
             not_compared=home.settings.not_compared,
             properties=[PROPERTIES[code] for code in CODES],
             imports="\n".join(slots.imports(place)),
             rules=RULES.values(),
+            allowed=allowances(),
         )
 
     def _room(self, spec: Spec) -> int | None:
@@ -184,7 +195,7 @@ def _told(function: dict[str, Any], home: TargetFolder) -> dict[str, Any]:
 def _answers(tool: str, episodes: Iterable[Trajectory]) -> list[tuple[str, bool]]:
     """Recorded calls of a tool with their answers, each once, and whether it was refused."""
     made = {
-        f"{tool} {json.dumps(call.arguments)}\n{told[:LONGEST]}": refused(told)
+        f"{inline(tool)} {json.dumps(call.arguments)}\n{told[:LONGEST]}": refused(told)
         for episode in episodes
         for call, told in answers(episode)
         if call.tool == tool

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -15,12 +18,17 @@ from trace_gym import world as contract
 from trace_gym.llm import Completion, Model, Request, ask, ask_for, code_in
 from trace_gym.sandbox import RULES
 from trace_gym.synthesize import evidence, slots, template
+from trace_gym.synthesize.allowances import allowances
+from trace_gym.synthesize.behavior import behavior
+from trace_gym.synthesize.behavior import code as code_of_tools
 from trace_gym.synthesize.complaints import Complaint, Stage
+from trace_gym.synthesize.forms import types_in_words
 from trace_gym.targets.catalogue import Target, target
+from trace_gym.targets.listening import listening
 from trace_gym.types import Capability, Origin, Plan, Record, Spec, Trajectory, sha256
 from trace_gym.validate import PROPERTIES
 
-PROMPTS = ("system", "guidance", "plan", "write", "repair", "mutate")
+PROMPTS = ("system", "guidance", "plan", "write", "tools", "gate", "repair", "mutate")
 """The templates under ``templates/prompts/`` that it works from."""
 ELSEWHERE = "tau2_precondition"
 """The environment that shows the style where the target is a user's own."""
@@ -90,6 +98,7 @@ class LlmAuthor:
             interface=interface,
             tools=evidence.signatures(interface),
             evidence=evidence.evidence(capability, trajectories),
+            types=types_in_words(Planned.model_json_schema()),
             taken="; ".join(f"{c.id} ({c.title})" for c in taken if c.target == aim and c.capability),
         )
         planned, spent = ask(self.model, self._request(f"plan {name}", prompt), Planned)
@@ -156,12 +165,17 @@ class LlmAuthor:
             "write.md.jinja",
             spec=spec,
             plan_text=yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=110).strip(),
-            contract=Path(str(contract.__file__)).read_text().strip(),
+            contract=public_part(Path(str(contract.__file__)).read_text()),
             target=place,
+            tools=(tools := behavior(place, spec.tools)),
+            tool_code=code_of_tools(place, tools),
+            needs=_inherited_needs(place, spec.capability),
+            user=listening(place.world),
             example=_example(place),
             properties=list(PROPERTIES.values()),
             imports="\n".join(slots.imports(place)),
             rules=RULES.values(),
+            allowed=allowances(),
             room=self._room(spec),
             most=LINES,
         )
@@ -191,6 +205,29 @@ class LlmAuthor:
             much = f"the module has {count} lines, {count - LINES} more than the {LINES} that it may have"
             raise slots.Unwritable([f"{much}: choose a simpler design, not denser lines"], code)
         return text
+
+
+def public_part(source: str) -> str:
+    """Return the source of a module without its private functions and constants."""
+    lines, tree = source.splitlines(), ast.parse(source)
+    for node in reversed(tree.body):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                if name.startswith("_"):
+                    del lines[node.lineno - 1 : node.end_lineno]
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip()
+
+
+def _inherited_needs(place: Target, capability: str) -> str:
+    """Return which `needs` a module inherits, and whether it knows the capability."""
+    owner = next(c for c in place.world.__mro__ if "needs" in vars(c))
+    method = vars(owner)["needs"]
+    summary = (inspect.getdoc(method) or "").partition("\n")[0]
+    told = f'`{owner.__name__}.needs` ("{summary}")'
+    known = method.__globals__.get("SKILLS")
+    if known is None or capability in known:
+        return told
+    return f"{told}, which knows {', '.join(sorted(known))} only, and not {capability}: override it"
 
 
 def _example(place: Target) -> str:
