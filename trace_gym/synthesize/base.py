@@ -22,9 +22,10 @@ from trace_gym.sandbox import RULES, confined_validate
 from trace_gym.synthesize import slots, template
 from trace_gym.synthesize.admission import synthesize
 from trace_gym.synthesize.allowances import allowances
+from trace_gym.synthesize.behavior import public_part
 from trace_gym.synthesize.evidence import shorten
 from trace_gym.synthesize.ground import BASE, ground_of
-from trace_gym.synthesize.llm_author import LlmAuthor, public_part
+from trace_gym.synthesize.llm_author import LlmAuthor
 from trace_gym.synthesize.rounds import USUAL, Tell, Terms, screen
 from trace_gym.targets.catalogue import foundation
 from trace_gym.targets.user import bases
@@ -37,7 +38,7 @@ from trace_gym.validate.context import NOTHING
 
 CODES = ("TG001", "TG101", "TG102", "TG104", "TG401", "TG402", "TG403", "TG404", "TG411", "TG412", "TG413")
 """What is asked of a base world, which has neither problems nor a verifier."""
-PROMPTS = ("system", "base", "gate", "repair")
+PROMPTS = ("system", "base", "gate", "repair", "answer")
 """The templates under ``templates/prompts/`` that the author of base worlds uses."""
 EPISODES = 4
 """Recorded episodes that the author reads from beginning to end."""
@@ -85,9 +86,11 @@ class BaseAuthor(LlmAuthor):
         return None  # a target has as many tools as it has
 
     def _assembled(self, code: str, spec: Spec) -> str:
-        home = find(spec.target)
-        place, form = foundation(home), slots.base_contract(names_of(home.tools))
+        place, form = foundation(find(spec.target)), self._form(spec)
         return slots.render(slots.fill(code, spec, place, form), spec, place, self.name, form)
+
+    def _form(self, spec: Spec) -> slots.Contract:
+        return slots.base_contract(names_of(find(spec.target).tools))
 
 
 def base_spec(home: TargetFolder) -> Spec:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from types import FunctionType
@@ -99,3 +101,26 @@ def _stripped(function: FunctionType) -> ast.FunctionDef:
     if said := ast.get_docstring(node):
         node.body[0] = ast.Expr(ast.Constant(said.partition("\n")[0]))
     return node
+
+
+def public_part(source: str) -> str:
+    """Return the source of a module without its private functions and constants."""
+    lines, tree = source.splitlines(), ast.parse(source)
+    for node in reversed(tree.body):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                if name.startswith("_"):
+                    del lines[node.lineno - 1 : node.end_lineno]
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip()
+
+
+def inherited_needs(place: Target, capability: str) -> str:
+    """Return which `needs` a module inherits, and whether it knows the capability."""
+    owner = next(c for c in place.world.__mro__ if "needs" in vars(c))
+    method = vars(owner)["needs"]
+    summary = (inspect.getdoc(method) or "").partition("\n")[0]
+    told = f'`{owner.__name__}.needs` ("{summary}")'
+    known = method.__globals__.get("SKILLS")
+    if known is None or capability in known:
+        return told
+    return f"{told}, which knows {', '.join(sorted(known))} only, and not {capability}: override it"
