@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from trace_gym.errors import ModelError, ReadError
+from trace_gym.errors import ConfigError, ModelError, ReadError
 from trace_gym.llm import Request, Usage, ask, files, resolve
 from trace_gym.llm.address import Resolved
 from trace_gym.llm.books import Books
@@ -69,7 +69,8 @@ def test_a_request_is_a_page_and_the_answer_lies_beside_it(tmp_path: Path, clock
     done = handed(tmp_path, told).complete(request(answer={"type": "object", "title": "Plan"}))
     assert (done.text, done.model, done.cost, done.cached) == ('{"title": "Claims"}', "files", None, False)
     assert told == [f"waiting for {tmp_path / ANSWER}"]
-    messages = "## system\n\nYou write environments.\n\n---\n\n## user\n\nPlan it.\n"
+    first, second = "```markdown\nYou write environments.\n```", "```markdown\nPlan it.\n```"
+    messages = f"## system\n\n{first}\n\n---\n\n## user\n\n{second}\n"
     for part in ("# plan tau2_claims", messages, '"title": "Plan"', f"`{ANSWER}`"):
         assert part in (tmp_path / PAGE).read_text()
 
@@ -111,6 +112,62 @@ def test_a_second_run_takes_the_answers_that_are_there(tmp_path: Path, clock: Cl
     assert "this is sample 1" in (tmp_path / "003-write-..-it.md").read_text()
 
 
+@pytest.mark.parametrize("name", ["001-plan-tau2_claims", "017-plan-tau2_claims", "plan-tau2_claims"])
+@pytest.mark.parametrize("suffix", files.SUFFIXES)
+def test_answer_written_before_its_request_is_used(name: str, suffix: str, tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / f"{name}.answer{suffix}").write_text("Written early.")
+    told: list[str] = []
+    assert handed(tmp_path, told).complete(request()).text == "Written early."
+    assert (tmp_path / f"{name}.md").is_file()
+    assert len(told) == 2 and "was there before the request 'plan tau2_claims'" in told[0]  # the second one: it waits
+    assert handed(tmp_path, limit=60).complete(request()).text == "Written early."
+    with pytest.raises(ModelError, match="was not answered"):  # an answer serves one request
+        handed(tmp_path, limit=60).complete(request("Plan it otherwise."))
+
+
+def test_answers_of_a_page_that_was_deleted_are_found_again(tmp_path: Path, clock: Clock) -> None:
+    clock.at(3, lambda: (tmp_path / ANSWER).write_text("Good."))
+    handed(tmp_path).complete(request())
+    (tmp_path / PAGE).unlink()
+    assert handed(tmp_path, limit=60).complete(request()).text == "Good."
+
+
+def test_early_answers_to_other_purposes_or_requests_are_not_used(tmp_path: Path, clock: Clock) -> None:
+    for name, text in (
+        ("001-plan-tau2_claim.answer.md", "Another purpose."),
+        ("002-write-tau2_claims.answer.md", "Another purpose."),
+        ("003-plan-tau2_claims.answer.md", ""),
+        ("004-plan-tau2_claims.answer.md", f"<!-- trace_gym request {request('Else.').key} -->\nAnother request."),
+        ("005-plan-tau2_claims.answer.md", f"<!-- trace_gym request {request().key} -->\nThis request."),
+    ):
+        (tmp_path / name).write_text(text)
+    done = handed(tmp_path, limit=60).complete(request())
+    assert done.text.endswith("This request.")
+    assert handed(tmp_path, limit=60).complete(request("Else.")).text.endswith("Another request.")
+
+
+def test_page_of_a_continued_conversation_holds_only_new_messages(tmp_path: Path, clock: Clock) -> None:
+    long = "Plan it. " * 5000
+    first = request(long)
+    turns = ({"role": "assistant", "content": "A plan."}, {"role": "user", "content": "Make it shorter."})
+    again = first.model_copy(update={"messages": (*first.messages, *turns), "purpose": "repair 1 tau2_claims"})
+    for asked in (first, again):
+        with pytest.raises(ModelError):
+            handed(tmp_path, limit=10).complete(asked)
+    page = (tmp_path / "002-repair-1-tau2_claims.md").read_text()
+    assert len(page) < 2000 and f"`{PAGE}`" in page and "A plan." in page and "Make it shorter." in page
+    (tmp_path / PAGE).unlink()
+    with pytest.raises(ModelError):
+        handed(tmp_path, limit=10).complete(again.model_copy(update={"sample": 1}))
+    assert long.strip() in (tmp_path / "003-repair-1-tau2_claims.md").read_text()  # without the first page it is whole
+
+
+def test_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "desk").write_text("")
+    with pytest.raises(ConfigError, match="cannot use .*desk as the folder of files:DIR: found File exists"):
+        resolve(f"files:{tmp_path / 'desk'}")
+
+
 def test_an_empty_answer_is_none_yet_and_a_bad_one_is_named(tmp_path: Path, clock: Clock) -> None:
     answer = tmp_path / ANSWER
     clock.at(1, answer.touch)
@@ -136,7 +193,7 @@ def test_several_requests_wait_at_once_and_none_shares_a_page(tmp_path: Path, cl
         if len(pages) == 6 and not answered:
             answered.append(True)
             for page in pages:
-                page.with_suffix(".answer.txt").write_text(page.read_text().rpartition("\n\n")[2])
+                page.with_suffix(".answer.txt").write_text(page.read_text().rpartition("```markdown\n")[2][:-4])
 
     clock.always = answer_all
     one = handed(tmp_path)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from trace_gym.errors import ConfigError, ModelError, NoUsableAnswer
 from trace_gym.llm.dialect import asks_for
 from trace_gym.llm.extract import objects_in
+from trace_gym.llm.quoting import inline
 from trace_gym.llm.request import Completion, Model, Request
 
 T = TypeVar("T")
@@ -108,7 +109,7 @@ def _again(request: Request, last: Completion, fault: str, number: int) -> Reque
     """The first request with the last answer and what is wrong with it."""
     shorter = " Be shorter." if last.finish == "length" else ""
     form = f"\n\n{asks_for(request.answer)}" if request.answer is not None else ""
-    complaint = f"That answer cannot be used: {fault}.{shorter} Answer again, from the beginning.{form}"
+    complaint = f"That answer cannot be used: {inline(fault)}.{shorter} Answer again, from the beginning.{form}"
     turns = ({"role": "assistant", "content": last.text or "(nothing)"}, {"role": "user", "content": complaint})
     purpose = f"{request.purpose}, attempt {number}"
     return request.model_copy(update={"messages": (*request.messages, *turns), "purpose": purpose})

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+from trace_gym.llm.quoting import fenced
 from trace_gym.llm.request import Request
 from trace_gym.types import Message
 
@@ -68,7 +69,7 @@ def asks_for(schema: dict[str, Any]) -> str:
     """A sentence that asks for an answer of a schema."""
     return (
         "Answer with one JSON object of this JSON Schema, and nothing else:\n\n"
-        f"```json\n{json.dumps(schema, ensure_ascii=False)}\n```"
+        f"{fenced(json.dumps(schema, ensure_ascii=False), 'json')}"
     )
 
 

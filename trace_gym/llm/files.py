@@ -6,14 +6,16 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from trace_gym.errors import ModelError, ReadError
+from trace_gym.errors import ConfigError, ModelError, ReadError
 from trace_gym.files import write
 from trace_gym.llm.books import Books
 from trace_gym.llm.budget import Amount
+from trace_gym.llm.quoting import fenced, inline
 from trace_gym.llm.recordings import slug
 from trace_gym.llm.request import Completion, Request, well_formed
 
@@ -23,13 +25,16 @@ LONG_AGO = 60.0
 """Seconds after which a file that has not changed counts as whole at first sight."""
 TOLD_EVERY = 60.0
 """Seconds between two lines about what is waited for."""
-_KEY = re.compile(r"<!-- trace_gym request ([0-9a-f]{64}) -->")
+_KEY = re.compile(r"\ufeff?<!-- trace_gym request ([0-9a-f]{64}) -->")
+_NUMBER = re.compile(r"^\d+-")
 
 
 class Files:
     """Writes ``NNN-purpose.md`` into a folder and waits for ``NNN-purpose.answer.md``, or another of `SUFFIXES`.
 
-    A request that the folder holds already keeps its number, so a second run takes the answers that are there.
+    A request that the folder holds already keeps its number, so a second run takes the answers that are there. An
+    answer that was written before its request is taken as well: it is a file named after the purpose, such as
+    ``plan-tau2_claims.answer.md``, with or without a number, and without a page of the same name.
 
     Args:
         folder: Made when it is missing.
@@ -56,11 +61,13 @@ class Files:
         self.folder, self.books, self.tell = folder, books, tell
         self.limit, self.settle, self.poll = limit, settle, poll
         self._lock = Lock()
-        folder.mkdir(parents=True, exist_ok=True)
-        self._asked: dict[str, Path] = {}
-        for path in sorted(p for p in folder.glob("*.md") if not p.name.endswith(".answer.md")):
-            if match := _KEY.match(path.read_text(encoding="utf-8", errors="replace")):
-                self._asked.setdefault(match[1], path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot use {folder} as the folder of files:DIR: found {error.strerror}, expected a folder that can "
+                "be written to. Pass another folder"
+            ) from None
 
     def complete(self, request: Request) -> Completion:
         """Write the request, unless it is there, and wait for the answer.
@@ -76,13 +83,37 @@ class Files:
         return completion
 
     def _ask(self, request: Request) -> Path:
-        """The file of the request."""
+        """Return the page of the request, and write it if the folder does not have it."""
         with self._lock:
-            if (path := self._asked.get(request.key)) is None or not path.exists():
-                path = self._free(request.purpose)
-                write(path, _markdown(request, path, self.settle))
-                self._asked[request.key] = path
+            pages = self._pages()
+            if known := next((path for path, key in pages.items() if key == request.key), None):
+                return known
+            path = self._early(request) or self._free(request.purpose)
+            write(path, _markdown(request, path, self.settle, pages))
             return path
+
+    def _pages(self) -> dict[Path, str]:
+        """Return the pages of the folder in order of their names, with the keys of their requests."""
+        found = sorted(p for p in self.folder.glob("*.md") if not p.name.endswith(".answer.md"))
+        return {path: key for path in found if (key := _key_of(path))}
+
+    def _early(self, request: Request) -> Path | None:
+        """Claim the page of an answer that was written before its request; None if there is no such answer.
+
+        The name of the answer states the purpose. An answer that begins with the key of a request answers only that
+        request.
+        """
+        for answer in sorted(p for suffix in SUFFIXES for p in self.folder.glob(f"*.answer{suffix}")):
+            stem = answer.name.partition(".answer.")[0]
+            if _NUMBER.sub("", stem) != slug(request.purpose) or not answer.stat().st_size:
+                continue
+            if _key_of(answer) in ("", request.key):
+                path = self.folder / f"{stem}.md"
+                with suppress(FileExistsError):  # that page is another request's, and so is the answer
+                    path.open("x").close()
+                    self.tell(f"using {answer}, which was there before the request {request.purpose!r}")
+                    return path
+        return None
 
     def _free(self, purpose: str) -> Path:
         """Claim the next number."""
@@ -133,6 +164,13 @@ def _look(asked: Path) -> tuple[Path | None, tuple[object, ...] | None, float]:
     return None, None, 0.0
 
 
+def _key_of(path: Path) -> str:
+    """Return the key of the request in the first line of a page or an answer; empty if it has none."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        match = _KEY.match(file.readline(200))
+    return match[1] if match else ""
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -140,11 +178,14 @@ def _read(path: Path) -> str:
         raise ReadError(f"{path} is not UTF-8 text; save it as UTF-8") from None
 
 
-def _markdown(request: Request, path: Path, settle: float) -> str:
-    """The request as a page that can be handed over whole."""
+def _markdown(request: Request, path: Path, settle: float, pages: Mapping[Path, str]) -> str:
+    """Return the request as a page that can be handed over whole.
+
+    A request that continues one of `pages` has only the messages that are new.
+    """
     stem = path.stem
     parts = [
-        f"<!-- trace_gym request {request.key} -->\n# {request.purpose}",
+        f"<!-- trace_gym request {request.key} -->\n# {inline(request.purpose)}",
         f"Answer the conversation below. Write the answer, and nothing else, to `{stem}.answer.md` in this folder "
         f"(or `{stem}.answer.json`, `.answer.py`). The file is taken once it has not changed for {settle:g} seconds: "
         "save it whole, or write it under another name and rename it.",
@@ -153,10 +194,26 @@ def _markdown(request: Request, path: Path, settle: float) -> str:
         parts.append(f"The same was asked before; this is sample {request.sample}. Answer on your own.")
     if request.answer is not None:
         schema = json.dumps(request.answer, indent=1, ensure_ascii=False)
-        parts.append(f"The answer is one JSON object of this JSON Schema:\n\n```json\n{schema}\n```")
-    for message in request.messages:
+        parts.append(f"The answer is one JSON object of this JSON Schema:\n\n{fenced(schema, 'json')}")
+    first, count = _continued(request, pages)
+    if first is not None:
+        parts.append(
+            f"The conversation continues `{first.name}` in this folder. Its first {count} messages are those of that "
+            "page and are not repeated here: read that page first, unless you know it already."
+        )
+    for message in request.messages[count:]:
         more = {k: v for k, v in message.items() if k not in ("role", "content")}
         content = message.get("content")
         told = content if isinstance(content, str) else json.dumps(content, indent=1) if content else ""
-        parts.append(f"---\n\n## {message['role']}\n\n{told}" + (f"\n\n{json.dumps(more, indent=1)}" if more else ""))
+        tail = f"\n\n{fenced(json.dumps(more, indent=1), 'json')}" if more else ""
+        parts.append(f"---\n\n## {inline(str(message['role']))}\n\n{fenced(told, 'markdown')}{tail}")
     return "\n\n".join(parts) + "\n"
+
+
+def _continued(request: Request, pages: Mapping[Path, str]) -> tuple[Path | None, int]:
+    """Return the page of the request that holds most of the first messages, and how many; None and 0 without one."""
+    for count in range(len(request.messages) - 1, 0, -1):
+        begun = request.model_copy(update={"messages": request.messages[:count]}).key
+        if page := next((path for path, key in pages.items() if key == begun), None):
+            return page, count
+    return None, 0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from trace_gym.llm.quoting import inline
 from trace_gym.types import Message
 
 BASE = "none"
@@ -40,6 +41,8 @@ def compact(messages: Sequence[Message]) -> str:
 def routing_messages(opening: str, options: Sequence[Option]) -> list[Message]:
     """The chat that asks for a letter; option n answers to `LETTERS[n]`.
 
+    Each option and the task have one line, whatever their texts contain.
+
     Args:
         opening: The user's first message of the task to be routed.
         options: At most eight, the base option among them wherever the caller put it.
@@ -48,9 +51,16 @@ def routing_messages(opening: str, options: Sequence[Option]) -> list[Message]:
     for letter, option in zip(LETTERS, options, strict=False):
         example = f" Example: {option.example}" if option.example else ""
         # The letter closes its option: whoever reads it has read the whole option.
-        lines.append(f"{option.capability}: {option.description}.{example} Letter {letter}")
-    lines.append(f"Task: {opening}")
+        lines.append(inline(f"{option.capability}: {option.description}.{example} Letter {letter}"))
+    lines.append(inline(f"Task: {opening}"))
     return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": "\n".join(lines)}]
+
+
+def without_tokens(text: str, tokens: Iterable[str]) -> str:
+    """Return the text with a space in every special token, so that it cannot end its message in a chat template."""
+    for token in sorted(filter(None, tokens), key=len, reverse=True):
+        text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
 
 
 def shuffled(options: Sequence[Option], rng: Random) -> list[Option]:

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trace_gym.errors import ConfigError, PolicyError
-from trace_gym.route.prompt import BASE, LETTERS, Option, routing_messages
+from trace_gym.route.prompt import BASE, LETTERS, Option, routing_messages, without_tokens
 from trace_gym.types import Message, Record, sha256
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class LogitRouter(Router):
         self.permutations, self.seed, self.threshold = permutations, seed, threshold
         self.batch_tokens = batch_tokens
         self.labels = label_tokens(tokenizer, LETTERS[: len(options)])
+        self.special = special_tokens(tokenizer)
 
     def choose(self, opening: str) -> Choice:
         """The choice for one task; see `choose_all`."""
@@ -124,7 +125,8 @@ class LogitRouter(Router):
         return Choice(capability=chosen, probabilities=total, prompt_sha256=sha256("\0".join(prompts)))
 
     def _render(self, messages: Sequence[Message]) -> str:
-        return str(self.tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False))
+        told = [{**m, "content": without_tokens(str(m["content"]), self.special)} for m in messages]
+        return str(self.tokenizer.apply_chat_template(told, add_generation_prompt=True, tokenize=False))
 
     def _batches(self, ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         """Row numbers: of one label order, which begin alike, and of similar length, so that little is padded."""
@@ -152,6 +154,13 @@ class LogitRouter(Router):
         if not all(isfinite(p) for row in rows for p in row):
             raise PolicyError("the model's logits of the option letters are not finite; its weights are broken")
         return rows
+
+
+def special_tokens(tokenizer: Any) -> frozenset[str]:
+    """Return the texts that a tokenizer reads as control tokens, such as ``<|im_end|>``."""
+    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    named = getattr(tokenizer, "all_special_tokens", ())
+    return frozenset([*map(str, named), *(str(token) for token in added if token.special)])
 
 
 def label_tokens(tokenizer: Any, letters: str) -> list[int]:

@@ -17,9 +17,12 @@ from trace_gym import registry
 from trace_gym import world as contract
 from trace_gym.errors import ConfigError, RejectedEnv
 from trace_gym.llm import Model
+from trace_gym.llm.quoting import inline
 from trace_gym.sandbox import RULES, confined_validate
 from trace_gym.synthesize import slots, template
 from trace_gym.synthesize.admission import synthesize
+from trace_gym.synthesize.allowances import allowances
+from trace_gym.synthesize.behavior import public_part
 from trace_gym.synthesize.evidence import shorten
 from trace_gym.synthesize.ground import BASE, ground_of
 from trace_gym.synthesize.llm_author import LlmAuthor
@@ -35,6 +38,8 @@ from trace_gym.validate.context import NOTHING
 
 CODES = ("TG001", "TG101", "TG102", "TG104", "TG401", "TG402", "TG403", "TG404", "TG411", "TG412", "TG413")
 """What is asked of a base world, which has neither problems nor a verifier."""
+PROMPTS = ("system", "base", "gate", "repair", "answer")
+"""The templates under ``templates/prompts/`` that the author of base worlds uses."""
 EPISODES = 4
 """Recorded episodes that the author reads from beginning to end."""
 ANSWERS, REFUSALS = 3, 2
@@ -50,7 +55,13 @@ class BaseAuthor(LlmAuthor):
     def template_sha256(self, spec: Spec) -> str:
         """Hash of the prompts and the skeleton."""
         folder = resources.files("trace_gym.templates")
-        names = ("prompts/system.md.jinja", "prompts/base.md.jinja", "prompts/repair.md.jinja", "env/base.py.jinja")
+        names = (
+            "prompts/system.md.jinja",
+            "prompts/base.md.jinja",
+            "prompts/gate.md.jinja",
+            "prompts/repair.md.jinja",
+            "env/base.py.jinja",
+        )
         return sha256("".join((folder / name).read_text() for name in names))
 
     def _writing(self, spec: Spec) -> str:
@@ -62,21 +73,24 @@ class BaseAuthor(LlmAuthor):
             interface=home.interface,
             tools=[_told(tool["function"], home) for tool in home.tools],
             episodes=[shorten(e) for e in _shown(home)[:EPISODES]],
-            contract=Path(str(contract.__file__)).read_text().strip(),
+            contract=public_part(Path(str(contract.__file__)).read_text()),
             parents=place.sources,
             not_compared=home.settings.not_compared,
             properties=[PROPERTIES[code] for code in CODES],
             imports="\n".join(slots.imports(place)),
             rules=RULES.values(),
+            allowed=allowances(),
         )
 
     def _room(self, spec: Spec) -> int | None:
         return None  # a target has as many tools as it has
 
     def _assembled(self, code: str, spec: Spec) -> str:
-        home = find(spec.target)
-        place, form = foundation(home), slots.base_contract(names_of(home.tools))
+        place, form = foundation(find(spec.target)), self._form(spec)
         return slots.render(slots.fill(code, spec, place, form), spec, place, self.name, form)
+
+    def _form(self, spec: Spec) -> slots.Contract:
+        return slots.base_contract(names_of(find(spec.target).tools))
 
 
 def base_spec(home: TargetFolder) -> Spec:
@@ -184,7 +198,7 @@ def _told(function: dict[str, Any], home: TargetFolder) -> dict[str, Any]:
 def _answers(tool: str, episodes: Iterable[Trajectory]) -> list[tuple[str, bool]]:
     """Recorded calls of a tool with their answers, each once, and whether it was refused."""
     made = {
-        f"{tool} {json.dumps(call.arguments)}\n{told[:LONGEST]}": refused(told)
+        f"{inline(tool)} {json.dumps(call.arguments)}\n{told[:LONGEST]}": refused(told)
         for episode in episodes
         for call, told in answers(episode)
         if call.tool == tool

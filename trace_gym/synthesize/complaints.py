@@ -46,6 +46,6 @@ def lines_named(says: str) -> list[int]:
 
 def excerpt(text: str, numbers: Iterable[int]) -> str:
     """The lines of a module around these, numbered; the lines themselves are marked."""
-    rows, marked = text.splitlines(), {n for n in numbers if n > 0}
+    rows, marked = re.split(r"\r\n|\r|\n", text), {n for n in numbers if n > 0}
     near = {n for m in marked for n in range(m - AROUND, m + AROUND + 1) if 0 < n <= len(rows)}
     return "\n".join(f"{'>' if n in marked else ' '} {n:4d}  {rows[n - 1]}" for n in sorted(near))

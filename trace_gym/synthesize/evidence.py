@@ -6,6 +6,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Mapping
 
+from trace_gym.llm.quoting import inline
 from trace_gym.types import Capability, Interface, Message, Trajectory
 
 EACH = 2
@@ -15,26 +16,28 @@ TEXT, RESULT = 400, 240
 TURNS = 30
 
 
-def evidence(capability: Capability, trajectories: Iterable[Trajectory]) -> str:
-    """The clearest failures that lack a capability, and successes that show it, as text; empty where none is known."""
+def evidence(capability: Capability, trajectories: Iterable[Trajectory]) -> list[tuple[str, str]]:
+    """Return the clearest failures that lack a capability, and successes that show it, each with a title."""
     known = {t.id: t for t in trajectories}
-    parts = [
-        f"### {title}\n\n{shorten(known[i])}"
+    return [
+        (title, shorten(known[i]))
         for title, ids in (("It failed", capability.evidence), ("It succeeded", capability.contrast))
         for i in [i for i in ids if i in known][:EACH]
     ]
-    return "\n\n".join(parts)
 
 
 def shorten(trajectory: Trajectory) -> str:
-    """One trajectory, a line for each message, and the reference solution where the benchmark has one."""
+    """Return a trajectory, one line for each message or call, and the reference solution where the benchmark has one.
+
+    Nothing in a log can add a line.
+    """
     told = [line for m in trajectory.messages if m["role"] != "system" for line in _lines(m)]
     if len(told) > TURNS:
         told = [*told[: TURNS // 2], f"... {len(told) - TURNS} more ...", *told[-TURNS // 2 :]]
     if trajectory.gold is not None:
         wanted = "; ".join(f"{c.tool} {json.dumps(c.arguments)}" for c in trajectory.gold) or "nothing"
         told.append(f"what should have been done: {wanted}")
-    return "\n".join(told)
+    return "\n".join(map(inline, told))
 
 
 def signatures(interface: Interface) -> list[str]:

@@ -13,14 +13,21 @@ from pydantic import Field
 from trace_gym import registry
 from trace_gym import world as contract
 from trace_gym.llm import Completion, Model, Request, ask, ask_for, code_in
+from trace_gym.llm.quoting import fenced
 from trace_gym.sandbox import RULES
 from trace_gym.synthesize import evidence, slots, template
+from trace_gym.synthesize.allowances import allowances
+from trace_gym.synthesize.behavior import behavior, inherited_needs, public_part
+from trace_gym.synthesize.behavior import code as code_of_tools
+from trace_gym.synthesize.changes import MARK, is_changeable, with_changes
 from trace_gym.synthesize.complaints import Complaint, Stage
+from trace_gym.synthesize.forms import types_in_words
 from trace_gym.targets.catalogue import Target, target
+from trace_gym.targets.listening import listening
 from trace_gym.types import Capability, Origin, Plan, Record, Spec, Trajectory, sha256
 from trace_gym.validate import PROPERTIES
 
-PROMPTS = ("system", "guidance", "plan", "write", "repair", "mutate")
+PROMPTS = ("system", "guidance", "plan", "write", "tools", "gate", "repair", "mutate", "answer")
 """The templates under ``templates/prompts/`` that it works from."""
 ELSEWHERE = "tau2_precondition"
 """The environment that shows the style where the target is a user's own."""
@@ -90,6 +97,7 @@ class LlmAuthor:
             interface=interface,
             tools=evidence.signatures(interface),
             evidence=evidence.evidence(capability, trajectories),
+            types=types_in_words(Planned.model_json_schema()),
             taken="; ".join(f"{c.id} ({c.title})" for c in taken if c.target == aim and c.capability),
         )
         planned, spent = ask(self.model, self._request(f"plan {name}", prompt), Planned)
@@ -115,9 +123,15 @@ class LlmAuthor:
         """
         shown, rest = complaints[:SHOWN], [c.code for c in complaints[SHOWN:]]
         more = f"Further findings, which may have the same cause: {', '.join(rest)}." if rest else ""
-        room = self._room(spec)
-        asked = template.render("repair.md.jinja", stage=stage, faults=shown, more=more, module=text, room=room)
-        return self._module(spec, f"repair {number} {spec.id}", f"{self._writing(spec)}\n---\n\n{asked}")
+        asked = template.render(
+            "repair.md.jinja",
+            stage=stage,
+            faults=shown,
+            more=more,
+            room=self._room(spec),
+            **self._answering(spec, text),
+        )
+        return self._module(spec, f"repair {number} {spec.id}", self._writing(spec), text, asked)
 
     def mutate(self, spec: Spec, text: str, direction: str, says: str, number: int) -> str:
         """The module text made harder where it is too ``easy``, easier where it is too ``hard``.
@@ -126,8 +140,10 @@ class LlmAuthor:
             Unwritable: What the model answered is no environment.
             ModelError: The model did not answer.
         """
-        asked = template.render("mutate.md.jinja", direction=direction, says=says, module=text)
-        return self._module(spec, f"mutation {number} {spec.id}", f"{self._writing(spec)}\n---\n\n{asked}")
+        asked = template.render(
+            "mutate.md.jinja", direction=direction, says=says, room=self._room(spec), **self._answering(spec, text)
+        )
+        return self._module(spec, f"mutation {number} {spec.id}", self._writing(spec), text, asked)
 
     def template_sha256(self, spec: Spec) -> str:
         """Hash of the prompts and the skeleton."""
@@ -156,25 +172,47 @@ class LlmAuthor:
             "write.md.jinja",
             spec=spec,
             plan_text=yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=110).strip(),
-            contract=Path(str(contract.__file__)).read_text().strip(),
+            contract=public_part(Path(str(contract.__file__)).read_text()),
             target=place,
+            tools=(tools := behavior(place, spec.tools)),
+            tool_code=code_of_tools(place, tools),
+            needs=inherited_needs(place, spec.capability),
+            user=listening(place.world),
             example=_example(place),
             properties=list(PROPERTIES.values()),
             imports="\n".join(slots.imports(place)),
             rules=RULES.values(),
+            allowed=allowances(),
             room=self._room(spec),
             most=LINES,
         )
 
-    def _request(self, purpose: str, prompt: str) -> Request:
+    def _request(self, purpose: str, prompt: str, *turns: str) -> Request:
+        """Return the request of a conversation: the prompt, then what the model and the user say in turn."""
         system = template.render("system.md.jinja", properties=PROPERTIES)
-        messages = ({"role": "system", "content": system}, {"role": "user", "content": prompt})
+        told = zip(("system", "user", "assistant", "user"), (system, prompt, *turns), strict=False)
+        messages = tuple({"role": role, "content": content} for role, content in told)
         return Request(messages=messages, purpose=purpose, temperature=self.temperature)
 
-    def _module(self, spec: Spec, purpose: str, prompt: str) -> str:
-        code, spent = ask_for(self.model, self._request(purpose, prompt), code_in)
+    def _module(self, spec: Spec, purpose: str, prompt: str, text: str = "", asked: str = "") -> str:
+        """Return the module that the model answers, to the prompt alone or to a question about a module.
+
+        The question continues the conversation in which the module was written, so that it repeats nothing of it.
+        """
+        turns = (fenced(text, "python"), asked) if asked else ()
+        code, spent = ask_for(self.model, self._request(purpose, prompt, *turns), code_in)
         self.spent += spent
-        return self._assembled(code, spec)
+        required = self._form(spec).required
+        return self._assembled(with_changes(text, code, template.camel(spec.id), required) if asked else code, spec)
+
+    def _answering(self, spec: Spec, text: str) -> dict[str, object]:
+        """Return what the templates for repairs and mutations state about the form of the answer."""
+        name = template.camel(spec.id)
+        return {"world": name, "mark": MARK, "partial": is_changeable(text, name)}
+
+    def _form(self, spec: Spec) -> slots.Contract:
+        """Return what a module has to define."""
+        return slots.ENVIRONMENT
 
     def _room(self, spec: Spec) -> int | None:
         """How many lines of a module are left to the model; None where it may take as many as it needs."""

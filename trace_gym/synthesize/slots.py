@@ -7,6 +7,7 @@ given) is put aside, as the skeleton owns it.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -116,7 +117,7 @@ def fill(code: str, spec: Spec, target: Target, contract: Contract = ENVIRONMENT
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Unwritable([f"the answer is no Python: {error}"], code) from None
-    text = _Text(code)
+    text = SourceLines(code)
     name = template.camel(spec.id)
     body = [n for n in tree.body if not _is_docstring(n)]
     found = [n for n in body if isinstance(n, ast.ClassDef) and n.name == name]
@@ -171,19 +172,24 @@ def formatted(text: str) -> str:
     return text
 
 
-class _Text:
-    """The lines of a text, by the nodes that they hold."""
+class SourceLines:
+    """The lines of a module as Python counts them."""
 
     def __init__(self, code: str) -> None:
-        self.lines = code.splitlines()
+        self.rows = rows_of(code)
 
     def of(self, node: ast.stmt) -> str:
-        """The lines of a statement, with its decorators and the comments right above it."""
+        """Return the lines of a statement, with its decorators and the comments right above it."""
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(d.lineno for d in decorators)]) - 1
-        while first and self.lines[first - 1].strip().startswith("#"):
+        while first and self.rows[first - 1].strip().startswith("#"):
             first -= 1
-        return "\n".join(self.lines[first : node.end_lineno])
+        return "\n".join(self.rows[first : node.end_lineno])
+
+
+def rows_of(code: str) -> list[str]:
+    """Return the lines of a module; unlike ``splitlines``, Python does not end a line at a form feed or U+2028."""
+    return re.split(r"\r\n|\r|\n", code)
 
 
 def _strangers(body: list[ast.stmt], target: Target) -> Iterator[str]:

@@ -15,6 +15,7 @@ from jinja2 import meta
 from pydantic import ValidationError
 
 from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.llm.quoting import Verbatim, fenced, inline, quoted
 from trace_gym.types import Spec, sha256
 
 SKELETONS = (
@@ -75,8 +76,12 @@ def write(spec: Spec) -> str:
 
 
 def render(name: str, **values: Any) -> str:
-    """The text of a template under ``templates/env/`` or ``templates/prompts/``."""
-    return _jinja().get_template(name).render(**values)
+    """Return the text of a template under ``templates/env/`` or ``templates/prompts/``.
+
+    In a prompt each value is kept on one line by `inline`, unless the template passes it to the filter ``quoted`` or
+    ``fenced``: what is put into prompts comes from logs, models, environments and targets.
+    """
+    return (_prompts() if name.endswith(".md.jinja") else _jinja()).get_template(name).render(**values)
 
 
 def template_sha256(spec: Spec) -> str:
@@ -133,7 +138,7 @@ def _entry(text: str, indent: int = 4, width: int = 120) -> str:
 @cache
 def _jinja() -> jinja2.Environment:
     env = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader("trace_gym.templates", f) for f in ("env", "prompts")]),
+        loader=jinja2.PackageLoader("trace_gym.templates", "env"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -141,3 +146,22 @@ def _jinja() -> jinja2.Environment:
     )
     env.filters.update(camel=camel, literal=_literal, fill=_fill, entry=_entry)
     return env
+
+
+@cache
+def _prompts() -> jinja2.Environment:
+    env = jinja2.Environment(
+        loader=jinja2.PackageLoader("trace_gym.templates", "prompts"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # it writes Markdown; `finalize` escapes what Markdown needs
+        finalize=_safe,
+    )
+    env.filters.update(camel=camel, quoted=quoted, fenced=fenced)
+    return env
+
+
+def _safe(value: Any) -> Any:
+    """Return a value of a prompt as it is inserted."""
+    return inline(value) if isinstance(value, str) and not isinstance(value, Verbatim) else value
