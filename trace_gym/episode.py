@@ -13,7 +13,7 @@ from trace_gym.errors import ConfigError, EnvBug, ScenarioError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
 from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
-from trace_gym.world import ToolError, World
+from trace_gym.world import ToolError, World, run_tool
 
 __all__ = ["Action", "Episode", "complaint_about", "interface_of"]
 
@@ -164,10 +164,10 @@ class Episode:
             self.malformed += 1
             return clean(f"Error: {complaint}")
         try:
-            result = getattr(self.world, call.tool)(**arguments)
+            result = run_tool(self.world, Call(call.tool, arguments))
         except ToolError as refusal:
             return clean(f"Error: {refusal}")
-        return clean(result) if isinstance(result, str) else json.dumps(result)
+        return clean(self.world.format_result(call, result))
 
     def _bug(self, where: str, error: Exception) -> EnvBug:
         return EnvBug(f"{self.scenario}: {where} raised {type(error).__name__}: {error}")

@@ -12,7 +12,7 @@ from trace_gym.episode import Episode
 from trace_gym.schemas import settle
 from trace_gym.types import Call, Interface
 from trace_gym.validate.draws import plain
-from trace_gym.world import Step, ToolError
+from trace_gym.world import Step, ToolError, run_tool
 
 _T = TypeVar("_T")
 EXPERTS: tuple[Literal["oracle"], Literal["ablated"]] = ("oracle", "ablated")
@@ -41,7 +41,7 @@ def left(episode: Episode) -> Any:
     world = episode.start.copy()
     for call in deeds(episode):
         with suppress(ToolError):  # a tool may ask for a talk that is not repeated here
-            getattr(world, call.tool)(**settle(call, episode.interface)[0])
+            run_tool(world, Call(call.tool, settle(call, episode.interface)[0]))
     return plain(world)
 
 

@@ -27,7 +27,7 @@ from trace_gym.validate.files import recorded
 from trace_gym.validate.gold import parsed
 from trace_gym.validate.properties import Broken, Held, Inapplicable, prop
 from trace_gym.validate.shapes import differences
-from trace_gym.world import ToolError, World
+from trace_gym.world import ToolError, World, run_tool
 
 VALUES = 0.95
 """Share of a tool's computable answers that must hold the recorded values; shapes must agree in all of them."""
@@ -168,12 +168,12 @@ def _answer(world: World, call: Call, context: Context) -> str:
     if complaint:
         return f"Error: {complaint}"
     try:
-        result = getattr(world, call.tool)(**arguments)
+        result = run_tool(world, Call(call.tool, arguments))
     except ToolError as refusal:
         return f"Error: {refusal}"
     except Exception as error:
         return f"Error: {type(error).__name__}: {error}"
-    return result if isinstance(result, str) else json.dumps(result)
+    return world.format_result(call, result).strip()
 
 
 def _compare(world: type[World], episode: Trajectory, call: Call, told: str, ours: str, found: _Tally) -> None:

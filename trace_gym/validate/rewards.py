@@ -15,7 +15,7 @@ from trace_gym.validate.draws import Draw, Values
 from trace_gym.validate.experts import CHECKS
 from trace_gym.validate.learning import at_least
 from trace_gym.validate.properties import Broken, Held, prop
-from trace_gym.world import Step, ToolError, World
+from trace_gym.world import Step, ToolError, World, run_tool
 
 NOTHINGS = ("...", "Hello.", "Done.")
 """Turns that serve nobody."""
@@ -175,7 +175,7 @@ def _after(episode: Episode, call: Call) -> Score | None:
     """The score once a further call is made; None when it is refused or changes nothing."""
     world = episode.world.copy()
     try:
-        getattr(world, call.tool)(**call.arguments)
+        run_tool(world, call)
     except ToolError:
         return None
     if Values.of(world) == Values.of(episode.world) and vars(world) == vars(episode.world):
