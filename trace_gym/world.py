@@ -121,13 +121,21 @@ class World:
         return pickle.loads(pickle.dumps(self, -1))  # type: ignore[no-any-return]  # 4x faster than deepcopy
 
 
-@lru_cache(maxsize=256)
+_tables: dict[type[World], dict[str, str]] = {}
+
+
 def tool_methods(world: type[World]) -> Mapping[str, str]:
     """Return the method name of each tool of a world by the tool's name, sorted by method name.
 
     Raises:
         TypeError: Two methods are marked with the same tool name.
     """
+    if (known := _tables.get(world)) is None:
+        known = _tables[world] = _read_tools(world)
+    return known
+
+
+def _read_tools(world: type[World]) -> dict[str, str]:
     table: dict[str, str] = {}
     for method in dir(world):
         if hasattr(marked := getattr(world, method, None), "_tool_kind"):
