@@ -26,7 +26,7 @@ def record(
     mcp: Mcp,
     out: Annotated[Path, typer.Option(help="JSONL file; episodes that it holds are kept.", show_default=False)],
     episodes: Episodes = 20,
-    calls: Calls = 16,
+    calls: Calls = 24,
     seed: Seed = 0,
     reset: Reset = "",
     kind: Annotated[
@@ -64,7 +64,7 @@ def compare(
     folder: Annotated[Path, typer.Argument(help="Folder of the target.", show_default=False)],
     mcp: Mcp,
     episodes: Episodes = 10,
-    calls: Calls = 16,
+    calls: Calls = 24,
     seed: Seed = 0,
     reset: Reset = "",
     values: Values = None,

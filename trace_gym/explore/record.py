@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.explore.plan import Explorer, Made
+from trace_gym.explore.plan import LOOKS, Explorer, Made
 from trace_gym.files import write
 from trace_gym.targets.user.folder import Kind, Settings, names_of, tools_in
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
@@ -20,11 +20,8 @@ from trace_gym.targets.user.replays import answers, refused
 from trace_gym.targets.user.start import kind_of
 from trace_gym.types import Call, Interface, Trajectory, sha256
 
-OPENING = 4
+OPENING = 3
 """Reads at the beginning of an episode, before any write."""
-AROUND = 2
-"""Reads that are made before a write and again after it."""
-LOOKS = ("read", "generic")
 TASK = "Explore the tools."
 """First message of a recorded episode."""
 
@@ -36,7 +33,7 @@ class Recorder:
     place: str
     """The command that starts the server, or its URL."""
     seed: int = 0
-    calls: int = 16
+    calls: int = 24
     """Calls in one episode."""
     reset: str = ""
     """Shell command that brings the server's records into their first state, before each episode."""
@@ -168,16 +165,14 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
         _same_start(first[0], server, made)
     else:
         _find_anchor(server, explorer, rng, made)
-    for _ in range(OPENING - 1):
+    for _ in range(OPENING):
         call(explorer.choose(rng, LOOKS, made))
     while len(made) < recorder.calls:
         before = len(made)
-        probes = [p for _ in range(AROUND) if (p := explorer.choose(rng, LOOKS, made))]
-        for probe in probes:
-            call(probe)
-        call(explorer.choose(rng, ("write",), made))
-        for probe in probes:
-            call(probe)
+        change = explorer.choose(rng, ("write",), made)
+        looks = explorer.related(rng, change, made) if change else []
+        for step in [*looks, change, *looks]:
+            call(step)
         call(explorer.choose(rng, LOOKS, made))
         if len(made) == before:
             break
@@ -186,7 +181,7 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
 
 def _find_anchor(server: Server, explorer: Explorer, rng: Random, made: Made) -> None:
     """Begin the first episode with a read that is answered twice alike: later episodes begin with it, too."""
-    for tool in explorer.without_arguments(["read"]):
+    for tool in explorer.fewest_arguments(["read"]):
         if (step := explorer.draw(rng, tool, made)) is None:
             continue
         one, other = server.call(step), server.call(step)

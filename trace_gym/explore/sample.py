@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from trace_gym.schemas import complaint_about
 from trace_gym.types import Call, Interface
-from trace_gym.validate.draws import Draw, Values, scalars
+from trace_gym.validate.draws import Draw, Values
 
 WORDS = ("alpha", "bravo", "delta", "echo", "kilo", "lima", "oscar", "tango")
 """Strings for new records."""
@@ -20,6 +20,8 @@ TRIES = 20
 """Draws of one call before a tool is given up; a schema may ask for what is never drawn."""
 _FORMATS = {"date": "2031-01-02", "date-time": "2031-01-02T03:04:05Z", "time": "03:04:05", "email": "a@example.com",
             "uri": "https://example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000"}  # fmt: skip
+_FIELD = re.compile(r"[A-Za-z_]+\d?")
+"""What the name of a field looks like; any other key of a record is an id."""
 _TOKEN = re.compile(r"[\w@./:#-]{3,}")
 
 
@@ -30,19 +32,31 @@ def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> Val
         results: Parsed results and arguments of calls; the words of a text that look like ids are values too.
         given: Parameter -> values to try.
     """
-    scalar = {name: [v for v in values if isinstance(v, (str, int, float))] for name, values in given.items()}
-    by_field: dict[str, dict[Any, None]] = {name: dict.fromkeys(values) for name, values in scalar.items()}
+    by_field: dict[str, dict[Any, None]] = {}
     strings: dict[str, None] = {}
-    for result in results:
-        if isinstance(result, str):
-            strings.update(dict.fromkeys(t.strip(".:/") for t in _TOKEN.findall(result) if re.search(r"[\d_/-]", t)))
-            continue
-        for name, value in scalars(result):
-            if name:
-                by_field.setdefault(name, {})[value] = None
-            if isinstance(value, str) and value:
-                strings[value] = None
-    return Values({name: list(values) for name, values in by_field.items()}, [s for s in strings if s] or list(WORDS))
+    for name, value in (pair for result in results for pair in _leaves(result)):
+        by_field.setdefault(name, {})[value] = None
+        if isinstance(value, str) and value:
+            strings[value] = None
+    for name, values in given.items():
+        by_field[name] = dict.fromkeys(v for v in values if isinstance(v, (str, int, float)))
+    return Values({name: list(values) for name, values in by_field.items()}, list(strings) or list(WORDS))
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the scalars in nested data with the name of their field, ids among the keys, and ids in texts."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if not _FIELD.fullmatch(key):
+                yield name, key
+            yield from _leaves(part, key)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part, name)
+    elif isinstance(value, str) and not name:
+        yield from (("", t.strip(".:/")) for t in _TOKEN.findall(value) if re.search(r"[\d_/-]", t))
+    elif value is not None:
+        yield name, value
 
 
 @dataclass(frozen=True)
@@ -95,10 +109,15 @@ class Sampler(Draw):
             return made
         if self.strange:
             return self.rng.choice(STRANGERS)
-        seen = [v for v in self.values.named(name) if isinstance(v, str)]
+        seen = [v for v in self._alike(name) if isinstance(v, str)]
         if seen and self._chance(0.6):
             return self.rng.choice(seen)
-        return self.rng.choice(self.values.strings if self._chance(0.5) else WORDS)
+        return self.rng.choice(self.values.strings if self._chance(0.7) else WORDS)
+
+    def _alike(self, name: str) -> list[Any]:
+        """Return the values of a field, and of those whose names end alike: ``name`` for ``entityName``."""
+        ends = [f for f in self.values.by_field if len(f) > 2 and name.lower().endswith(f.lower())]
+        return list(dict.fromkeys([*self.values.named(name), *(v for f in ends for v in self.values.by_field[f])]))
 
 
 def sampler(
