@@ -20,7 +20,7 @@ world score actions mixture schemas
 episode targets registration
 modules
 registry
-adapters llm policies rollout diagnose sandbox synthesize validate
+adapters llm policies rollout diagnose sandbox synthesize validate explore
 trainers route evaluate lab
 settings
 pipeline report

@@ -278,7 +278,7 @@ def test_tools_are_read_from_a_server(tmp_path: Path) -> None:
     [look, give] = home.tools
     assert look["function"]["parameters"]["required"] == ["parcel_id"] and give["function"]["name"] == "hand_over"
     assert home.settings.kinds == {"get_parcel": "read", "hand_over": "write?"}
-    with pytest.raises(ReadError, match="did not list its tools"):
+    with pytest.raises(ReadError, match="did not start.*Connection closed"):
         mcp.listed(f"{sys.executable} -c pass")
     with pytest.raises(ReadError, match="within 0.5 seconds"):
         mcp.listed(f"{sys.executable} -c 'import time; time.sleep(30)'", seconds=0.5)
@@ -327,10 +327,9 @@ def test_check_tells_what_is_open(fresh: TargetFolder) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "says", "mend"),
     [
-        ("tools.json", '"name": "find_parcels"', '"name": "reply"', "'reply' is a name that worlds use", "name"),
-        ("tools.json", '"name": "find_parcels"', '"name": "id"', "'id' is a name that worlds use", "name"),
-        ("tools.json", '"name": "find_parcels"', '"name": "find-parcels"', "is no Python name", "renames"),
-        ("tools.json", '"recipient": {', '"from": {', "the parameter 'from' is no Python name", "renames"),
+        ("tools.json", "find_parcels", "find parcels", "'find parcels' holds white space", "renames"),
+        ("tools.json", "find_parcels", "x" * 65, "has 65 characters, expected at most 64", "renames"),
+        ("tools.json", '"extra_days": {', '"parcel-id": {}, "extra_days": {', "both 'parcel_id' in Python", "renames"),
         ("tools.json", '"type": "integer"', '"type": "whole"', "is not valid under any", "correct the schema"),
         ("tools.json", '"name": "get_parcel"', '"name": "hand_over"', "2 tools called hand_over", "keep one"),
         ("tools.json", '"name": "get_parcel"', '"name": "get_box"', "call get_parcel (", "add the tools"),

@@ -168,7 +168,7 @@ class Episode:
             result = call_tool(self.world, call.tool, arguments)
         except ToolError as refusal:
             return clean(f"Error: {refusal}")
-        return clean(result) if isinstance(result, str) else json.dumps(result)
+        return clean(self.world.format_result(call, result))
 
     def _bug(self, where: str, error: Exception) -> EnvBug:
         return EnvBug(f"{self.scenario}: {where} raised {type(error).__name__}: {error}")

@@ -7,9 +7,12 @@ A world is the state and the rules of one environment. It is built by `generate`
 from __future__ import annotations
 
 import inspect
+import json
+import keyword
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from random import Random
 from types import FunctionType
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_type_hints, overload
@@ -31,15 +34,17 @@ class ToolError(Exception):
 @overload
 def tool(method: _F) -> _F: ...
 @overload
-def tool(*, kind: str = "read") -> Callable[[_F], _F]: ...
-def tool(method: _F | None = None, *, kind: str = "read") -> _F | Callable[[_F], _F]:
+def tool(*, kind: str = "read", name: str = "") -> Callable[[_F], _F]: ...
+def tool(method: _F | None = None, *, kind: str = "read", name: str = "") -> _F | Callable[[_F], _F]:
     """Mark a method of a world as a tool; `kind` is ``read``, ``write`` or ``generic``.
 
-    Without a target, the tool's JSON Schema is read from its type hints and Google docstring.
+    `name` is the tool's name where the method has another one, such as ``get-sum`` for ``get_sum``. Without a target,
+    the tool's JSON Schema is read from its type hints and Google docstring.
     """
 
     def mark(f: _F) -> _F:
         f._tool_kind = kind  # type: ignore[attr-defined]
+        f._tool_name = name  # type: ignore[attr-defined]
         return f
 
     return mark if method is None else mark(method)
@@ -96,7 +101,7 @@ class World:
     @classmethod
     def interface(cls) -> Interface:
         """What an agent sees; read from the tools unless a target provides it."""
-        methods = {n: getattr(cls, n) for n in dir(cls) if hasattr(getattr(cls, n, None), "_tool_kind")}
+        methods = {name: getattr(cls, method) for name, method in tool_methods(cls).items()}
         return Interface(
             name=cls.id,
             policy=inspect.cleandoc(cls.__doc__ or ""),
@@ -104,6 +109,13 @@ class World:
             kinds={n: m._tool_kind for n, m in methods.items()},
             conventions="In each turn either write to the user or make one tool call, never both.",
         )
+
+    def format_result(self, call: Call, result: Any) -> str:
+        """Return the text that the agent reads as the result of a call: a string unchanged, other data as JSON.
+
+        A base world overrides this method where the target formats results differently.
+        """
+        return result if isinstance(result, str) else json.dumps(result)
 
     def copy(self) -> Self:
         """An independent copy of the whole state."""
@@ -132,15 +144,55 @@ def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
     if not isinstance(world, World):
         raise ValueError(f"cannot call a tool: found an object of type {type(world).__name__}, expected a World")
     kinds = interface_of(type(world)).kinds
-    held = next((vars(kind)[name] for kind in type(world).__mro__ if name in vars(kind)), None)
+    method = tool_methods(type(world)).get(name, name)
+    held = next((vars(kind)[method] for kind in type(world).__mro__ if method in vars(kind)), None)
     if name not in kinds or not isinstance(held, FunctionType):
         raise ValueError(f"no tool is called {name!r}; the tools of {type(world).__name__} are {', '.join(kinds)}")
-    return held(world, **arguments)
+    return held(world, **{python_name(key): value for key, value in arguments.items()})
 
 
 def plan_of(world: World, expert: Literal["oracle", "ablated"]) -> Iterator[Step]:
     """Return the steps of one of the two experts of a world."""
     return world.oracle() if expert == "oracle" else world.ablated()
+
+
+_tables: dict[type[World], dict[str, str]] = {}
+
+
+def tool_methods(world: type[World]) -> Mapping[str, str]:
+    """Return the method name of each tool of a world by the tool's name, sorted by method name.
+
+    Raises:
+        TypeError: Two methods are marked with the same tool name.
+    """
+    if (known := _tables.get(world)) is None:
+        known = _tables[world] = _read_tools(world)
+    return known
+
+
+def _read_tools(world: type[World]) -> dict[str, str]:
+    table: dict[str, str] = {}
+    for method in dir(world):
+        if hasattr(marked := getattr(world, method, None), "_tool_kind"):
+            name = getattr(marked, "_tool_name", "") or method
+            if name in table:
+                raise TypeError(f"two methods are marked as the tool {name!r}: found {table[name]} and {method}")
+            table[name] = method
+    return table
+
+
+@lru_cache(maxsize=4096)
+def python_name(name: str) -> str:
+    """Return the Python identifier for the name of a tool or parameter; most names are their own.
+
+    ``get-sum`` is ``get_sum``, ``from`` is ``from_``, ``_id`` is ``id_`` and ``2fa`` is ``n2fa``.
+    """
+    made = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if made[:1].isdigit():
+        made = f"n{made}"
+    if keyword.iskeyword(made) or made == "self" or made.startswith("_"):
+        made = f"{made.lstrip('_') or 'name'}_"
+    return made
 
 
 def asserted(value: str | int, candidates: Iterable[str | int], said: list[str]) -> bool:

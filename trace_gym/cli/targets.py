@@ -9,6 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from trace_gym.cli import exploring
+from trace_gym.errors import ConfigError
+
 STYLES = {"wrong": "bold red", "open": "yellow", "fine": "green"}
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_default=False)]
@@ -16,22 +19,26 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_defau
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command line."""
-    verbs = typer.Typer(name="target", help="Bring a target of your own: init, check.", no_args_is_help=True)
-    verbs.command()(init)
-    verbs.command()(check)
+    about = "Bring a target of your own: record, init, check, compare."
+    verbs = typer.Typer(name="target", help=about, no_args_is_help=True)
+    for command in (exploring.record, init, check, exploring.compare):
+        verbs.command()(command)
     app.add_typer(verbs)
 
 
 def init(
     folder: Folder,
-    policy: Annotated[Path, typer.Option(help="Text of the rules that the agent has to obey.", show_default=False)],
+    policy: Annotated[Path | None, typer.Option(help="Text of the rules that the agent has to obey.")] = None,
     trajectories: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(help="Results of tau-bench or tau2, our JSONL, or OpenAI messages a line; repeatable."),
-    ],
+    ] = None,
     tools: Annotated[Path | None, typer.Option(help="JSON file with OpenAI function tools.")] = None,
-    mcp: Annotated[str, typer.Option(help="Command that starts an MCP server, which lists the tools instead.")] = "",
+    mcp: Annotated[str, typer.Option(help="MCP server that lists the tools instead: a command, or a URL.")] = "",
     name: Annotated[str, typer.Option(help="Of the target; after the folder by default.")] = "",
+    calls_per_turn: Annotated[
+        int, typer.Option(min=0, help="Tools that an agent may call in one turn; 0: as many as a recorded turn calls.")
+    ] = 0,
 ) -> None:
     """Make the folder of a target from its tools, its policy and trajectories.
 
@@ -40,7 +47,23 @@ def init(
     from trace_gym.targets.user.folder import SETTINGS
     from trace_gym.targets.user.start import init as begin
 
-    home = begin(folder, tools=tools, policy=policy, trajectories=trajectories, name=name, command=mcp)
+    if policy is None or not trajectories or not (tools or mcp):
+        given = {"--tools": tools or mcp, "--policy": policy, "--trajectories": trajectories}
+        missing = ", ".join(name for name, value in given.items() if not value)
+        raise ConfigError(
+            f"a target needs its tools, its policy and recorded episodes: found no {missing}. "
+            f"Run: trace-gym target init {folder} --tools tools.json --policy policy.md --trajectories episodes.jsonl "
+            '(or --mcp "SERVER COMMAND" for --tools; trace-gym target record records episodes from an MCP server)'
+        )
+    home = begin(
+        folder,
+        tools=tools,
+        policy=policy,
+        trajectories=trajectories,
+        name=name,
+        command=mcp,
+        calls_per_turn=calls_per_turn,
+    )
     typer.echo(f"{home.path / SETTINGS}: {len(home.tools)} tools, {len(home.episodes)} episodes")
     typer.echo(f"look at the kinds of the tools there, then: trace-gym target check {folder}")
 

@@ -31,10 +31,12 @@ from trace_gym.targets.catalogue import foundation
 from trace_gym.targets.user import bases
 from trace_gym.targets.user.check import check
 from trace_gym.targets.user.folder import TargetFolder, find, names_of, text_of
+from trace_gym.targets.user.methods import method_names
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.types import Manifest, Report, Spec, Trajectory, sha256
 from trace_gym.validate import PROPERTIES
 from trace_gym.validate.context import NOTHING
+from trace_gym.world import python_name
 
 CODES = ("TG001", "TG101", "TG102", "TG104", "TG401", "TG402", "TG403", "TG404", "TG411", "TG412", "TG413")
 """What is asked of a base world, which has neither problems nor a verifier."""
@@ -90,7 +92,7 @@ class BaseAuthor(LlmAuthor):
         return slots.render(slots.fill(code, spec, place, form), spec, place, self.name, form)
 
     def _form(self, spec: Spec) -> slots.Contract:
-        return slots.base_contract(names_of(find(spec.target).tools))
+        return slots.base_contract(list(method_names(names_of(find(spec.target).tools)).values()))
 
 
 def base_spec(home: TargetFolder) -> Spec:
@@ -192,7 +194,17 @@ def _told(function: dict[str, Any], home: TargetFolder) -> dict[str, Any]:
     seen = _answers(name, _shown(home)) or _answers(name, home.episodes)
     good, bad = ([line for line, no in seen if no is wanted] for wanted in (False, True))
     calls = [*good[:: max(1, len(good) // ANSWERS)][:ANSWERS], *bad[:REFUSALS]]
-    return {**function, "kind": home.kinds[name], "schema": json.dumps(function["parameters"]), "calls": calls}
+    method = method_names(names_of(home.tools))[name]
+    renamed = {key: python_name(key) for key in function["parameters"].get("properties", {}) if python_name(key) != key}
+    schema = json.dumps(function["parameters"])
+    return {
+        **function,
+        "kind": home.kinds[name],
+        "method": method,
+        "renamed": renamed,
+        "schema": schema,
+        "calls": calls,
+    }
 
 
 def _answers(tool: str, episodes: Iterable[Trajectory]) -> list[tuple[str, bool]]:

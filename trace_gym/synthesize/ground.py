@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from trace_gym.errors import ConfigError
 from trace_gym.sandbox.names import TARGET_IMPORTS
 from trace_gym.targets.catalogue import TARGETS, foundation, target
+from trace_gym.targets.user.coverage import ANSWERABLE
 from trace_gym.targets.user.folder import ANY, TRAJECTORIES, TargetFolder, find
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.types import Finding, Report, Spec
@@ -17,8 +18,6 @@ BASE = "base"
 """Blueprint of the specs of base worlds."""
 REPLAY = "TG413"
 """The property by which a base world is compared with the recorded episodes."""
-ANSWERABLE = 0.5
-"""Calls that a base world has to be able to answer, as a share of those that were answered in the episodes."""
 
 
 @dataclass(frozen=True)

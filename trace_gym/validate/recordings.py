@@ -173,7 +173,7 @@ def _answer(world: World, call: Call, context: Context) -> str:
         return f"Error: {refusal}"
     except Exception as error:
         return f"Error: {type(error).__name__}: {error}"
-    return result if isinstance(result, str) else json.dumps(result)
+    return world.format_result(call, result).strip()
 
 
 def _compare(world: type[World], episode: Trajectory, call: Call, told: str, ours: str, found: _Tally) -> None:

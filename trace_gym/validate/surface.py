@@ -16,7 +16,7 @@ from trace_gym.types import Call, Scenario
 from trace_gym.validate.context import Context
 from trace_gym.validate.draws import Draw, Values
 from trace_gym.validate.properties import Broken, Held, prop
-from trace_gym.world import Random, World
+from trace_gym.world import Random, World, python_name, tool_methods
 
 
 @prop(
@@ -30,8 +30,7 @@ def tools_are_the_targets(world: type[World], scenarios: Sequence[Scenario], con
     here = {t["function"]["name"]: t["function"].get("parameters", {}) for t in interface.tools}
     for name, schema in here.items():
         _fits_method(world, name, schema, interface.kinds.get(name))
-    marked = {n for n in dir(world) if hasattr(getattr(world, n, None), "_tool_kind")}
-    if extra := marked - here.keys():
+    if extra := tool_methods(world).keys() - here.keys():
         raise Broken(f"{min(extra)} is marked as a tool and no tool of the interface")
     for scenario in scenarios:
         for expert in ("oracle", "ablated"):
@@ -51,12 +50,13 @@ def tools_are_the_targets(world: type[World], scenarios: Sequence[Scenario], con
 
 
 def _fits_method(world: type[World], name: str, schema: dict[str, Any], kind: str | None) -> None:
-    method = getattr(world, name, None)
+    method = getattr(world, tool_methods(world).get(name, name), None)
     if (marked := getattr(method, "_tool_kind", None)) is None or marked != kind:
         raise Broken(f"{name} is {kind} in the interface, and its method is marked as {marked}")
     parameters = list(inspect.signature(method).parameters.values())[1:]  # type: ignore[arg-type]
     names, needed = {p.name for p in parameters}, {p.name for p in parameters if p.default is p.empty}
-    if names != set(schema.get("properties", {})) or needed != set(schema.get("required", ())):
+    known, required = ({*map(python_name, schema.get(key, ()))} for key in ("properties", "required"))
+    if names != known or needed != required:
         raise Broken(
             f"the method {name}({', '.join(sorted(names))}) does not take what its schema says: {_told(schema)}"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import keyword
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import jsonschema
 
 from trace_gym.errors import ReadError, TamperedEnv
 from trace_gym.schemas import complaint_about
-from trace_gym.targets.user import bases
+from trace_gym.targets.user import bases, coverage
 from trace_gym.targets.user.folder import (
     ANY,
     GUESSED,
@@ -24,9 +24,9 @@ from trace_gym.targets.user.folder import (
     TargetFolder,
     names_of,
 )
+from trace_gym.targets.user.methods import colliding, fault_of_name
 from trace_gym.targets.user.replays import answers, refused
-from trace_gym.targets.user.world import TargetWorld
-from trace_gym.world import World
+from trace_gym.world import python_name
 
 KINDS = get_args(Kind)
 NAMED = 8
@@ -52,6 +52,7 @@ def check(home: TargetFolder) -> Iterator[Note]:
     if all(note.level != "wrong" for note in found):  # what follows rests on them
         yield from _kinds(home)
         yield from _calls(home)
+        yield from _coverage(home)
         yield from _base(home)
 
 
@@ -75,9 +76,8 @@ def _tools(home: TargetFolder) -> Iterator[Note]:
 
 def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:
     proxy = "give it another name at the target, or put a server between that renames it"
-    if not _usable(name) or name in _taken():
-        why = "is a name that worlds use themselves" if name in _taken() else "is no Python name, and tools are methods"
-        yield _wrong(f"{TOOLS}: the tool {name!r} {why}", proxy)
+    if why := fault_of_name(name):
+        yield _wrong(f"{TOOLS}: the tool name {name!r} {why}", proxy)
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
@@ -86,22 +86,15 @@ def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:
         return
     properties = schema.get("properties")
     known = list(properties) if isinstance(properties, dict) else []
-    for parameter in known:
-        if not _usable(parameter) or parameter == "self":
-            yield _wrong(f"{TOOLS}: {name}: the parameter {parameter!r} is no Python name", proxy)
+    if pair := colliding(known):
+        says = (
+            f"{TOOLS}: {name}: the parameters {pair[0]!r} and {pair[1]!r} are both {python_name(pair[0])!r} in Python"
+        )
+        yield _wrong(says, proxy)
     needed = schema.get("required")
     for parameter in needed if isinstance(needed, list) else []:
         if parameter not in known:
             yield _wrong(f"{TOOLS}: {name} requires {parameter!r}, which is none of its properties", "add or drop it")
-
-
-def _usable(name: str) -> bool:
-    return name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and not name.startswith("_")
-
-
-def _taken() -> frozenset[str]:
-    """Names that no tool can have, as a world has other things by them."""
-    return frozenset((*dir(TargetWorld), *TargetWorld.__dataclass_fields__, *World.__annotations__))
 
 
 def _policy(home: TargetFolder) -> Iterator[Note]:
@@ -155,6 +148,42 @@ def _calls(home: TargetFolder) -> Iterator[Note]:
         yield _open(f"{says}: {misfits[0][1]}", f"correct {TOOLS}")
     if not taken:
         yield _wrong("no recorded call was answered, so there is nothing to compare with", "record other episodes")
+
+
+def _coverage(home: TargetFolder) -> Iterator[Note]:
+    """What recordings are missing for which tool."""
+    found, again = coverage.coverage_of(home), "or record more: trace-gym target record --help"
+    for tool in (blind := coverage.never_comparable(home, found)):
+        says = (
+            f"{tool}: none of its {found[tool].answered} answered calls can ever be compared, as no read comes before"
+        )
+        yield _wrong(
+            f"{says} the first write in {_some(found[tool].blind)}",
+            f"record an episode that reads before it writes, then calls {tool}; {again}",
+        )
+    if not blind and (share := coverage.too_few(home, found)):
+        says = f"only {share[0]} of {share[1]} answered calls can ever be compared, expected at least half"
+        yield _wrong(f"{says}: the other episodes write before they read", f"record reads before writes; {again}")
+    for tool in coverage.only_after_writes(home, found):
+        if tool not in blind:
+            says = f"{tool}: all {found[tool].after} answered calls come after a write, so no record of it is shown"
+            yield _open(says, f"record an episode that calls {tool} before any write; {again}")
+    if brave := [t for t, c in found.items() if home.kinds[t] == "write" and c.answered and not c.refused]:
+        says = f"no recorded call of {_some(brave)} was refused, so a base world guesses when they refuse"
+        yield _open(says, f"record calls that they refuse, if there are any; {again}")
+    if optional := coverage.never_passed(home, found):
+        told = _some([f"{tool} ({', '.join(names)})" for tool, names in optional.items()])
+        yield _open(f"optional parameters that no recorded call passes: {told}", f"record calls with them; {again}")
+    for tool, (episode, between) in coverage.unexplained_changes(home).items():
+        says = f"{tool} answered the same call differently in {episode}, with no write in between"
+        kinds = f", or correct the kind of {_some(between)} if one of them writes" if between else ""
+        yield _open(says, f"name its fields that change in not_compared in {home.path / SETTINGS}{kinds}")
+    if differing := coverage.starts_differ(home):
+        call, one, other = differing
+        says = (
+            f"episodes begin in different states: {call.tool} {json.dumps(call.arguments)} differs in {one} and {other}"
+        )
+        yield _open(says, "each is compared on its own records alone; if they should begin alike, reset the target")
 
 
 def _base(home: TargetFolder) -> Iterator[Note]:

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from trace_gym.errors import ConfigError, DuplicateEnv, ReadError
 from trace_gym.registration import VARIABLE, folders
+from trace_gym.targets.user.formats import Format
 from trace_gym.types import Interface, Record, Trajectory, sha256
 
 SETTINGS, TOOLS, POLICY, TRAJECTORIES = "target.yaml", "tools.json", "policy.md", "trajectories.jsonl"
@@ -38,6 +39,8 @@ class Settings(Record):
     conventions: str = CONVENTIONS
     calls_per_turn: int = Field(1, ge=1)
     text_with_call: bool = False
+    results: Format = "json"
+    """JSON format of the data that tools return; strings are shown unchanged."""
     kinds: dict[str, str] = Field(default_factory=dict)
     """``read``, ``write`` or ``generic`` for each tool; with a question mark where it was guessed."""
     not_compared: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -130,7 +133,8 @@ class TargetFolder:
     def tools_sha256(self) -> str:
         """Hash of what the tools of a base world have to be."""
         said = self.settings
-        fixed = [self.tools, self.kinds, said.calls_per_turn, said.text_with_call]
+        fixed: list[Any] = [self.tools, self.kinds, said.calls_per_turn, said.text_with_call]
+        fixed += [said.results] if said.results != "json" else []
         return sha256(json.dumps(fixed, sort_keys=True))
 
     @cached_property

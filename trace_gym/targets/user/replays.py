@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from trace_gym.targets.user.folder import ANY, find
+from trace_gym.targets.user.folder import ANY, Settings, find
+from trace_gym.targets.user.formats import Format
 from trace_gym.types import Call, Interface, Trajectory
+from trace_gym.world import World
 
 Shown = list[tuple[Call, Any]]
 """Calls with their answers, parsed where they are JSON."""
@@ -19,13 +21,28 @@ def interface_of(target: str) -> Interface:
     return find(target).interface
 
 
+_formats: dict[type[World], Format] = {}
+
+
+def format_for(world: type[World]) -> Format:
+    """Return the JSON format in which the target of a world shows results; it is read once for each class."""
+    if (known := _formats.get(world)) is None:
+        known = _formats[world] = find(world.target).settings.results
+    return known
+
+
 def compared(target: str, call: Call, answer: Any) -> Any:
     """An answer without the fields that the target's settings exempt from comparison."""
-    exempt = find(target).settings.not_compared.get(call.tool, ())
+    return compared_by(find(target).settings, call, answer)
+
+
+def compared_by(settings: Settings, call: Call, answer: Any) -> Any:
+    """An answer without the fields that a target's settings exempt from comparison."""
+    exempt = settings.not_compared.get(call.tool, ())
     if ANY in exempt:
         return None
     if isinstance(answer, list):
-        return [compared(target, call, part) for part in answer]
+        return [compared_by(settings, call, part) for part in answer]
     return {k: v for k, v in answer.items() if k not in exempt} if isinstance(answer, dict) else answer
 
 

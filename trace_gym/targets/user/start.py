@@ -18,13 +18,16 @@ from trace_gym.targets.user.folder import (
     SETTINGS,
     TOOLS,
     TRAJECTORIES,
+    Kind,
     TargetFolder,
     json_of,
     read,
     text_of,
     tools_in,
 )
+from trace_gym.targets.user.formats import FORMATS, format_of
 from trace_gym.targets.user.logs import read_logs
+from trace_gym.targets.user.replays import answers
 from trace_gym.types import Trajectory, to_jsonl
 
 _READS = re.compile(
@@ -44,6 +47,9 @@ prefix: {name}
 conventions: {conventions}
 calls_per_turn: {calls}
 text_with_call: {both}
+
+# How data that a tool returns is laid out: {formats}. Strings are shown unchanged.
+results: {results}
 
 # What each tool does: read (changes nothing), write (changes records), generic (touches no record, such as a
 # calculator or a hand-over). A question mark says that it was guessed from the name: look at it, and delete the mark.
@@ -65,6 +71,7 @@ def init(
     trajectories: Sequence[Path],
     name: str = "",
     command: str = "",
+    calls_per_turn: int = 0,
 ) -> TargetFolder:
     """Make the folder of a target.
 
@@ -74,10 +81,12 @@ def init(
         policy: Text file.
         trajectories: Files that `read_logs` reads.
         name: Of the target; after the folder by default.
-        command: What starts an MCP server that lists the tools.
+        command: What starts an MCP server that lists the tools, or its URL.
+        calls_per_turn: How many tools an agent may call in one turn; 0 for as many as a recorded turn calls.
 
     Raises:
-        ConfigError: The folder holds a target already, the name is none, or tools are named twice or not at all.
+        ConfigError: The folder holds a target already, the name is none, tools are named twice or not at all, or a
+            recorded turn calls more tools than `calls_per_turn`.
         ReadError: A file cannot be read, or the server does not answer.
         MissingExtra: A server is asked, and the package mcp is not installed.
     """
@@ -99,14 +108,15 @@ def init(
     episodes = [t for source in trajectories for t in read_logs(source)]
     if not episodes:
         raise ConfigError("name at least one file of trajectories: --trajectories episodes.jsonl")
+    settings = _settings(called, rows, known, episodes, calls_per_turn)
     write(place / TOOLS, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     write(place / POLICY, text)
     write(place / TRAJECTORIES, to_jsonl(_apart(episodes)))
-    write(place / SETTINGS, _settings(called, rows, known, episodes))  # last, as it makes the folder a target
+    write(place / SETTINGS, settings)  # last, as it makes the folder a target
     return read(place)
 
 
-def guess(tool: dict[str, Any]) -> str:
+def guess(tool: dict[str, Any]) -> Kind:
     """The kind of a tool by its name and description; what looks like nothing in particular is taken to write."""
     words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", tool["name"]).lower())
     told = re.match(r"\W*(\w+?)s?\b", tool["description"].lower())
@@ -117,9 +127,17 @@ def guess(tool: dict[str, Any]) -> str:
     return "read" if _READS.fullmatch(first) or (_READS.fullmatch(verb) and not changes) else "write"
 
 
-def _settings(name: str, rows: Any, tools: Sequence[dict[str, Any]], episodes: Sequence[Trajectory]) -> str:
+def _settings(
+    name: str, rows: Any, tools: Sequence[dict[str, Any]], episodes: Sequence[Trajectory], calls_per_turn: int
+) -> str:
     turns = [m for e in episodes for m in e.messages if m["role"] == "assistant" and m.get("tool_calls")]
-    calls, both = max((len(m["tool_calls"]) for m in turns), default=1), any(m.get("content") for m in turns)
+    most, both = max((len(m["tool_calls"]) for m in turns), default=1), any(m.get("content") for m in turns)
+    calls = calls_per_turn or most
+    if calls < most:
+        raise ConfigError(
+            f"--calls-per-turn is too small: found {calls}, expected at least {most}, as a recorded turn calls {most} "
+            "tools. Raise it, or leave that episode out"
+        )
     said = "make one tool call" if calls == 1 else f"make up to {calls} tool calls"
     never = "; you may do both" if both else ", never both"
     listed = rows.get("tools", []) if isinstance(rows, dict) else rows
@@ -129,6 +147,8 @@ def _settings(name: str, rows: Any, tools: Sequence[dict[str, Any]], episodes: S
         conventions=json.dumps(f"In each turn either write to the user or {said}{never}."),
         calls=calls,
         both=str(both).lower(),
+        formats=", ".join(FORMATS),
+        results=format_of(told for e in episodes for _, told in answers(e)),
         kinds="\n".join(kinds),
         tools=TOOLS,
         policy=POLICY,
@@ -136,10 +156,19 @@ def _settings(name: str, rows: Any, tools: Sequence[dict[str, Any]], episodes: S
     )
 
 
+def kind_of(row: Any, tool: dict[str, Any]) -> Kind:
+    """Return the kind of a tool: what its server says, or else a guess."""
+    return "read" if _says_read(row) else guess(tool)
+
+
 def _kind(row: Any, tool: dict[str, Any]) -> str:
     """What a server says of a tool itself is no guess."""
+    return kind_of(row, tool) + ("" if _says_read(row) else GUESSED)
+
+
+def _says_read(row: Any) -> bool:
     told = row.get("annotations") if isinstance(row, dict) else None
-    return "read" if isinstance(told, dict) and told.get("readOnlyHint") is True else guess(tool) + GUESSED
+    return isinstance(told, dict) and told.get("readOnlyHint") is True
 
 
 def _apart(episodes: Sequence[Trajectory]) -> list[Trajectory]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from trace_gym.targets.scripted_user import ScriptedUser
 from trace_gym.targets.user import replays as _replays
+from trace_gym.targets.user.formats import formatted as _formatted
 from trace_gym.types import Interface
 from trace_gym.world import Call, Check, Random, Say
 
@@ -16,6 +17,11 @@ from trace_gym.world import Call, Check, Random, Say
 def fresh(data: Any) -> Any:
     """A copy of plain data (what JSON holds) that shares nothing with it."""
     return json.loads(json.dumps(data))
+
+
+def json_text(data: Any, indent: int | None = None) -> str:
+    """Return plain data as JSON text, for a `format_result` or a tool that puts data into a sentence."""
+    return json.dumps(data, indent=indent, ensure_ascii=False)
 
 
 @dataclass(kw_only=True)
@@ -35,6 +41,14 @@ class TargetWorld(ScriptedUser):
     @classmethod
     def interface(cls) -> Interface:
         return _replays.interface_of(cls.target)
+
+    def format_result(self, call: Call, result: Any) -> str:
+        """Return the text that the agent reads as the result of a call.
+
+        A string is shown unchanged and other data as JSON in the format that ``results`` names in ``target.yaml``.
+        Override this method where the target formats the results of some tools otherwise.
+        """
+        return result if isinstance(result, str) else _formatted(result, _replays.format_for(type(self)))
 
     @classmethod
     def from_records(cls, shown: Sequence[tuple[Call, Any]]) -> Self:

@@ -1,0 +1,136 @@
+"""Commands that talk to a live MCP server: target record, target compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trace_gym.errors import ConfigError
+
+Mcp = Annotated[str, typer.Option(help="Command that starts the MCP server, or its URL.", show_default=False)]
+Reset = Annotated[str, typer.Option(help="Shell command before each episode, which resets the server's records.")]
+Seed = Annotated[int, typer.Option(help="Another seed makes other calls.")]
+Calls = Annotated[int, typer.Option(min=4, help="Calls in one episode.")]
+Episodes = Annotated[int, typer.Option(min=1, help="Episodes in all.")]
+Values = Annotated[Path | None, typer.Option(help="YAML or JSON: parameter name -> list of values to try.")]
+Skip = Annotated[list[str] | None, typer.Option(help="A tool that is not called; repeatable.")]
+Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit for the start of the server and for each call.")]
+
+
+def record(
+    mcp: Mcp,
+    out: Annotated[Path, typer.Option(help="JSONL file; episodes that it holds are kept.", show_default=False)],
+    episodes: Episodes = 20,
+    calls: Calls = 24,
+    seed: Seed = 0,
+    reset: Reset = "",
+    kind: Annotated[
+        list[str] | None, typer.Option(help="TOOL=read, write or generic, where the guess is wrong; repeatable.")
+    ] = None,
+    values: Values = None,
+    skip: Skip = None,
+    seconds: Seconds = 60.0,
+) -> None:
+    """Record episodes from a live MCP server, by seeded exploration. Every tool is called, writes included.
+
+    The server is started anew for each episode. Reads come before and after each write; unknown ids and optional
+    parameters are tried. A run that was interrupted continues with the same command.
+
+    Example: trace-gym target record --mcp "python my_server.py" --out episodes.jsonl
+    """
+    from trace_gym.explore import Recorder
+    from trace_gym.explore import record as explore
+    from trace_gym.targets.user.coverage import unexplained_changes
+
+    recorder = Recorder(mcp, seed, calls, reset, _kinds(kind or []), tuple(skip or ()), _values(values), seconds)
+    made = explore(recorder, episodes, out, _tell)
+    for tool, (episode, between) in unexplained_changes(made).items():
+        others = f", or {' or '.join(between)} writes: record again with --kind {between[0]}=write" if between else ""
+        _tell(
+            f"{tool} answered the same call differently in {episode}, with no write in between; its results depend on "
+            f"time or chance{others}"
+        )
+    typer.echo(
+        f"{out}: {len(made.episodes)} episodes; next: trace-gym target init FOLDER --mcp ... --trajectories {out}"
+    )
+
+
+def compare(
+    folder: Annotated[Path, typer.Argument(help="Folder of the target.", show_default=False)],
+    mcp: Mcp,
+    episodes: Episodes = 10,
+    calls: Calls = 24,
+    seed: Seed = 0,
+    reset: Reset = "",
+    values: Values = None,
+    skip: Skip = None,
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="Share of calls of a tool that may differ.")] = 0.0,
+    out: Annotated[Path | None, typer.Option(help="JSONL file for the server's episodes.")] = None,
+    seconds: Seconds = 60.0,
+) -> None:
+    """Make the same random calls on a live MCP server and on the target's base world, and compare the results.
+
+    Exit code 1: more than --threshold of the compared calls of a tool differ.
+
+    Example: trace-gym target compare my_target --mcp "python my_server.py"
+    """
+    from trace_gym.explore import Recorder
+    from trace_gym.explore import compare as look
+    from trace_gym.registration import add_folder
+    from trace_gym.targets.user import folder as targets
+
+    home = targets.read(folder)
+    add_folder(home.path)
+    kinds = {tool: kind for tool, kind in home.kinds.items() if tool not in (skip or ())}
+    recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds, purpose="compare")
+    rows = look(home, recorder, episodes, out, _tell)
+    table = Table("tool", "calls", "compared", "differ", box=None, header_style="bold")
+    for row in rows:
+        style = "bold red" if row.share > threshold else "green" if row.compared else "yellow"
+        table.add_row(Text(row.tool), str(row.calls), str(row.compared), Text(str(row.differ), style=style))
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row.example:
+            console.print(Text(f"{row.tool}: {row.example}"), soft_wrap=True)
+    if unknown := [row.tool for row in rows if not row.compared]:
+        console.print(Text(f"not compared: {', '.join(unknown)}; nothing is known of how true their copies are"))
+    if any(row.share > threshold for row in rows):
+        raise typer.Exit(1)
+
+
+def _kinds(said: list[str]) -> dict[str, Any]:
+    from trace_gym.targets.user.folder import Kind
+
+    made = {}
+    for text in said:
+        tool, _, kind = text.rpartition("=")
+        if not tool or kind not in get_args(Kind):
+            raise ConfigError(f"--kind is not valid: found {text!r}, expected TOOL=read, TOOL=write or TOOL=generic")
+        made[tool] = kind
+    return made
+
+
+def _values(path: Path | None) -> dict[str, list[Any]]:
+    import yaml
+
+    from trace_gym.targets.user.folder import text_of
+
+    if path is None:
+        return {}
+    try:
+        found = yaml.safe_load(text_of(path))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict) or not all(isinstance(v, list) and v for v in found.values()):
+        raise ConfigError(f"{path} is not valid: expected parameter names with lists of values, such as path: [/tmp/a]")
+    return {str(name): values for name, values in found.items()}
+
+
+def _tell(line: str) -> None:
+    typer.echo(line, err=True)

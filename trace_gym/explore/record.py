@@ -1,0 +1,256 @@
+"""Recording of episodes by seeded exploration of a live MCP server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.explore.plan import LOOKS, Explorer, Made
+from trace_gym.files import write
+from trace_gym.targets.user.folder import Kind, Settings, names_of, tools_in
+from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
+from trace_gym.targets.user.replays import answers, refused
+from trace_gym.targets.user.start import kind_of
+from trace_gym.types import Call, Interface, Trajectory, sha256
+
+OPENING = 3
+"""Reads at the beginning of an episode, before any write."""
+TASK = "Explore the tools."
+"""First message of a recorded episode."""
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """How a server is explored. Episode `n` is the same for the same server, settings and earlier episodes."""
+
+    place: str
+    """The command that starts the server, or its URL."""
+    seed: int = 0
+    calls: int = 24
+    """Calls in one episode."""
+    reset: str = ""
+    """Shell command that brings the server's records into their first state, before each episode."""
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    """Kinds of tools that their names and the server's annotations do not tell."""
+    skip: Sequence[str] = ()
+    """Tools that are not called."""
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Parameter -> values to try."""
+    seconds: float = SECONDS
+    purpose: str = "record"
+    """What the calls are drawn for; another purpose draws other calls."""
+
+    @cached_property
+    def interface(self) -> Interface:
+        """The tools of the server that are called, with their kinds.
+
+        Raises:
+            ConfigError: A setting names a tool that the server lacks, or a server at a URL is not reset.
+            ReadError: The server does not start, or lists no tool.
+        """
+        if is_url(self.place) and not self.reset:
+            raise ConfigError(
+                f"{self.place} is not restarted between episodes: found no --reset, expected a command that brings its "
+                "records into their first state. Pass --reset COMMAND, or --reset true if each session starts anew"
+            )
+        self.prepare()
+        with opened(self.place, self.seconds) as server:
+            rows = server.tools()
+        tools = tools_in(rows, self.place)
+        names = names_of(tools)
+        if unknown := sorted({*self.kinds, *self.skip} - {*names}):
+            raise ConfigError(f"the server has no tool {unknown[0]!r}: expected one of {', '.join(names)}")
+        guessed = {
+            n: self.kinds.get(n) or kind_of(row, t["function"]) for n, row, t in zip(names, rows, tools, strict=True)
+        }
+        kept = [t for t in tools if t["function"]["name"] not in self.skip]
+        if not kept:
+            raise ConfigError("no tool is left to call: found every tool in --skip, expected fewer")
+        kinds = {n: self.kinds.get(n, guessed[n]) for n in names_of(tuple(kept))}
+        return Interface(name="recorded", policy="", tools=tuple(kept), kinds=kinds)
+
+    @property
+    def settings(self) -> str:
+        """Return what decides the calls, as text for the ``source`` of a recorded episode."""
+        said = [self.calls, self.interface.tools, self.interface.kinds, self.values]
+        return (
+            f"trace-gym target {self.purpose}, seed {self.seed}, settings {sha256(json.dumps(said, default=str))[:12]}"
+        )
+
+    def prepare(self) -> None:
+        """Run the reset command.
+
+        Raises:
+            ConfigError: It fails.
+        """
+        if not self.reset:
+            return
+        done = subprocess.run(self.reset, shell=True, capture_output=True, text=True, errors="replace")
+        if done.returncode:
+            lines = f"{done.stdout}{done.stderr}".strip().splitlines()
+            why = f" ({lines[-1][:300]})" if lines else ""
+            raise ConfigError(f"the reset command failed: exit code {done.returncode}{why}, expected 0: {self.reset}")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Recorded episodes, and what they were recorded with."""
+
+    interface: Interface
+    episodes: tuple[Trajectory, ...]
+    settings: Settings = field(default_factory=lambda: Settings(name="recorded"))
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        return self.interface.tools
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        return self.interface.kinds
+
+
+def record(
+    recorder: Recorder, count: int, out: Path | None = None, tell: Callable[[str], None] = lambda line: None
+) -> Recording:
+    """Record episodes, and write each to a file as soon as it is finished.
+
+    Args:
+        recorder: How the server is explored.
+        count: How many episodes there are in the end; those that the file holds already are kept.
+        out: JSONL file, one OpenAI conversation per line.
+        tell: Called with a line about each episode.
+
+    Raises:
+        ConfigError: The file holds something else, or a setting does not fit the server.
+        ReadError: The server fails, or does not begin each episode in the same state.
+        MissingExtra: The package mcp is not installed.
+    """
+    explorer = Explorer(recorder.interface, recorder.values)
+    rows = _rows(out, recorder) if out is not None else []
+    made = [_calls(row) for row in rows]
+    for calls in made:
+        explorer.learn(calls)
+    if len(rows) >= count:
+        tell(f"{out} holds {len(rows)} episodes already")
+    for number in range(len(rows), count):
+        recorder.prepare()
+        with opened(recorder.place, recorder.seconds) as server:
+            calls = _episode(server, explorer, recorder, number, made[0] if made else [])
+        explorer.learn(calls)
+        made.append(calls)
+        rows.append(_row(recorder, number, calls))
+        if out is not None:
+            write(out, "".join(json.dumps(row) + "\n" for row in rows))
+        kept = sum(not refused(told) for _, told in calls)
+        tell(f"episode {number + 1} of {count}: {kept} calls were answered and {len(calls) - kept} refused")
+    return Recording(recorder.interface, tuple(_trajectory(row) for row in rows))
+
+
+def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int, first: Made) -> Made:
+    """Play one episode: reads, then writes with the same reads before and after each."""
+    rng, made = Random(f"{recorder.purpose}/{recorder.seed}/{number}"), Made()
+
+    def call(step: Call | None) -> None:
+        if step is not None and len(made) < recorder.calls:
+            made.append((step, server.call(step)))
+
+    if first:
+        _same_start(first[0], server, made)
+    else:
+        _find_anchor(server, explorer, rng, made)
+    for _ in range(OPENING):
+        call(explorer.choose(rng, LOOKS, made))
+    while len(made) < recorder.calls:
+        before = len(made)
+        change = explorer.choose(rng, ("write",), made)
+        looks = explorer.related(rng, change, made) if change else []
+        for step in [*looks, change, *looks]:
+            call(step)
+        call(explorer.choose(rng, LOOKS, made))
+        if len(made) == before:
+            break
+    return made
+
+
+def _find_anchor(server: Server, explorer: Explorer, rng: Random, made: Made) -> None:
+    """Begin the first episode with a read that is answered twice alike: later episodes begin with it, too."""
+    for tool in explorer.fewest_arguments(["read"]):
+        if (step := explorer.draw(rng, tool, made)) is None:
+            continue
+        one, other = server.call(step), server.call(step)
+        if one == other and not refused(one):
+            made += [(step, one), (step, other)]
+            return
+
+
+def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
+    """Repeat the first call of the first episode.
+
+    Raises:
+        ReadError: It is answered differently.
+    """
+    step, expected = anchor
+    told = server.call(step)
+    if told != expected:
+        asked = f"{step.tool} {json.dumps(step.arguments)}"
+        raise ReadError(
+            f"the server does not begin each episode in the same state: {asked} found {told[:200]}, expected "
+            f"{expected[:200]}. Pass --reset COMMAND, which brings its records into their first state, and record into "
+            "a new file"
+        )
+    made.append((step, told))
+
+
+def _row(recorder: Recorder, number: int, made: Made) -> dict[str, Any]:
+    """Return an episode as an OpenAI conversation."""
+    return {
+        "id": f"{recorder.purpose}-{recorder.seed}-{number}",
+        "source": recorder.settings,
+        "messages": [{"role": "user", "content": TASK}, *(m for n, step in enumerate(made) for m in _turn(n, *step))],
+    }
+
+
+def _turn(number: int, call: Call, told: str) -> Iterator[dict[str, Any]]:
+    name = f"call_{number}"
+    function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
+    yield {"role": "assistant", "content": None, "tool_calls": [{"id": name, "type": "function", "function": function}]}
+    yield {"role": "tool", "tool_call_id": name, "name": call.tool, "content": told}
+
+
+def _trajectory(row: dict[str, Any]) -> Trajectory:
+    return Trajectory(id=row["id"], task=row["id"], messages=tuple(row["messages"]), source=row["source"])
+
+
+def _calls(row: dict[str, Any]) -> Made:
+    return answers(_trajectory(row))
+
+
+def _rows(out: Path, recorder: Recorder) -> list[dict[str, Any]]:
+    """Return the episodes that a file holds, if they were recorded with the same settings.
+
+    Raises:
+        ConfigError: It holds anything else.
+    """
+    if not out.exists():
+        return []
+    try:
+        rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        found = {str(row["source"]) for row in rows}
+        names = [row["id"] for row in rows]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(f"{out} does not hold recorded episodes ({error}). Choose another file with --out") from None
+    expected = [f"{recorder.purpose}-{recorder.seed}-{number}" for number in range(len(rows))]
+    if found - {recorder.settings} or names != expected:
+        other = min(found - {recorder.settings}, default="other episodes")
+        raise ConfigError(
+            f"{out} was recorded otherwise: found {other}, expected {recorder.settings}. Use the same settings to "
+            "continue it, or choose another file with --out"
+        )
+    return rows

@@ -1,0 +1,38 @@
+"""JSON formats of tool results: how a target lays out the data that its tools return."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, get_args
+
+Format = Literal["json", "compact", "indent-2", "indent-4"]
+"""``json`` is Python's default; the others keep characters beyond ASCII, as JavaScript and pydantic do."""
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def formatted(data: Any, form: Format = "json") -> str:
+    """Return data as JSON text in one of `FORMATS`."""
+    return _WRITERS[form](data)
+
+
+def format_of(texts: Iterable[str]) -> Format:
+    """Return the format that most of the JSON objects and lists among recorded results have; ``json`` without any."""
+    found: Counter[Format] = Counter()
+    for text in texts:
+        try:
+            data = json.loads(text) if text[:1] in ("{", "[") else None
+        except ValueError:
+            continue
+        if data:  # an empty object looks the same in every format
+            found.update([form for form in FORMATS if _WRITERS[form](data) == text.strip()][:1])
+    return found.most_common(1)[0][0] if found else "json"
+
+
+_WRITERS: dict[Format, Callable[[Any], str]] = {
+    "json": json.dumps,
+    "compact": lambda data: json.dumps(data, separators=(",", ":"), ensure_ascii=False),
+    "indent-2": lambda data: json.dumps(data, indent=2, ensure_ascii=False),
+    "indent-4": lambda data: json.dumps(data, indent=4, ensure_ascii=False),
+}
