@@ -1,6 +1,6 @@
 """Sandbox: code that a language model wrote is looked at, and then run where it can do no harm."""
 
-from trace_gym.sandbox.confine import Sandbox, confined_validate, layers
+from trace_gym.sandbox.confine import Sandbox, confined_validate, layers, require_isolation
 from trace_gym.sandbox.layers import LAYERS, Layer
 from trace_gym.sandbox.limits import Limits
 from trace_gym.sandbox.rules import RULES, Fault, markdown
@@ -16,5 +16,6 @@ __all__ = [
     "confined_validate",
     "layers",
     "markdown",
+    "require_isolation",
     "scan",
 ]

@@ -19,6 +19,7 @@ from typing import Any
 from gymnasium.vector import AsyncVectorEnv
 
 from trace_gym.episode import Episode
+from trace_gym.validate.lifeline import die_with_parent
 from trace_gym.validate.probe import trace
 from trace_gym.validate.properties import Broken
 from trace_gym.validate.source import load
@@ -80,6 +81,7 @@ def played_apart(reference: str, attempts: Sequence[dict[str, Any]]) -> Any:
 
 def main() -> None:
     """Answer one job on standard output."""
+    die_with_parent()
     asked = json.load(sys.stdin)
     load(asked["world"])
     if "unfinished" in asked:
