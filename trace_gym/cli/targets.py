@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from trace_gym.cli.options import AllowUnisolated
+
 STYLES = {"wrong": "bold red", "open": "yellow", "fine": "green"}
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_default=False)]
@@ -50,6 +52,7 @@ def check(
     admit: Annotated[
         bool, typer.Option("--admit", help="Check the base world that is there, in the sandbox, and admit it.")
     ] = False,
+    allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Say what a target lacks, what is wrong with it, and how true its base world is to the recorded episodes.
 

@@ -148,6 +148,8 @@ class Sandbox:
         source = file_bytes(place)
         if profile not in PROFILES:
             raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
+        if given.policy:
+            raise ConfigError(f"policy {given.policy!r} cannot act inside the sandbox. Use trace_gym.sandbox.check")
         if engine not in ("here", "processes"):
             raise ConfigError(f"{engine!r} is no engine of the sandbox; expected here or processes")
         options = {

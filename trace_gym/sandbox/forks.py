@@ -10,8 +10,6 @@ import contextlib
 import fcntl
 import os
 import secrets
-import signal
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
@@ -20,6 +18,7 @@ from trace_gym.sandbox import landlock, linux, namespaces, seccomp, view
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, USER
 from trace_gym.sandbox.limits import Limits, limit_process
 from trace_gym.sandbox.worker import INTERACTIVE, Job, run
+from trace_gym.validate.lifeline import die_with_parent
 
 FAILED = 111
 """Exit code of a process that could not be confined."""
@@ -47,7 +46,7 @@ def or_exit(work: Callable[[], object]) -> NoReturn:
 def outer(job: Job, limits: Limits, folder: str, pipes: Pipes) -> None:
     """The process around a job: enters namespaces, whose processes begin with the next fork."""
     os.setsid()
-    _die_with_parent()
+    die_with_parent()
     os.dup2(pipes.printed, 2)
     # Before the fork: in the new namespace every first process is number 1, and sandboxes that run at once would be
     # one user, whose processes count together.
@@ -62,7 +61,7 @@ def outer(job: Job, limits: Limits, folder: str, pipes: Pipes) -> None:
 
 def _first(job: Job, limits: Limits, folder: str, pipes: Pipes, root: bool, user: int) -> None:
     """The first process of the new namespaces: lays out the file system, and reaps what the job leaves."""
-    _die_with_parent()
+    die_with_parent()
     visible = view.readable()
     if NAMESPACES in job.layers:
         view.build(folder, visible, limits, user)
@@ -71,7 +70,7 @@ def _first(job: Job, limits: Limits, folder: str, pipes: Pipes, root: bool, user
         os.chown(folder, user, user)
     if USER in job.layers:
         namespaces.become(user)
-        _die_with_parent()  # forgotten when the user changes
+        die_with_parent()  # forgotten when the user changes
     alone = USER in job.layers or (NAMESPACES in job.layers and _counts_in_namespaces())
     child = os.fork()
     if child == 0:
@@ -84,6 +83,7 @@ def _first(job: Job, limits: Limits, folder: str, pipes: Pipes, root: bool, user
 
 def _inner(job: Job, limits: Limits, folder: str, pipes: Pipes, visible: list[str], alone: bool) -> None:
     """The process that runs the module."""
+    die_with_parent()
     pipe = fcntl.fcntl(pipes.told, fcntl.F_DUPFD_CLOEXEC, 20 + secrets.randbelow(150))
     os.dup2(2, 1)
     os.dup2(pipes.heard if job.task in INTERACTIVE else os.open(os.devnull, os.O_RDONLY), 0)
@@ -116,11 +116,6 @@ def _counts_in_namespaces() -> bool:
     """Whether the kernel counts a user's processes for each user namespace; older ones count all of them."""
     major, minor = (int(x) for x in os.uname().release.split(".")[:2])
     return (major, minor) >= (5, 14)
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _exit_like(child: int) -> NoReturn:

@@ -7,12 +7,10 @@ import os
 from collections.abc import Sequence
 
 from trace_gym.errors import SandboxError
+from trace_gym.registration import ALLOW_UNISOLATED as ALLOW
+from trace_gym.registration import ALLOW_UNISOLATED_FLAG as FLAG
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, Layer
 
-ALLOW = "TRACE_GYM_ALLOW_UNISOLATED"
-"""Environment variable that permits running without isolation when it is ``1``."""
-FLAG = "--allow-unisolated"
-"""Option of the command line that sets it."""
 NEEDED = {"files": (NAMESPACES, LANDLOCK), "network": (NAMESPACES, SECCOMP)}
 """What has to be isolated, and the layers of which one suffices."""
 REMEDIES = {
@@ -31,15 +29,19 @@ def allowed() -> bool:
     return os.environ.get(ALLOW, "") == "1"
 
 
+def exposed(layers: Sequence[Layer]) -> dict[str, tuple[str, ...]]:
+    """Return what the active layers do not isolate, with the layers of which one would suffice."""
+    active = {layer.name for layer in layers if layer.active}
+    return {what: names for what, names in NEEDED.items() if not active & {*names}}
+
+
 def refuse_without_isolation(layers: Sequence[Layer]) -> None:
     """Check that files and network are isolated.
 
     Raises:
         SandboxError: They are not, and the user has not permitted that.
     """
-    active = {layer.name for layer in layers if layer.active}
-    open_to_it = {what: names for what, names in NEEDED.items() if not active & {*names}}
-    if not open_to_it:
+    if not (open_to_it := exposed(layers)):
         return
     wanted = "; ".join(f"{what} need {' or '.join(names)}" for what, names in open_to_it.items())
     if allowed():

@@ -150,7 +150,6 @@ class ConfinedWorld:
             raise EnvBug(f"the sandbox gave an invalid answer: {str(error)[:300]}") from None
 
 
-
 class ConfinedEpisode(Episode):
     """An episode whose world stays in the sandbox. Its messages and its score are copies."""
 

@@ -198,7 +198,7 @@ def _prepared(
         return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
     if (made := outline(target, budget)) is None:
         return None
-    return Job(made.reference, tuple(_sampled(made.env, made.levels, count, levels)), profile, given), None
+    return Job(made.reference, tuple(sampled(made.env, made.levels, count, levels)), profile, given), None
 
 
 def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str]:
@@ -259,10 +259,10 @@ def sample(world: type[World], seeds_per_level: int, levels: Collection[int] | N
         ConfigError: Less than one seed is asked for, or a level that does not exist.
     """
     whole = not loading.declaration_faults(world)
-    return _sampled(world.id if whole else "", len(world.levels) if whole else 0, seeds_per_level, levels)
+    return sampled(world.id if whole else "", len(world.levels) if whole else 0, seeds_per_level, levels)
 
 
-def _sampled(env: str, count: int, seeds_per_level: int, levels: Collection[int] | None) -> list[Scenario]:
+def sampled(env: str, count: int, seeds_per_level: int, levels: Collection[int] | None) -> list[Scenario]:
     """The same by name and number of levels; `count` is 0 where the class does not say what it is."""
     if seeds_per_level < 1:
         raise ConfigError(f"seeds_per_level is {seeds_per_level}; expected at least 1")

@@ -16,10 +16,10 @@ PERIOD = 0.5
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Kill this process, and the process group that it leads, as soon as its parent is gone.
+    """Kill this process as soon as its parent is gone.
 
-    On Linux the kernel kills the process at once. Everywhere, a thread compares the parent's id every `PERIOD` seconds:
-    it also covers macOS, which has no such signal, and ends the rest of the group.
+    On Linux the kernel does it. Elsewhere a thread compares the parent's id every `PERIOD` seconds, and kills the
+    process group as well if this process leads one.
 
     Args:
         parent: Process id of the parent; the current one by default. A process that may start after its parent died
@@ -28,9 +28,10 @@ def die_with_parent(parent: int | None = None) -> None:
     parent = os.getppid() if parent is None else parent
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    else:
+        threading.Thread(target=_watch, args=(parent,), name="lifeline", daemon=True).start()
     if os.getppid() != parent:
         _end()
-    threading.Thread(target=_watch, args=(parent,), name="lifeline", daemon=True).start()
 
 
 def _watch(parent: int) -> None:

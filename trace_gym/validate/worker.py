@@ -71,12 +71,18 @@ def played_on(text: str) -> str:
 
 def played_apart(reference: str, attempts: Sequence[dict[str, Any]]) -> Any:
     """What gymnasium's vector of processes returns for attempts, one process each."""
-    build = [partial(WorldEnv, reference, attempt["level"]) for attempt in attempts]
+    build = [partial(_alone, reference, attempt["level"], os.getpid()) for attempt in attempts]
     envs = AsyncVectorEnv(build, shared_memory=False)
     try:
         return side_by_side(envs, [a["seed"] for a in attempts], [a["turns"] for a in attempts])
     finally:
         envs.close(terminate=True)
+
+
+def _alone(reference: str, level: int, parent: int) -> WorldEnv:
+    """The environment of a process that has no other."""
+    die_with_parent(parent)
+    return WorldEnv(reference, level)
 
 
 def main() -> None:
