@@ -23,6 +23,9 @@ from trace_gym.errors import DuplicateEnv, ReadError
 VARIABLE = "TRACE_GYM_ENVS"
 """Names the folders that are searched after the packaged one."""
 
+ALLOW_UNISOLATED, ALLOW_UNISOLATED_FLAG = "TRACE_GYM_ALLOW_UNISOLATED", "--allow-unisolated"
+"""Environment variable (with the value ``1``) and option that permit running unadmitted code without isolation."""
+
 package = import_module("trace_gym.generated_envs")
 """Where environments are imported from; by name, as type checkers do not see that pyproject.toml maps it."""
 

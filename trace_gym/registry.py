@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -30,7 +31,7 @@ from trace_gym.mixture import Mixture
 from trace_gym.modules import execute, file_bytes, file_sha256, fingerprint, loaded, world_at
 from trace_gym.registration import Entry, add_folder, entries, folders, refresh
 from trace_gym.targets.user import bases
-from trace_gym.types import Manifest, Origin, Record, Report, Scenario, Spec, sha256
+from trace_gym.types import Description, Manifest, Origin, Record, Report, Scenario, Spec, sha256
 from trace_gym.world import World
 
 __all__ = [
@@ -38,12 +39,14 @@ __all__ = [
     "SPLITS",
     "add_folder",
     "admit",
+    "described",
     "episode",
     "fingerprint",
     "folders",
     "gym_id",
     "home",
     "in_domain",
+    "is_admitted",
     "level_count",
     "level_for",
     "load",
@@ -279,10 +282,12 @@ def admit(
     template_sha256: str = "",
     origin: Origin | None = None,
     mix: tuple[float, ...] | None = None,
+    description: Description | None = None,
 ) -> Manifest:
     """Write an environment's manifest beside its module, for exactly the code that is there now.
 
-    A module that has not changed since its last manifest keeps what that says of its origin, unless a spec is given.
+    The module is not executed in this process: what the manifest says of it is computed in the sandbox. A module that
+    has not changed since its last manifest keeps what that says of its origin, unless a spec is given.
 
     Args:
         name_or_path: An environment in one of the searched folders, or a module file anywhere.
@@ -292,41 +297,81 @@ def admit(
         template_sha256: Hash of the template that wrote it.
         origin: What it took a language model to write it.
         mix: Weights of its levels, where these were calibrated.
+        description: What the sandbox found it to be; computed when it is None.
 
     Raises:
         EnvNotFound, ReadError: There is no such module.
         EnvBug: It does not define the world, or the world does not generate.
         ConfigError: Its levels do not count from 0.
+        SandboxError: This machine cannot isolate the module, and the user has not permitted to run it so.
     """
     is_path = isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".py")
     path = Path(name_or_path).expanduser().resolve() if is_path else module_path(str(name_or_path))
     source = file_bytes(path)
-    world = execute(path, source)
-    if world.levels != range(len(world.levels)) or not world.levels:
-        raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
+    found = description or _described(path, source)
     if spec is None and (known := _card_of(path, sha256(source))):
         author, spec, template_sha256 = known.author, known.spec, known.template_sha256
         origin, mix = known.origin, known.mix
     made = Manifest(
-        id=world.id,
+        id=found.id,
         version=registration.version_in(path.with_suffix(".json")),
-        capability=world.capability,
-        target=world.target,
-        levels=len(world.levels),
-        title=spec.title if spec else (world.__doc__ or "").strip().partition("\n")[0],
+        capability=found.capability,
+        target=found.target,
+        levels=found.levels,
+        title=spec.title if spec else found.title,
         spec=spec,
         spec_sha256=spec.sha256 if spec else "",
         module_sha256=sha256(source),
-        base_sha256=bases.base_sha256(world),
+        base_sha256=found.base_sha256,
         template_sha256=template_sha256,
         author=author,
-        fingerprint=fingerprint(world),
+        fingerprint=found.fingerprint,
         origin=origin,
         mix=mix,
-        report=report.summary().model_copy(update={"env": world.id}),  # where it lay when it was checked says nothing
+        report=report.summary().model_copy(update={"env": found.id}),  # where it lay when it was checked says nothing
     )
     write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()
+    return made
+
+
+def described(world: type[World]) -> Description:
+    """Return what a manifest says of a world. It runs the world's code, so it belongs into the sandbox.
+
+    Raises:
+        ConfigError: Its levels do not count from 0.
+        EnvBug: It does not generate.
+    """
+    if world.levels != range(len(world.levels)) or not world.levels:
+        raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
+    return Description(
+        id=world.id,
+        capability=world.capability,
+        target=world.target,
+        levels=len(world.levels),
+        title=(world.__doc__ or "").strip().partition("\n")[0][:2000],
+        base_sha256=bases.base_sha256(world),
+        fingerprint=fingerprint(world),
+    )
+
+
+def is_admitted(module: str | os.PathLike[str]) -> bool:
+    """Whether the manifest beside a module file admits exactly these bytes, so that the module may run anywhere.
+
+    Raises:
+        ReadError: The module cannot be read.
+    """
+    path = Path(module).expanduser().resolve()
+    card = _card_of(path, sha256(file_bytes(path)))
+    return card is not None and card.id == path.stem and card.report.passed
+
+
+def _described(path: Path, source: bytes) -> Description:
+    """The description of a module that is not admitted yet.
+
+    The sandbox is a higher layer, which imports this module; it is imported by name when it is needed.
+    """
+    made: Description = import_module("trace_gym.sandbox.unadmitted").describe(path, source)
     return made
 
 

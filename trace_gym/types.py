@@ -360,6 +360,20 @@ class Origin(Record):
     """Codes of the properties, or rules of the static gate, that an earlier version failed."""
 
 
+class Description(Record):
+    """The part of a manifest that only running the module shows. It is computed in the sandbox."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=200)]
+    capability: Annotated[str, Field(max_length=200)]
+    target: Annotated[str, Field(max_length=200)]
+    levels: Annotated[int, Field(strict=True, ge=1, le=1000)]
+    title: Annotated[str, Field(max_length=2000)] = ""
+    """First line of the world's docstring."""
+    base_sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """Hash of the first openings and states of every level."""
+
+
 class Manifest(Record):
     """The identity card of a generated environment."""
 

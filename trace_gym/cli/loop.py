@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.settings import RunConfig, presets
 
@@ -24,6 +25,7 @@ def run(
     source: Annotated[
         Path | None, typer.Option(help="A results file to diagnose instead of fresh rollouts of the model.")
     ] = None,
+    allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Run the whole loop: diagnose, synthesize, validate, train, route, evaluate, report.
 
@@ -43,6 +45,10 @@ def run(
             raise ReadError(f"{source}: no such file; --source takes a results file of tau-bench or tau2")
         settings = settings.model_copy(update={"source": source})
     _needs_lab()
+    if settings.author == "llm":
+        from trace_gym.sandbox import require_isolation
+
+        require_isolation()  # now, and not after the stages that come before it
     folder = out or Path("runs") / (preset or (config.stem if config else "run"))
     made = run_loop(settings, folder)
     typer.echo(f"report: {made.path('report.html')}")

@@ -19,6 +19,7 @@ from rich.text import Text
 
 import trace_gym
 from trace_gym.errors import ReadError
+from trace_gym.registration import ALLOW_UNISOLATED_FLAG
 
 LIBRARIES = ("torch", "transformers", "peft", "trl", "vllm", "ray", "gymnasium", "pydantic", "hypothesis", "openai")
 """Whose versions matter when something goes wrong."""
@@ -50,6 +51,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readabl
     Example: trace-gym doctor
     """
     from trace_gym.sandbox import layers
+    from trace_gym.sandbox.isolation import exposed
 
     found, optional, sandbox = versions(), list(extras()), layers()
     if as_json:
@@ -58,6 +60,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readabl
             "gpu": gpu(),
             "extras": {e.name: {"missing": e.missing, "pip": e.pip} for e in optional},
             "sandbox": [asdict(layer) for layer in sandbox],
+            "isolated": not exposed(sandbox),
         }
         typer.echo(json.dumps(told, indent=1))
         return
@@ -66,6 +69,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readabl
     console.print(_table("extra", "state", [(e.name, e.pip if e.missing else "installed") for e in optional]))
     marked = [(layer.name, f"{'active ' if layer.active else 'missing'}  {layer.says}") for layer in sandbox]
     console.print(_table("sandbox", "state", marked))
+    if lacking := exposed(sandbox):
+        needs = "; ".join(f"{what} need {' or '.join(names)}" for what, names in lacking.items())
+        console.print(f"not isolated: {needs}. Code that is not admitted is not run without {ALLOW_UNISOLATED_FLAG}")
 
 
 def scan(

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from trace_gym import registry
+from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError, TraceGymError
 from trace_gym.types import Manifest, Spec
 
@@ -48,6 +49,7 @@ def synthesize(
     dollars: Annotated[float | None, typer.Option(min=0, help="Budget in US dollars; needs --price.")] = None,
     price: Annotated[str, typer.Option(help="Dollars for a million tokens, prompt/completion, such as 0.5/1.5.")] = "",
     by: Annotated[str, typer.Option(help="Who answers with files:DIR, for the manifest.")] = "",
+    allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Write environments and admit those that pass validation.
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from trace_gym.cli import exploring
+from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError
 
 STYLES = {"wrong": "bold red", "open": "yellow", "fine": "green"}
@@ -73,6 +74,7 @@ def check(
     admit: Annotated[
         bool, typer.Option("--admit", help="Check the base world that is there, in the sandbox, and admit it.")
     ] = False,
+    allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Say what a target lacks, what is wrong with it, and how true its base world is to the recorded episodes.
 

@@ -12,11 +12,15 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from trace_gym import registry
+from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.types import Finding, Report
+from trace_gym.modules import file_bytes
+from trace_gym.types import Finding, Report, sha256
 
 FAILED, UNFINISHED = 1, 2
 """Exit codes."""
+MOST_WORKERS = 8
+"""Workers of a sandbox, unless more are asked for."""
 
 
 def register(app: typer.Typer) -> None:
@@ -53,6 +57,7 @@ def validate(
     html: Annotated[Path | None, typer.Option(help="Write the report as a page to be read, too.")] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the properties and stop.")] = False,
     admit: Annotated[bool, typer.Option(help="Write the manifest if it passes.")] = False,
+    allow_unisolated: AllowUnisolated = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Check an environment before it costs GPU hours.
@@ -85,18 +90,22 @@ def validate(
         raise ConfigError(f"{env} is none of ours, and is not admitted; leave out --admit")
     if admit and (only or skip or level or seeds or profile != "gate"):
         raise ConfigError("--admit goes with a whole validation; leave out --only, --skip, --level, --seeds, --profile")
-    report = validation.validate(
-        target,
-        profile=profile,
-        seeds_per_level=seeds,
-        levels=level,
-        only=only,
-        skip=skip or (),
-        given=given,
-        engine=engine,
-        workers=workers or os.cpu_count() or 1,
-        budget=budget,
-    )
+    asked: dict[str, Any] = {
+        "profile": profile,
+        "seeds_per_level": seeds,
+        "levels": level,
+        "only": only,
+        "skip": skip or (),
+    }
+    asked |= {"given": given, "budget": budget}
+    unadmitted = None if is_foreign(env) else _unadmitted(target)
+    if unadmitted is not None:
+        before = sha256(file_bytes(unadmitted))
+        report = _confined(unadmitted, engine, workers, asked)
+        if admit and sha256(file_bytes(unadmitted)) != before:
+            raise ReadError(f"{unadmitted} has changed while it was checked, so it is not admitted. Check it again")
+    else:
+        report = validation.validate(target, engine=engine, workers=workers or os.cpu_count() or 1, **asked)
     if out is not None:
         _write(out, report.model_dump_json(indent=1) + "\n")
     if html is not None:
@@ -115,9 +124,37 @@ def validate(
         typer.echo(f"admitted {manifest.id}")
 
 
+def _unadmitted(target: str | Path) -> Path | None:
+    """The module file behind a target, if no manifest admits it; None for what may run in this process."""
+    from trace_gym.validate.source import file_behind
+
+    path = file_behind(target)
+    return None if path is None or registry.is_admitted(path) else path
+
+
+def _confined(path: Path, engine: str, workers: int | None, asked: dict[str, Any]) -> Report:
+    """The report of a module file that is not admitted, from the sandbox."""
+    from trace_gym.sandbox import check
+
+    if engine not in ("processes", "here"):
+        raise ConfigError(
+            f"{path} is not admitted, so it runs in the sandbox only, which has no engine {engine!r}. "
+            "Use --engine processes or here"
+        )
+    count = 1 if engine == "here" else workers or min(os.cpu_count() or 1, MOST_WORKERS)
+    console = Console(stderr=True)
+    with console.status(f"{path}: in the sandbox") as status:
+
+        def progress(code: str) -> None:
+            status.update(f"{path}: in the sandbox, {code} is checked")
+
+        return check(path, workers=count, partial=True, progress=progress, **asked)
+
+
 def replay(
     report: Annotated[Path, typer.Argument(help="A report or a manifest, as JSON.", show_default=False)],
     code: Annotated[str | None, typer.Argument(help="A property that failed; the first by default.")] = None,
+    allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Play the counterexample of a report again, turn by turn, and show how it is judged now.
 
@@ -136,7 +173,13 @@ def replay(
     if is_foreign(found.env):
         _play_foreign(found.env, shown[0])
     else:
-        _play(found.env, shown[0], begin)
+        path = _unadmitted(found.env)
+        if path is None:
+            _play(found.env, shown[0], begin)
+        else:
+            from trace_gym.sandbox import begin_confined
+
+            _play(str(path), shown[0], begin_confined)
 
 
 def _play(env: str, finding: Finding, begin: Any) -> None:

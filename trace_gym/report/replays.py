@@ -16,10 +16,13 @@ from typing import Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import TraceGymError
+from trace_gym.registry import is_admitted
+from trace_gym.sandbox import begin_confined
 from trace_gym.types import Call, Message, Record, Replay, Say, Trajectory
 from trace_gym.validate.foreign import is_foreign
 from trace_gym.validate.foreign.transcript import transcript
-from trace_gym.validate.source import begin
+from trace_gym.validate.lifeline import die_with_parent
+from trace_gym.validate.source import begin, file_behind
 
 TIME_LIMIT = 60.0
 """Seconds for all replays of a report."""
@@ -76,6 +79,7 @@ def action(data: Any) -> Any:
 
 def main() -> None:
     """Play what standard input names, one after the other."""
+    die_with_parent()
     asked = json.load(sys.stdin)
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what the environment prints is no answer
@@ -93,7 +97,11 @@ def _line(env: str, replay: Replay) -> str:
 def _play(env: str, replay: Replay) -> Played:
     if is_foreign(env):
         return Played(trajectory=transcript(env, replay))
-    episode = begin(env, replay.scenario)
+    path = file_behind(env)
+    if path is None or is_admitted(path):
+        episode = begin(env, replay.scenario)
+    else:
+        episode = begin_confined(path, replay.scenario)
     trouble = ""
     for taken, step in enumerate(map(action, replay.actions)):
         if episode.done:

@@ -7,35 +7,33 @@ far as it is consistent with what was asked.
 
 from __future__ import annotations
 
-import contextlib
-import json
+import base64
 import os
 import secrets
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from trace_gym.errors import ConfigError, SandboxError
+from pydantic import ValidationError
+
+from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.modules import file_bytes
-from trace_gym.sandbox import view
 from trace_gym.sandbox.allowed import MODULES
+from trace_gym.sandbox.isolation import refuse_without_isolation
+from trace_gym.sandbox.keeping import Keeper, Running
 from trace_gym.sandbox.layers import LAYERS, Layer
-from trace_gym.sandbox.limits import Limits
+from trace_gym.sandbox.limits import MIB, Limits
 from trace_gym.sandbox.names import TARGET_IMPORTS
-from trace_gym.sandbox.verdict import Asked, Outcome, report_of, same
-from trace_gym.types import Finding, Report
+from trace_gym.sandbox.verdict import Asked, Outcome, cleaned, report_of, same
+from trace_gym.types import Description, Finding, Report
 from trace_gym.validate import PROFILES
+from trace_gym.validate.context import NOTHING, Given
+from trace_gym.validate.files import files_of
 from trace_gym.validate.gate import chosen
 
-PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "TZ", "SYSTEMROOT")
-"""Variables of the caller's environment that the keeper gets."""
 GRACE = 30.0
 """Seconds beyond a job's own limits after which the keeper is given up."""
 
@@ -47,25 +45,38 @@ class Sandbox:
         limits: What one validation may use.
         require: Layers, keys of `LAYERS`, without which nothing is run.
         without: Layers that are left out, to see what the others do.
+        isolated: Whether files and network have to be isolated; False where nothing unadmitted is run.
 
     Raises:
         ConfigError: A required layer is missing on this machine; says why.
+        SandboxError: This machine cannot isolate files and network, and the user has not permitted that.
     """
 
     def __init__(
-        self, limits: Limits | None = None, *, require: Collection[str] = (), without: Collection[str] = ()
+        self,
+        limits: Limits | None = None,
+        *,
+        require: Collection[str] = (),
+        without: Collection[str] = (),
+        isolated: bool = True,
     ) -> None:
         if unknown := sorted({*require, *without} - LAYERS.keys()):
             raise ConfigError(f"there is no layer {', '.join(unknown)}; there are {', '.join(LAYERS)}")
         self.limits = limits or Limits()
-        self._lock = threading.Lock()
-        self._keeper = _start()
-        self.layers = self._layers(without)
-        missing = [layer for layer in self.layers if layer.name in require and not layer.active]
-        if missing:
+        self._keeper = Keeper()
+        try:
+            self.layers = self._layers(without)
+            missing = [layer for layer in self.layers if layer.name in require and not layer.active]
+            if missing:
+                why = "; ".join(f"{layer.name}: {layer.says}" for layer in missing)
+                raise ConfigError(
+                    f"the sandbox lacks what is required here: {why}; trace-gym doctor shows what there is"
+                )
+            if isolated:
+                refuse_without_isolation(self.layers)
+        except BaseException:
             self.close()
-            why = "; ".join(f"{layer.name}: {layer.says}" for layer in missing)
-            raise ConfigError(f"the sandbox lacks what is required here: {why}; trace-gym doctor shows what there is")
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -75,19 +86,12 @@ class Sandbox:
 
     def close(self) -> None:
         """End the keeper, and whatever it still holds."""
-        keeper = self._keeper
-        with contextlib.suppress(OSError):
-            keeper.stdin.close()  # type: ignore[union-attr]  # it is a pipe
-        try:
-            keeper.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            _kill(keeper)
-        keeper.stdout.close()  # type: ignore[union-attr]
+        self._keeper.close()
 
     @property
     def pid(self) -> int:
         """Process id of the keeper."""
-        return self._keeper.pid
+        return self._keeper.process.pid
 
     def validate(
         self,
@@ -105,6 +109,9 @@ class Sandbox:
         target_imports: Sequence[str] = TARGET_IMPORTS,
         lent: Mapping[str, str] | None = None,
         recordings: Sequence[str] = (),
+        given: Given = NOTHING,
+        progress: Callable[[str], None] = lambda code: None,
+        partial: bool = False,
         tell: Callable[[Finding], None] = lambda finding: None,
     ) -> Report:
         """Check a module file as `trace_gym.validate.validate` does, without running it in this process.
@@ -128,16 +135,21 @@ class Sandbox:
             target_imports: Modules of the target that it imports from.
             lent: Files of a target of the user's own, by their place in its folder.
             recordings: Those of them whose recorded episodes are replayed.
+            given: Recordings and test tasks of the user, which are copied into the sandbox. A policy is not asked here.
+            progress: Called with the code of every property when it is checked, before the report is judged.
+            partial: Whether Ctrl-C ends in a report of what was checked, and not in `KeyboardInterrupt`.
             tell: Called with every finding of the report, in the order of their codes.
 
         Raises:
             ReadError: The module cannot be read.
-            ConfigError: There is no such profile, property or engine.
+            ConfigError: There is no such profile, property or engine, or the files in `given` are too large.
         """
         place = Path(path).expanduser().resolve()
         source = file_bytes(place)
         if profile not in PROFILES:
             raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
+        if given.policy:
+            raise ConfigError(f"policy {given.policy!r} cannot act inside the sandbox. Use trace_gym.sandbox.check")
         if engine not in ("here", "processes"):
             raise ConfigError(f"{engine!r} is no engine of the sandbox; expected here or processes")
         options = {
@@ -150,65 +162,112 @@ class Sandbox:
             "workers": workers,
             "budget": budget,
         }
-        asked = Asked(os.fspath(path), tuple(chosen(only, skip)), profile)
-        with_it = {"imports": [*MODULES, *target_imports], "lent": dict(lent or {}), "recordings": list(recordings)}
-        report = report_of(asked, self._run(place.stem, source, options, with_it))
+        files, names = _packed(given, self.limits)
+        asked = Asked(os.fspath(path), tuple(chosen(only, skip)), profile, names)
+        with_it = {
+            "imports": [*MODULES, *target_imports],
+            "lent": dict(lent or {}),
+            "recordings": list(recordings),
+            "given": files,
+        }
+        report = report_of(asked, self._run(place.stem, source, options, with_it, progress, partial))
         if report.passed and confirm:
             again = {**options, "engine": "here", "budget": None}  # where seal and tripwire see everything
-            report = same(asked, report, report_of(asked, self._run(place.stem, source, again, with_it, confirm=True)))
+            second = self._run(place.stem, source, again, {**with_it, "confirm": True}, progress, partial)
+            report = same(asked, report, report_of(asked, second))
         for finding in report.findings:
             tell(finding)
         return report
 
+    def describe(
+        self,
+        name: str,
+        source: bytes,
+        *,
+        target_imports: Sequence[str] = TARGET_IMPORTS,
+        lent: Mapping[str, str] | None = None,
+    ) -> Description:
+        """Return what a manifest says of a module, computed in the sandbox.
+
+        Raises:
+            EnvBug: The module cannot be loaded, does not generate, or gave an invalid answer.
+        """
+        with_it = {"task": "describe", "imports": [*MODULES, *target_imports], "lent": dict(lent or {})}
+        outcome = self._run(name, source, {"budget": None}, with_it)
+        last = outcome.lines[-1] if outcome.lines else {}
+        if raised := last.get("raised"):
+            kind, _, says = cleaned(str(raised)).partition(": ")
+            raise {"ConfigError": ConfigError}.get(kind, EnvBug)(says if kind in ("ConfigError", "EnvBug") else raised)
+        if outcome.ended or outcome.left or not outcome.lines:
+            raise EnvBug(f"{name} cannot be described: {outcome.says or 'its process ended'}")
+        if deeds := last.get("deeds"):
+            raise EnvBug(f"{name} did what environments may not do: {cleaned(str(deeds)[:300])}")
+        try:
+            made = Description.model_validate(last.get("description"))
+        except ValidationError as error:
+            raise EnvBug(f"{name} has an invalid description: {cleaned(str(error.errors()[0]['msg']))}") from None
+        return made.model_copy(update={"title": cleaned(made.title)})
+
+    def open(
+        self,
+        path: str | os.PathLike[str],
+        task: str,
+        seconds: float,
+        *,
+        target_imports: Sequence[str] = TARGET_IMPORTS,
+        lent: Mapping[str, str] | None = None,
+    ) -> Running:
+        """Start a task that answers requests; the sandbox does nothing else until it is closed."""
+        place = Path(path).expanduser().resolve()
+        with_it = {"task": task, "imports": [*MODULES, *target_imports], "lent": dict(lent or {})}
+        job = self._job(place.stem, file_bytes(place), {"budget": None}, with_it)
+        self._keeper.lock.acquire()
+        return Running(self._keeper, job, seconds, each=True)
+
     def _run(
-        self, name: str, source: bytes, options: dict[str, Any], with_it: dict[str, Any], confirm: bool = False
+        self,
+        name: str,
+        source: bytes,
+        options: dict[str, Any],
+        with_it: dict[str, Any],
+        progress: Callable[[str], None] = lambda code: None,
+        partial: bool = False,
     ) -> Outcome:
-        job = {
+        job = self._job(name, source, options, with_it)
+        with self._keeper.lock:
+            running = Running(self._keeper, job, self.limits.wall_seconds + GRACE)
+            try:
+                for line in running:
+                    if isinstance(finding := line.get("finding"), dict):
+                        progress(cleaned(str(finding.get("code"))[:20]))
+            except KeyboardInterrupt:
+                self._keeper.kill()
+                if not partial:
+                    raise
+                return Outcome(running.lines, "interrupted", "it was interrupted")
+            except BaseException:
+                self._keeper.kill()
+                raise
+        assert running.outcome is not None
+        return running.outcome
+
+    def _job(self, name: str, source: bytes, options: dict[str, Any], with_it: dict[str, Any]) -> dict[str, Any]:
+        return {
             "name": name,
             "source": source.decode("utf-8", "surrogateescape"),
             "word": secrets.token_hex(16),
             "options": options,
-            "confirm": confirm,
             **with_it,
             "deadline": options["budget"],
             "limits": asdict(self.limits),
             "layers": [layer.name for layer in self.layers if layer.active],
         }
-        return Outcome(**self._ask(job, self.limits.wall_seconds + GRACE))
 
     def _layers(self, without: Collection[str]) -> list[Layer]:
-        missing: dict[str, str] = self._ask({"probe": sorted(without)}, GRACE)["layers"]
+        with self._keeper.lock:
+            self._keeper.write({"probe": sorted(without)})
+            missing: dict[str, str] = self._keeper.read(GRACE)["over"]["layers"]
         return [Layer(name, not why, why or LAYERS[name]) for name, why in missing.items()]
-
-    def _ask(self, what: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The keeper's answer.
-
-        Raises:
-            SandboxError: It did not answer, and was ended.
-        """
-        keeper = self._keeper
-        assert keeper.stdin is not None and keeper.stdout is not None
-        with self._lock:
-            late = threading.Timer(seconds, _kill, (keeper,))
-            late.start()
-            try:
-                keeper.stdin.write(json.dumps(what) + "\n")
-                keeper.stdin.flush()
-                line = keeper.stdout.readline()
-            except OSError:
-                line = ""
-            except BaseException:
-                _kill(keeper)  # what it answers now would be taken for the answer to the next question
-                raise
-            finally:
-                late.cancel()
-        if not line:
-            raise SandboxError(
-                f"the sandbox did not answer, and ended with exit code {keeper.wait()}; "
-                "trace-gym doctor shows what it has to work with"
-            )
-        made: dict[str, Any] = json.loads(line)
-        return made
 
 
 def confined_validate(
@@ -240,26 +299,44 @@ def confined_validate(
 
 def layers() -> list[Layer]:
     """The layers of the sandbox, with those that this machine has."""
-    with Sandbox() as sandbox:
+    with Sandbox(isolated=False) as sandbox:
         return sandbox.layers
 
 
-def _start() -> subprocess.Popen[str]:
-    """A keeper with an environment of its own."""
-    own = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    own |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"), "1")
-    own |= {"PYTHONPATH": view.import_path(), "PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "HOME": tempfile.gettempdir()}
-    return subprocess.Popen(
-        [sys.executable, "-P", "-W", "ignore", "-m", "trace_gym.sandbox.keeper"],
-        env=own,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # Ctrl-C is for the caller, who ends the keeper
-    )
+def require_isolation() -> None:
+    """Check that unadmitted code can be run at all, before anything is spent on writing it.
+
+    Raises:
+        SandboxError: This machine cannot isolate files and network, and the user has not permitted that.
+    """
+    refuse_without_isolation(_known_layers())
 
 
-def _kill(keeper: subprocess.Popen[str]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(keeper.pid, signal.SIGKILL)
-    keeper.kill()
+@lru_cache(maxsize=1)
+def _known_layers() -> tuple[Layer, ...]:
+    return tuple(layers())
+
+
+def _packed(given: Given, limits: Limits) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Return the user's files in base64 by their place in the sandbox, and their names by that place.
+
+    Raises:
+        ConfigError: They do not fit into the private folder.
+    """
+    made: dict[str, dict[str, str]] = {}
+    names: dict[str, str] = {}
+    size = 0
+    for kind, paths in (("recordings", given.recordings), ("against", given.against)):
+        for number, path in enumerate(paths):
+            for n, file in enumerate(files_of(path)):
+                inside = f"{kind}/{number}/{n}/{file.name}"
+                content = file.read_bytes()
+                size += len(content)
+                made.setdefault(kind, {})[inside] = base64.b64encode(content).decode()
+                names[inside] = str(file)
+    if size > (most := limits.disk_mib * MIB // 2):
+        raise ConfigError(
+            f"the recordings and test tasks have {size} bytes, expected at most {most}, as they are copied into the "
+            "sandbox. Pass fewer or smaller files"
+        )
+    return made, names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,8 @@ class Asked:
     """How the caller named the module."""
     codes: tuple[str, ...]
     profile: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The user's files by their place below ``given`` in the private folder."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def _stopped(asked: Asked, findings: list[Finding], outcome: Outcome) -> Report:
     late = [c for c in asked.codes if c not in done]
     if not late:  # it went on when all was said, so none of it counts
         return _distrusted(asked, f"when all was checked, {outcome.says}")
-    verdict: Verdict = "unfinished" if outcome.ended == "budget" else "failed"
+    verdict: Verdict = "unfinished" if outcome.ended in ("budget", "interrupted") else "failed"
     says = f"the sandbox stopped it: {outcome.says}"
     stopped = PROPERTIES[late[0]].finding(verdict, says)
     rest = [PROPERTIES[c].finding("unfinished", f"not finished: {outcome.says}") for c in late[1:]]
@@ -142,7 +145,15 @@ def _some(things: Any, asked: Asked) -> str:
 def _plain(text: str, asked: Asked) -> str:
     """Text without control characters, in which the module goes by the caller's name."""
     inside = f"{WORK}/{asked.reference.rpartition('/')[2]}"
-    return "\n".join(map(_line, text.replace(inside, asked.reference).split("\n")))
+    text = text.replace(inside, asked.reference)
+    for place, name in asked.names.items():
+        text = text.replace(f"{WORK}/given/{place}", name)
+    return cleaned(text)
+
+
+def cleaned(text: str) -> str:
+    """Text without control characters other than line ends."""
+    return "\n".join(map(_line, text.split("\n")))
 
 
 def _line(text: str) -> str:

@@ -1,11 +1,14 @@
-"""What happens inside: validate the module, and tell what was found, line by line.
+"""The work inside the sandbox: validate a module, describe it, or run episodes of it for the caller.
 
-A line is a JSON object with the secret word of the job, as proof that the harness wrote it. After the module was
-validated the seal and the tripwire are read; to confirm a verdict, faults are planted that the harness has to find.
+Each line of output is a JSON object with the secret word of the job, as proof that the harness wrote it. After the
+module was validated the seal and the tripwire are read; to confirm a verdict, faults are planted that the harness has
+to find.
 """
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import importlib
 import json
 import os
@@ -19,7 +22,9 @@ from typing import Any
 
 from trace_gym.modules import execute
 from trace_gym.registration import VARIABLE, package
+from trace_gym.registry import described
 from trace_gym.sandbox.layers import TRIPWIRE
+from trace_gym.sandbox.playing import serve
 from trace_gym.sandbox.seal import broken, seal
 from trace_gym.sandbox.tripwire import Tripwire
 from trace_gym.types import Finding, Say
@@ -31,19 +36,25 @@ TAMPERED = 77
 """Exit code of a process whose verdict is not to be believed, whatever it told."""
 PLANTED_ON = 2
 """Seeds of each level on which planted faults are to be found."""
+INTERACTIVE = ("play",)
+"""Tasks that answer requests of the caller, which come on standard input."""
+
+Tell = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """One validation; it travels to the keeper as JSON."""
+    """One task for one module; it travels to the keeper as JSON."""
 
     name: str
     """Of the module, which is its file's name without the suffix."""
     source: str
     word: str
     """Proves that a line is the harness's."""
-    options: dict[str, Any]
+    options: dict[str, Any] = field(default_factory=dict)
     """Of `validate`."""
+    task: str = "validate"
+    """``validate``, ``describe`` or ``play``."""
     confirm: bool = False
     """Whether to plant faults, once the module has passed."""
     deadline: float | None = None
@@ -56,10 +67,12 @@ class Job:
     """Files of the user's own target, by their place in its folder; the target is found inside, too."""
     recordings: tuple[str, ...] = ()
     """Those of them that hold recorded episodes, to be replayed."""
+    given: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Files that the user names, in base64 by their place: ``recordings`` and ``against``."""
 
 
 def run(job: Job, folder: str, pipe: int) -> None:
-    """Validate, tell, and end the process; `folder` is the private folder."""
+    """Do the task, tell the results, and end the process; `folder` is the private folder."""
     write, encode, leave = os.write, json.JSONEncoder().encode, os._exit  # kept, in case the module replaces them
 
     def tell(**what: Any) -> None:
@@ -70,49 +83,88 @@ def run(job: Job, folder: str, pipe: int) -> None:
     code = 0
     try:
         path = Path(folder) / f"{job.name}.py"
-        path.write_text(job.source, encoding="utf-8")
+        path.write_bytes(job.source.encode("utf-8", "surrogateescape"))
         here = Path(folder) / "here"  # the module lies outside, so that reports name it by its whole path
         here.mkdir()
         os.chdir(here)
         os.environ.update(HOME=folder, TMPDIR=folder)
         tempfile.tempdir = folder
-        given = _lend(job, Path(folder) / "target")
-        ended = _validated(job, path, given, lambda f: tell(finding=f.model_dump(mode="json")))
-        code = TAMPERED if ended["changed"] or ended["deeds"] or ended["missed"] else 0
-        tell(ended=ended)
+        given = _lend(job, Path(folder))
+        for needed in job.imports:
+            with contextlib.suppress(Exception):  # the module's own import of it then says why it fails
+                importlib.import_module(needed)
+        code = _TASKS[job.task](job, path, given, tell)
     except BaseException as error:
         tell(raised=f"{type(error).__name__}: {error}"[:1000])
     leave(code)  # no finalizer runs
 
 
 def _lend(job: Job, folder: Path) -> Given:
-    """Lay out the files that are lent, where this process and its children find the target."""
+    """Write the files that are lent into the private folder, where this process and its children find them."""
     for name, text in job.lent.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
+        _place(folder / "target" / name, text.encode())
     if job.lent:
-        os.environ[VARIABLE] = str(folder)
-    return Given(recordings=tuple(str(folder / name) for name in job.recordings))
+        os.environ[VARIABLE] = str(folder / "target")
+    for files in job.given.values():
+        for name, packed in files.items():
+            _place(folder / "given" / name, base64.b64decode(packed))
+    recordings, against = (
+        tuple(str(folder / "given" / name) for name in job.given.get(kind, ())) for kind in ("recordings", "against")
+    )
+    return Given(recordings=(*(str(folder / "target" / name) for name in job.recordings), *recordings), against=against)
 
 
-def _validated(job: Job, path: Path, given: Given, tell: Callable[[Finding], None]) -> dict[str, Any]:
-    for needed in job.imports:
-        importlib.import_module(needed)
-    take, compare = seal, broken  # kept, as above
-    before, name = take(), f"{package.__name__}.{job.name}"
-    tripwire = Tripwire(str(path), name)
+def _place(place: Path, content: bytes) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(content)
+
+
+def _tripwire(job: Job, path: Path) -> Tripwire:
+    tripwire = Tripwire(str(path), f"{package.__name__}.{job.name}")
     if TRIPWIRE in job.layers:
         tripwire.arm()
-    report = validate(path, **job.options, given=given, progress=False, tell=tell)
+    return tripwire
+
+
+def _validate(job: Job, path: Path, given: Given, tell: Tell) -> int:
+    take, compare = seal, broken  # kept, as above
+    before, name = take(), f"{package.__name__}.{job.name}"
+    tripwire = _tripwire(job, path)
+
+    def told(finding: Finding) -> None:
+        tell(finding=finding.model_dump(mode="json"))
+
+    report = validate(path, **job.options, given=given, progress=False, interruptible=False, tell=told)
     changed = compare(before, take(name))
-    return {
+    ended = {
         "env": report.env,
         "scenarios": report.scenarios,
         "changed": changed,
         "deeds": tripwire.deeds,
         "missed": list(_missed(path, job)) if job.confirm and report.passed else [],
     }
+    tell(ended=ended)
+    return TAMPERED if ended["changed"] or ended["deeds"] or ended["missed"] else 0
+
+
+def _describe(job: Job, path: Path, given: Given, tell: Tell) -> int:
+    tripwire = _tripwire(job, path)
+    made = described(execute(path, path.read_bytes()))
+    tell(description=made.model_dump(mode="json"), deeds=tripwire.deeds)
+    return 0
+
+
+def _play(job: Job, path: Path, given: Given, tell: Tell) -> int:
+    _tripwire(job, path)
+    serve(execute(path, path.read_bytes()), sys.stdin, tell)
+    return 0
+
+
+_TASKS: dict[str, Callable[[Job, Path, Given, Tell], int]] = {
+    "validate": _validate,
+    "describe": _describe,
+    "play": _play,
+}
 
 
 def _missed(path: Path, job: Job) -> Iterator[str]:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from trace_gym import registry
 from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
+from trace_gym.sandbox import require_isolation
 from trace_gym.synthesize import template
 from trace_gym.synthesize.author import Author, TemplateAuthor
 from trace_gym.synthesize.calibrate import SPREAD
@@ -56,6 +57,7 @@ def synthesize(
     Raises:
         EnvNotFound: No spec of this name ships.
         RejectedEnv: The module is no environment of this spec, or did not pass; says why, and where it lies.
+        SandboxError: This machine cannot isolate the module, and the user has not permitted to run it so.
     """
     plan = template.spec(spec) if isinstance(spec, str) else spec
     writer = author or TemplateAuthor()
@@ -63,6 +65,7 @@ def synthesize(
     if not force and (known := _unchanged(plan, writer, home, terms)):
         tell(f"{plan.id} is unchanged: {home / plan.id}.py passed already; use force to write and check it again")
         return known
+    require_isolation()
     write(home / CANDIDATES / ".gitignore", "*\n")  # what is being checked is not to be committed
     place = _place(plan, writer, home)
     try:

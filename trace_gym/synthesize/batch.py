@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import BudgetSpent, ConfigError, ReadError, TraceGymError
 from trace_gym.llm import Model
+from trace_gym.sandbox import require_isolation
 from trace_gym.synthesize.admission import synthesize
 from trace_gym.synthesize.base import write_base
 from trace_gym.synthesize.llm_author import LlmAuthor
@@ -83,11 +84,13 @@ def write_all(order: Order, workers: int, tell: Tell) -> dict[str, Manifest | Tr
     Raises:
         ConfigError: Two capabilities have one name, or the target does not exist.
         RejectedEnv, ModelError: The base world did not come about.
+        SandboxError: This machine cannot isolate what is written, and the user has not permitted to run it so.
         BudgetSpent: What was allowed is spent; what was finished is admitted, and the same command goes on from there.
     """
     names = [c.name for c in order.capabilities]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise ConfigError(f"two capabilities are called {', '.join(twice)}; give them names of their own")
+    require_isolation()  # before a language model is paid for a plan
     order = _grounded(order, tell)
     done: dict[str, Manifest | TraceGymError] = {}
     with ThreadPoolExecutor(max_workers=workers) as pool:

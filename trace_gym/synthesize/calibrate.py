@@ -14,7 +14,7 @@ from typing import Literal
 from trace_gym.types import Report, Scenario
 from trace_gym.validate.learning import by_part
 from trace_gym.validate.measure import BANDS, LOOKS, Quantity, VarianceVerdict, inside, measure_until_clear, words
-from trace_gym.validate.policies import played, resolve
+from trace_gym.validate.policies import Playable, played, resolve
 from trace_gym.validate.variance import Group
 from trace_gym.world import World
 
@@ -41,7 +41,7 @@ class Calibration:
     """What is wrong where it does not fit: too easy, or too hard."""
 
 
-def by_policy(world: type[World], policy: str) -> Calibration:
+def by_policy(world: type[World] | Playable, policy: str) -> Calibration:
     """Weigh the levels for a policy that is played here, or whose rollouts were recorded.
 
     Raises:

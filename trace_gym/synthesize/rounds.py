@@ -11,16 +11,17 @@ from pydantic import ValidationError
 
 from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
-from trace_gym.sandbox import RULES, confined_validate, scan
+from trace_gym.sandbox import RULES, ConfinedWorld, confined_validate, scan
 from trace_gym.synthesize.author import Author, identity_faults
 from trace_gym.synthesize.calibrate import Calibration, by_experts, by_policy
 from trace_gym.synthesize.complaints import Complaint, Stage, excerpt, lines_named, of_report
 from trace_gym.synthesize.ground import ground_of
 from trace_gym.synthesize.slots import Unwritable
 from trace_gym.types import Report, Spec
-from trace_gym.validate import Given, load, validate
+from trace_gym.validate import Given
 from trace_gym.validate.context import NOTHING
 from trace_gym.validate.gate import chosen
+from trace_gym.validate.loading import LOADS
 
 GIVEN_ONLY = ("TG413", "TG703")
 """Properties that look at files which the user names: recorded episodes, and the tasks of a test."""
@@ -142,12 +143,14 @@ def fitted(desk: Desk, passed: Candidate) -> tuple[Candidate, Calibration, int]:
 
 
 def calibration(desk: Desk, made: Candidate) -> Calibration:
-    """The weights of the levels of a version that passed, which may therefore run here."""
+    """The weights of the levels of a version that passed; its episodes run in the sandbox, the policy does not."""
     assert made.report is not None
     if not desk.terms.policy:
         return by_experts(made.report, len(desk.spec.levels))
     write(desk.module, made.text)
-    return by_policy(load(desk.module)[0], desk.terms.policy)
+    ground = ground_of(desk.spec)
+    with ConfinedWorld(desk.module, target_imports=ground.imports, lent=ground.lent) as world:
+        return by_policy(world, desk.terms.policy)
 
 
 def version(desk: Desk, written: Callable[[], str], number: int) -> Candidate:
@@ -198,11 +201,8 @@ def _screened(fault: str, text: str) -> Complaint:
 
 
 def examined(desk: Desk) -> Report:
-    """Check the module at hand where it may run: here, or in the sandbox."""
-    terms = desk.terms
-    if desk.author.trusted:
-        return validate(desk.module, profile=terms.profile, only=terms.only, given=terms.given)
-    ground = ground_of(desk.spec)
+    """Check the module at hand in the sandbox, whoever wrote it."""
+    terms, ground = desk.terms, ground_of(desk.spec)
     report = confined_validate(
         desk.module,
         profile=terms.profile,
@@ -213,16 +213,28 @@ def examined(desk: Desk) -> Report:
         target_imports=ground.imports,
         lent=ground.lent,
         recordings=ground.recordings,
+        confirm=not desk.author.trusted,
     )
     report = ground.judged(report)
     return _compared(desk, report) if report.passed and terms.given != NOTHING else report
 
 
 def _compared(desk: Desk, report: Report) -> Report:
-    """The report of a module that passed, with what only files of the user can tell: they stay out of the sandbox."""
-    told = validate(desk.module, profile=desk.terms.profile, only=GIVEN_ONLY, given=desk.terms.given, progress=False)
+    """The report of a module that passed, with the properties that compare it with files of the user.
+
+    It is another run, so that the files are lent to modules that passed everything else, and to no other.
+    """
+    ground = ground_of(desk.spec)
+    told = confined_validate(
+        desk.module,
+        profile=desk.terms.profile,
+        only=GIVEN_ONLY,
+        given=desk.terms.given,
+        target_imports=ground.imports,
+        lent=ground.lent,
+    )
     found = {f.code: f for f in told.findings}
-    findings = tuple(found[f.code] if f.code in GIVEN_ONLY else f for f in report.findings)
+    findings = tuple(found.get(f.code, f) if f.code in (*GIVEN_ONLY, LOADS) else f for f in report.findings)
     return report.model_copy(update={"findings": findings, "passed": report.passed and told.passed})
 
 

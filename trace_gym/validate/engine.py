@@ -7,6 +7,7 @@ one that dies costs the finding that it was working on.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import multiprocessing
@@ -17,17 +18,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from trace_gym.errors import EnvBug, MissingExtra
+from trace_gym.errors import EnvBug, EnvNotFound, MissingExtra, ReadError
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import NOTHING, Context, Given, Profile
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.asked import Asked
-from trace_gym.validate.properties import PROPERTIES, Broken
+from trace_gym.validate.lifeline import die_with_parent
+from trace_gym.validate.loading import declaration_faults
+from trace_gym.validate.properties import PROPERTIES, Broken, raised
 from trace_gym.validate.source import Target, load
 
 
@@ -87,32 +90,67 @@ def _asking(job: Job, place: str) -> Asking:
     return OfWorld(Context(load(place)[0], job.reference, job.profile, job.given), job.scenarios)
 
 
-def loads(target: Target, seconds: float | None) -> bool:
-    """Load a module file in a process of its own first, as it may hang or quit; what it raises is told later.
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The part of a world that is needed to plan its validation, told by the process that loaded it."""
 
-    Returns:
-        Whether it came to an end in time.
+    reference: str
+    env: str = ""
+    levels: int = 0
+    """0 where the class attributes are wrong, which a property reports."""
+
+
+def outline(target: Target, seconds: float | None) -> Outline | None:
+    """Load a world in a separate process, as it may hang or quit, and return its outline; None if it took too long.
 
     Raises:
-        EnvBug: It ended the process.
+        EnvBug: It cannot be loaded, or ends the process.
+        EnvNotFound: There is no such environment.
+        ReadError: There is no such file.
     """
-    if isinstance(target, type) or not str(target).endswith(".py"):
-        return True
-    process = multiprocessing.get_context("spawn").Process(target=_load, args=(str(target),), daemon=True)
+    fresh = multiprocessing.get_context("spawn")
+    pipe, theirs = fresh.Pipe(duplex=False)
+    process = fresh.Process(target=_outline, args=(theirs, target, os.getpid()), daemon=True)
     process.start()
-    process.join(seconds)
-    if in_time := not process.is_alive():
-        if process.exitcode:
-            raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}")
-    else:
+    theirs.close()
+    try:
+        if not pipe.poll(seconds):
+            return None
+        found = json.loads(pipe.recv_bytes())
+    except (EOFError, ConnectionError):
+        process.join()
+        raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}") from None
+    finally:
         process.kill()
         process.join()
-    return in_time
+        pipe.close()
+    if "error" in found:
+        raise _RAISED[found["error"]](found["says"])
+    return Outline(**found)
 
 
-def _load(place: str) -> None:
-    with suppress(Exception, SystemExit, KeyboardInterrupt):
-        load(place)
+_RAISED = {kind.__name__: kind for kind in (EnvNotFound, ReadError, EnvBug)}
+
+
+def _outline(pipe: Connection, target: Target, parent: int) -> None:
+    """Send the outline as JSON: unpickling an object of the module's would import the module."""
+    _begin_worker(parent)
+    try:
+        world, reference = load(target)
+        whole = not declaration_faults(world)
+        made: dict[str, Any] = {"reference": reference}
+        made |= {"env": world.id, "levels": len(world.levels)} if whole else {}
+    except (EnvNotFound, ReadError, EnvBug) as error:
+        made = {"error": type(error).__name__, "says": str(error)}
+    except BaseException as error:
+        made = {"error": EnvBug.__name__, "says": f"{target} cannot be loaded: {type(error).__name__}: {error}"}
+    pipe.send_bytes(json.dumps(made).encode())
+
+
+def _begin_worker(parent: int) -> None:
+    """Prepare a process that runs an environment: it dies with its parent, and its prints are no results."""
+    die_with_parent(parent)
+    os.dup2(2, 1)
 
 
 def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
@@ -146,7 +184,7 @@ class _Worker:
     def __init__(self, job: Job) -> None:
         fresh = multiprocessing.get_context("spawn")  # a forked one would share locks that other threads hold
         self.pipe, theirs = fresh.Pipe()
-        self.process = fresh.Process(target=_serve, args=(theirs, job, job.place))
+        self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid()))
         self.process.start()
         theirs.close()
         self.alive, self.code = True, ""
@@ -157,7 +195,7 @@ class _Worker:
 
     def answer(self) -> Finding:
         try:
-            found: Finding = self.pipe.recv()
+            found = Finding.model_validate_json(self.pipe.recv_bytes())
         except (EOFError, ConnectionError):
             self.alive = False
             self.process.join()
@@ -175,12 +213,22 @@ class _Worker:
         self.pipe.close()
 
 
-def _serve(pipe: Connection, job: Job, place: str) -> None:
+def _serve(pipe: Connection, job: Job, place: str, parent: int) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)  # Ctrl-C is for the parent, and the group is stopped as one
+    _begin_worker(parent)
     with suppress(EOFError, ConnectionError):  # the parent is gone
         while True:
-            pipe.send(check(job, place, pipe.recv()))
+            found = blamed(partial(check, job, place), pipe.recv())
+            pipe.send_bytes(found.model_dump_json().encode())
+
+
+def blamed(ask: Callable[[str], Finding], code: str) -> Finding:
+    """Return a finding where Ctrl-C cannot arrive: whatever is raised is the environment's failure."""
+    try:
+        return ask(code)
+    except BaseException as error:
+        return PROPERTIES[code].failed(Broken(f"the check {raised(error)}"))
 
 
 def on_ray(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:

@@ -38,12 +38,16 @@ def texts(path: str) -> tuple[str, ...]:
     Raises:
         ReadError: There is no such file, or it is not text.
     """
-    place = Path(path)
-    files = sorted(p for p in place.rglob("*") if p.suffix in SUFFIXES) if place.is_dir() else [place]
-    found = tuple(text for file in files for text in _texts(str(file), _stamp(file)))
+    found = tuple(text for file in files_of(path) for text in _texts(str(file), _stamp(file)))
     if not found:
         raise ReadError(f"{path} holds no text; expected tasks of the target, as JSON, JSON lines or text")
     return found
+
+
+def files_of(path: str) -> list[Path]:
+    """The file itself, or the files of a folder that are read."""
+    place = Path(path)
+    return sorted(p for p in place.rglob("*") if p.suffix in SUFFIXES) if place.is_dir() else [place]
 
 
 def recorded(path: str) -> tuple[Trajectory, ...]:

@@ -6,6 +6,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -39,7 +40,7 @@ from trace_gym.validate import (
     user,
 )
 from trace_gym.validate.context import NOTHING, PROFILES, Context, Given, Profile
-from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld, loads
+from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld, blamed, outline
 from trace_gym.validate.files import readable
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.job import foreign_job
@@ -93,6 +94,7 @@ def validate(
     workers: int = 2,
     budget: float | None = None,
     progress: bool = True,
+    interruptible: bool = True,
     tell: Callable[[Finding], None] = lambda finding: None,
 ) -> Report:
     """Check an environment, admitted or not; whatever a bad one does becomes a finding.
@@ -112,6 +114,8 @@ def validate(
         budget: Seconds after which the rest is reported as unfinished; no limit by default. What hangs is
             stopped in processes and on Ray only.
         progress: Show which property is being checked, where the error output is a terminal.
+        interruptible: Whether `KeyboardInterrupt` means Ctrl-C; False where that cannot arrive, so that an environment
+            that raises it has failed.
         tell: Called with every finding as it comes.
 
     Raises:
@@ -130,10 +134,11 @@ def validate(
     if given.policy:
         known(given.policy)
     try:
-        if engine != "here" and not loads(target, budget):
+        found = _prepared(target, PROFILES[profile], seeds_per_level, levels, given, engine, budget)
+        if found is None:
             late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end"
             return _report(str(target), [PROPERTIES[loading.LOADS].finding("unfinished", late)], (), profile)
-        job, ask = prepare(target, PROFILES[profile], seeds_per_level, levels, given)
+        job, ask = found
     except EnvBug as error:
         snippet = "" if isinstance(target, type) or is_foreign(str(target)) else LOADING.format(str(target))
         failed = PROPERTIES[loading.LOADS].failed(Broken(str(error), snippet))
@@ -142,11 +147,13 @@ def validate(
         raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")
     before = random.getstate()  # an environment that draws from it must not disturb the caller
     if engine == "here":
-        found = here(ask, codes, budget)
+        assert ask is not None
+        coming = here(ask if interruptible else partial(blamed, ask), codes, budget)
     else:
-        ask.close()  # a server may have one session only
-        found = ENGINES[engine](job, codes, 1 if job.alone else workers, budget)
-    findings, stopped = _followed(found, codes, job.reference, progress, tell)
+        if ask is not None:
+            ask.close()  # a server may have one session only
+        coming = ENGINES[engine](job, codes, 1 if job.alone else workers, budget)
+    findings, stopped = _followed(coming, codes, job.reference, progress, tell)
     if findings[-1:] and loading.fails(findings[-1]):
         findings = findings[-1:]  # every other property would fail with the same words
     else:
@@ -154,15 +161,24 @@ def validate(
         late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
         late = "not finished when it was interrupted" if stopped else late
         findings += [PROPERTIES[c].finding("unfinished", late) for c in codes if c not in done]
-    ask.close()
+    if ask is not None:
+        ask.close()
     random.setstate(before)
     return _report(job.reference, findings, job.scenarios, profile)
 
 
-def prepare(
-    target: Target, profile: Profile, seeds_per_level: int | None, levels: Collection[int] | None, given: Given
-) -> tuple[Job, Asking]:
-    """What is to be asked of a target, and who answers in this process.
+def _prepared(
+    target: Target,
+    profile: Profile,
+    seeds_per_level: int | None,
+    levels: Collection[int] | None,
+    given: Given,
+    engine: str,
+    budget: float | None,
+) -> tuple[Job, Asking | None] | None:
+    """Return the job and what answers for it in this process; None if the world was not loaded in time.
+
+    A world that is validated in other processes is not loaded in this one, as it may quit or start threads.
 
     Raises:
         EnvNotFound, ReadError: There is no such environment.
@@ -174,10 +190,15 @@ def prepare(
             raise ConfigError(f"{target} has no levels; leave out --level")
         count = LEVELS_WORTH * profile.seeds_per_level if seeds_per_level is None else seeds_per_level
         return foreign_job(target, count, profile, given)
-    world, reference = load(target)
-    scenarios = sample(world, profile.seeds_per_level if seeds_per_level is None else seeds_per_level, levels)
-    job = Job(reference, tuple(scenarios), profile, given)
-    return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
+    count = profile.seeds_per_level if seeds_per_level is None else seeds_per_level
+    if engine == "here" or isinstance(target, type):
+        world, reference = load(target)
+        scenarios = sample(world, count, levels)
+        job = Job(reference, tuple(scenarios), profile, given)
+        return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
+    if (made := outline(target, budget)) is None:
+        return None
+    return Job(made.reference, tuple(sampled(made.env, made.levels, count, levels)), profile, given), None
 
 
 def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str]:
@@ -193,7 +214,7 @@ def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str
     return sorted({loading.LOADS, *(c for c in wanted if not c.startswith(tuple(skip) or ("?",)))})
 
 
-def here(ask: Asking, codes: Sequence[str], budget: float | None) -> Iterator[Finding]:
+def here(ask: Callable[[str], Finding], codes: Sequence[str], budget: float | None) -> Iterator[Finding]:
     """One property after the other in this process."""
     end = time.monotonic() + (budget if budget is not None else math.inf)
     for code in codes:
@@ -237,11 +258,17 @@ def sample(world: type[World], seeds_per_level: int, levels: Collection[int] | N
     Raises:
         ConfigError: Less than one seed is asked for, or a level that does not exist.
     """
+    whole = not loading.declaration_faults(world)
+    return sampled(world.id if whole else "", len(world.levels) if whole else 0, seeds_per_level, levels)
+
+
+def sampled(env: str, count: int, seeds_per_level: int, levels: Collection[int] | None) -> list[Scenario]:
+    """The same by name and number of levels; `count` is 0 where the class does not say what it is."""
     if seeds_per_level < 1:
         raise ConfigError(f"seeds_per_level is {seeds_per_level}; expected at least 1")
-    if loading.declaration_faults(world):
+    if not count:
         return []
-    if wrong := sorted(set(levels or ()) - set(world.levels)):
-        raise ConfigError(f"{world.id} has levels 0 to {len(world.levels) - 1}; asked for {wrong}")
-    wanted = [n for n in world.levels if levels is None or n in levels]
-    return [Scenario(env=world.id, level=level, seed=seed) for level in wanted for seed in range(seeds_per_level)]
+    if wrong := sorted(set(levels or ()) - set(range(count))):
+        raise ConfigError(f"{env} has levels 0 to {count - 1}; asked for {wrong}")
+    wanted = [n for n in range(count) if levels is None or n in levels]
+    return [Scenario(env=env, level=level, seed=seed) for level in wanted for seed in range(seeds_per_level)]

@@ -11,7 +11,7 @@ from trace_gym.types import Bars, Curves, Scenario
 from trace_gym.validate.context import Context, worth
 from trace_gym.validate.experts import CHECKS, needed
 from trace_gym.validate.measure import BANDS, LOOKS, VarianceVerdict, inside, measure, measure_until_clear, words
-from trace_gym.validate.policies import place, played, resolve
+from trace_gym.validate.policies import Playable, place, played, resolve
 from trace_gym.validate.properties import Broken, Held, Inapplicable, prop
 from trace_gym.validate.variance import COMPETENCES, Group, Pair, Spread, mixture
 from trace_gym.world import World
@@ -168,20 +168,27 @@ def _curves(needing: dict[int, list[Pair]], every: Sequence[Pair]) -> tuple[Curv
 def policy_rewards_spread(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Held:
     if not context.given.policy:
         raise Inapplicable("no policy is named; name the one to be trained with --policy")
-    verdicts = _judged(world, scenarios, context)
+    return fits_policy(world, scenarios, context.given.policy)
+
+
+def fits_policy(world: type[World] | Playable, scenarios: Sequence[Scenario], policy: str) -> Held:
+    """Judge the groups of a policy, which may be played in another process than the world."""
+    verdicts = judged_by_policy(world, scenarios, policy)
     says = "; ".join(f"{part}: {v.says}" for part, v in verdicts.items())
     figures = {f"{name}_{part.split()[-1]}": x for part, v in verdicts.items() for name, x in _told(v).items()}
     shown = tuple(_bars(part, v) for part, v in verdicts.items())
     if not any(v.passed for v in verdicts.values()):
-        raise Broken(f"{context.given.policy} fits no level: {says}", "", figures, shown)
+        raise Broken(f"{policy} fits no level: {says}", "", figures, shown)
     fit = " and ".join(part for part, v in verdicts.items() if v.passed)
-    return Held(f"{context.given.policy} can be trained on {fit}; {says}", figures, shown)
+    return Held(f"{policy} can be trained on {fit}; {says}", figures, shown)
 
 
-def _judged(world: type[World], scenarios: Sequence[Scenario], context: Context) -> dict[str, VarianceVerdict]:
+def judged_by_policy(
+    world: type[World] | Playable, scenarios: Sequence[Scenario], policy: str
+) -> dict[str, VarianceVerdict]:
     """The verdict for each level; the groups of a foreign log are judged together."""
     try:
-        subject = resolve(context.given.policy)
+        subject = resolve(policy)
         if isinstance(subject, list):
             return by_part(subject, world.id)
 
@@ -191,7 +198,7 @@ def _judged(world: type[World], scenarios: Sequence[Scenario], context: Context)
         levels = sorted({s.level for s in scenarios})
         return {f"level {level}": measure_until_clear(draw(level), looks=LOOKS) for level in levels}
     except (PolicyError, ConfigError, MissingExtra, ReadError) as error:  # not the environment's fault
-        raise Inapplicable(f"{context.given.policy} cannot be judged: {error}") from None
+        raise Inapplicable(f"{policy} cannot be judged: {error}") from None
 
 
 def by_part(groups: Sequence[Group], env: str) -> dict[str, VarianceVerdict]:

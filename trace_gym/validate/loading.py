@@ -12,6 +12,10 @@ from trace_gym.world import World
 
 LOADS = "TG001"
 """The property without which no other is tried."""
+MOST_TURNS = 1000
+"""Turns that an episode may have. Properties play to the turn limit, so a larger one would keep them busy for hours."""
+MOST_LEVELS = 100
+"""Levels that an environment may have; every property looks at all of them."""
 
 
 @prop(
@@ -46,8 +50,9 @@ def declaration_faults(world: type[World]) -> list[str]:
         faults.append(f"id is {name!r}; expected lower-case letters, digits and underscores")
     if not isinstance(getattr(world, "capability", None), str):
         faults.append("capability is missing; expected a name, or '' for a target")
-    if not isinstance(levels, range) or not levels or levels != range(len(levels)):
-        faults.append(f"levels is {levels!r}; expected range(n) with n of at least 1")
-    if not isinstance(world.max_turns, int) or world.max_turns < 1:
-        faults.append(f"max_turns is {world.max_turns!r}; expected a positive number")
+    if not isinstance(levels, range) or not 1 <= levels.stop <= MOST_LEVELS or levels != range(levels.stop):
+        faults.append(f"levels is {levels!r}; expected range(n) with n of 1 to {MOST_LEVELS}")
+    turns = world.max_turns
+    if isinstance(turns, bool) or not isinstance(turns, int) or not 1 <= turns <= MOST_TURNS:
+        faults.append(f"max_turns is {turns!r}; expected a number of 1 to {MOST_TURNS}")
     return faults

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
@@ -95,7 +95,16 @@ def _folders(names: str) -> tuple[str, str]:
     return folder, adapter
 
 
-def played(policy: Policy | BatchPolicy, world: type[World], scenarios: Sequence[Scenario]) -> list[Group]:
+class Playable(Protocol):
+    """A world whose episodes run elsewhere, such as in the sandbox."""
+
+    id: str
+    levels: range
+
+    def episode(self, scenario: Scenario) -> Episode: ...
+
+
+def played(policy: Policy | BatchPolicy, world: type[World] | Playable, scenarios: Sequence[Scenario]) -> list[Group]:
     """The groups of a policy's attempts; what its infrastructure lost is left out.
 
     Raises:
@@ -103,7 +112,7 @@ def played(policy: Policy | BatchPolicy, world: type[World], scenarios: Sequence
         ConfigError: The endpoint refuses every request, or the model cannot be used this way.
         EnvBug: The environment failed.
     """
-    episodes: Callable[[Scenario], Episode] = partial(Episode, world)
+    episodes: Callable[[Scenario], Episode] = partial(Episode, world) if isinstance(world, type) else world.episode
     records = collect(policy, scenarios, samples=ATTEMPTS, progress=False, open_episode=episodes)
     scored = [(r.task, r.reward, r.success) for r in records if r.reward is not None]
     if records and not scored:

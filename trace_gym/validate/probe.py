@@ -12,6 +12,7 @@ from typing import Literal
 
 from trace_gym.episode import Episode
 from trace_gym.types import Scenario, sha256
+from trace_gym.validate.lifeline import die_with_parent
 from trace_gym.validate.source import load
 from trace_gym.world import World, plan_of
 
@@ -36,6 +37,7 @@ def trace(began: str, episode: Episode) -> str:
 
 def main() -> None:
     """Print a JSON object of digests by scenario."""
+    die_with_parent()
     asked = json.load(sys.stdin)
     world, _ = load(asked["world"])
     print(json.dumps({text: digest(world, Scenario.parse(text)) for text in asked["scenarios"]}))

@@ -40,6 +40,23 @@ def load(target: Target) -> tuple[type[World], str]:
     return registry.world_at(path), _short(path)
 
 
+def file_behind(target: Target) -> Path | None:
+    """The module file that `load` would execute for a path or a name; None for a class and for ``module:class``.
+
+    Raises:
+        EnvNotFound: No folder has an environment of this name.
+        ReadError: There is no such file.
+    """
+    if isinstance(target, type):
+        return None
+    text = os.fspath(target)
+    if text.endswith(".py"):
+        return Path(_short(Path(text)))
+    if (":" in text and not text.startswith("trace_gym:")) or text in registry.mixtures():
+        return None
+    return Path(_short(registry.module_path(text if text.isidentifier() else registry.name_of(text))))
+
+
 def begin(target: Target, scenario: str) -> Episode:
     """An episode of a world that may not have been admitted yet; the counterexamples of a report begin so."""
     return Episode(load(target)[0], Scenario.parse(scenario))

@@ -19,6 +19,7 @@ from typing import Any
 from gymnasium.vector import AsyncVectorEnv
 
 from trace_gym.episode import Episode
+from trace_gym.validate.lifeline import die_with_parent
 from trace_gym.validate.probe import trace
 from trace_gym.validate.properties import Broken
 from trace_gym.validate.source import load
@@ -70,7 +71,7 @@ def played_on(text: str) -> str:
 
 def played_apart(reference: str, attempts: Sequence[dict[str, Any]]) -> Any:
     """What gymnasium's vector of processes returns for attempts, one process each."""
-    build = [partial(WorldEnv, reference, attempt["level"]) for attempt in attempts]
+    build = [partial(_alone, reference, attempt["level"], os.getpid()) for attempt in attempts]
     envs = AsyncVectorEnv(build, shared_memory=False)
     try:
         return side_by_side(envs, [a["seed"] for a in attempts], [a["turns"] for a in attempts])
@@ -78,8 +79,15 @@ def played_apart(reference: str, attempts: Sequence[dict[str, Any]]) -> Any:
         envs.close(terminate=True)
 
 
+def _alone(reference: str, level: int, parent: int) -> WorldEnv:
+    """The environment of a process that has no other."""
+    die_with_parent(parent)
+    return WorldEnv(reference, level)
+
+
 def main() -> None:
     """Answer one job on standard output."""
+    die_with_parent()
     asked = json.load(sys.stdin)
     load(asked["world"])
     if "unfinished" in asked:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from trace_gym.types import sha256
 from trace_gym.validate.foreign.address import open_patiently
 from trace_gym.validate.foreign.box import BlackBox, attempt
+from trace_gym.validate.lifeline import die_with_parent
 from trace_gym.validate.properties import Broken
 
 SECONDS = 60
@@ -125,6 +126,7 @@ def _mishap(box: BlackBox, seed: int, turns: Sequence[str]) -> str:
 
 def main() -> None:
     """Answer one job."""
+    die_with_parent()
     job = json.load(sys.stdin)
     box = open_patiently(job["address"])
     try:

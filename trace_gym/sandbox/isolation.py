@@ -1,0 +1,57 @@
+"""The rule that unadmitted code runs only where files and network are out of its reach."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+
+from trace_gym.errors import SandboxError
+from trace_gym.registration import ALLOW_UNISOLATED as ALLOW
+from trace_gym.registration import ALLOW_UNISOLATED_FLAG as FLAG
+from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, Layer
+
+NEEDED = {"files": (NAMESPACES, LANDLOCK), "network": (NAMESPACES, SECCOMP)}
+"""What has to be isolated, and the layers of which one suffices."""
+REMEDIES = {
+    NAMESPACES: "namespaces: allow unprivileged user namespaces (sysctl -w kernel.unprivileged_userns_clone=1 "
+    "kernel.apparmor_restrict_unprivileged_userns=0, as far as your kernel has these settings), or in a container run "
+    "it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined",
+    LANDLOCK: "landlock: use Linux 5.13 or later with landlock in the list of lsm= on the kernel command line",
+    SECCOMP: "seccomp: use Linux on x86_64 or aarch64",
+}
+
+_log = logging.getLogger(__name__)
+
+
+def allowed() -> bool:
+    """Whether the user has permitted to run without isolation."""
+    return os.environ.get(ALLOW, "") == "1"
+
+
+def exposed(layers: Sequence[Layer]) -> dict[str, tuple[str, ...]]:
+    """Return what the active layers do not isolate, with the layers of which one would suffice."""
+    active = {layer.name for layer in layers if layer.active}
+    return {what: names for what, names in NEEDED.items() if not active & {*names}}
+
+
+def refuse_without_isolation(layers: Sequence[Layer]) -> None:
+    """Check that files and network are isolated.
+
+    Raises:
+        SandboxError: They are not, and the user has not permitted that.
+    """
+    if not (open_to_it := exposed(layers)):
+        return
+    wanted = "; ".join(f"{what} need {' or '.join(names)}" for what, names in open_to_it.items())
+    if allowed():
+        _log.warning("the sandbox is not isolated (%s), and %s=1 permits it", wanted, ALLOW)
+        return
+    lacking = list(dict.fromkeys(name for names in open_to_it.values() for name in names))
+    why = "; ".join(f"{layer.name}: {layer.says}" for layer in layers if layer.name in lacking)
+    raise SandboxError(
+        f"unadmitted code is not run, as this machine cannot isolate it: found no active layer of "
+        f"{', '.join(lacking)} ({why}), expected isolation ({wanted}). Make one available: "
+        f"{'. Or '.join(REMEDIES[name] for name in lacking)}. On macOS and Windows use a Linux container or virtual "
+        f"machine. To run the code with your own rights instead, which it can misuse, pass {FLAG} or set {ALLOW}=1"
+    )
