@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors files
+errors files parsing terminal
 types statistics
 world score actions mixture schemas
 episode targets registration
