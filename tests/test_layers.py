@@ -20,7 +20,7 @@ world score actions mixture schemas
 episode targets registration
 modules
 registry
-adapters llm policies rollout diagnose sandbox synthesize validate
+adapters llm policies records rollout diagnose sandbox synthesize validate
 trainers route evaluate lab
 settings
 pipeline report

@@ -1,7 +1,7 @@
-"""Output to the terminal. Text from environments, models and files is shown literally.
+r"""Output to the terminal. Text from environments, models and files is shown literally.
 
 Everything that a command prints passes through this module: markup in the text is not interpreted, and control
-characters, which could move the cursor or change the terminal's settings, are shown as escapes such as ``\\x1b``.
+characters, which could move the cursor or change the terminal's settings, are shown as escapes such as ``\x1b``.
 """
 
 from __future__ import annotations
@@ -35,9 +35,16 @@ def say(text: object = "", *, err: bool = False) -> None:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console that prints text literally; style it with `rich.text.Text` or the `style` argument."""
-    made = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    made = _Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     made.push_render_hook(_Literal())
     return made
+
+
+class _Console(Console):
+    """A console that reports a closed pipe to its caller, where rich would end the process with code 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 class _Literal(RenderHook):

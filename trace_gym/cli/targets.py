@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
+
+from trace_gym import terminal
+from trace_gym.terminal import say
 
 STYLES = {"wrong": "bold red", "open": "yellow", "fine": "green"}
 
@@ -41,8 +43,8 @@ def init(
     from trace_gym.targets.user.start import init as begin
 
     home = begin(folder, tools=tools, policy=policy, trajectories=trajectories, name=name, command=mcp)
-    typer.echo(f"{home.path / SETTINGS}: {len(home.tools)} tools, {len(home.episodes)} episodes")
-    typer.echo(f"look at the kinds of the tools there, then: trace-gym target check {folder}")
+    say(f"{home.path / SETTINGS}: {len(home.tools)} tools, {len(home.episodes)} episodes")
+    say(f"look at the kinds of the tools there, then: trace-gym target check {folder}")
 
 
 def check(
@@ -67,8 +69,8 @@ def check(
         from trace_gym.synthesize.base import admit_base
 
         made = admit_base(home)
-        typer.echo(f"admitted {made.id}: {home.base_module}")
-    console, wrong = Console(), 0
+        say(f"admitted {made.id}: {home.base_module}")
+    console, wrong = terminal.console(), 0
     for note in look(home):
         wrong += note.level == "wrong"
         line = Text.assemble((f"{note.level:5}", STYLES[note.level]), f"  {note.says}")

@@ -38,7 +38,7 @@ def read_results(path: str | Path, *, model: str = "") -> list[Trajectory]:
     text = read_text(path, EXPECTED)
     if not text.strip():
         raise ReadError(f"{path} is empty. {EXPECTED}")
-    if path.name.removesuffix(".gz").endswith(".jsonl"):
+    if path.name.removesuffix(".gz").endswith(".jsonl") or _is_own(text):
         found = own_records(text, where, model)
     else:
         found = _foreign(parse_json(text, where, EXPECTED, nan=True), path, where, model)
@@ -95,6 +95,15 @@ def own_records(text: str, where: str, model: str = "") -> list[Trajectory]:
             )
         found.append(read.model_copy(update={"model": model}) if model else read)
     return found
+
+
+def _is_own(text: str) -> bool:
+    """Whether a text holds records of ``trace-gym rollout``, whatever the file is called."""
+    try:
+        row = parse_json(text.strip().partition("\n")[0], "")
+    except ReadError:
+        return False
+    return isinstance(row, dict) and {"id", "task", "messages"} <= row.keys()
 
 
 def _shape(data: Any) -> str:
