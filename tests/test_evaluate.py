@@ -167,7 +167,7 @@ def test_json_round_trip(tmp_path: Path) -> None:
 def test_a_file_that_is_no_evaluation_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text('{"rows": []}')
     for name in ("bad.json", "missing.json"):
-        with pytest.raises(ReadError, match="is no evaluation"):
+        with pytest.raises(ReadError, match="is not an evaluation|there is no file"):
             Evaluation.read(tmp_path / name)
 
 

@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[1]
 # A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors files file_cache imports
+errors files file_cache imports parsing terminal
 types statistics
 world score actions mixture schemas
 episode targets registration
 modules
 registry
-adapters llm policies rollout diagnose sandbox synthesize validate explore
+adapters llm policies records rollout diagnose sandbox synthesize validate explore
 trainers route evaluate lab
 settings
 pipeline report

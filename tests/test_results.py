@@ -136,7 +136,7 @@ def test_gzip_is_told_by_content_not_by_name(tmp_path: Path) -> None:
         ("a.json", b"[" * 100_000, "nested too deep|truncated"),
         ("a.json.gz", b"\x1f\x8b\x08rubbish", "damaged or truncated gzip"),
         ("a.jsonl", b'{"id": "x"}\n', "line 1: task: Field required"),
-        ("a.jsonl", b"not json\n", "line 1: the line: Invalid JSON"),
+        ("a.jsonl", b"not json\n", "line 1 is not JSON"),
         ("a.json", b'[{"task_id": 1, "reward": "much", "traj": [], "info": {}}]', "0.reward: .*valid number"),
         ("a.json", b'[{"task_id": 1, "reward": NaN, "traj": [], "info": {}}]', "0.reward: .*finite"),
         ("a.json", b'[{"task_id": 1, "reward": 1, "traj": ["hi"], "info": {}}]', "0.messages.0: "),

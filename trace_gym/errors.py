@@ -7,11 +7,14 @@ TraceGymError
  +-- TamperedEnv        (RuntimeError)    a module whose hash is not the one in its manifest
  +-- EnvBug             (RuntimeError)    a generated environment raised something other than ToolError
  +-- ReadError          (ValueError)      a file that is missing, truncated or of another format
+ +-- WriteError         (OSError)         a file or folder that cannot be written
+ +-- InUse              (RuntimeError)    a file or folder that another process is writing
  +-- ConfigError        (ValueError)      a configuration that does not validate
  +-- SplitError         (ValueError)      tasks that an earlier stage has already seen
  +-- MissingExtra       (ImportError)     an optional dependency; the message holds the pip line
  +-- RejectedEnv        (RuntimeError)    a module that an author wrote and that did not pass
  +-- PolicyError        (RuntimeError)    a policy could not act: an endpoint failed, or a model went wrong
+ +-- ContextOverflow    (RuntimeError)    a conversation no longer fits into the context of the agent's model
  +-- NoSignal           (RuntimeError)    training has nothing to learn from
  +-- ModelError         (RuntimeError)    a language model did not answer, or its answer is of no use
  +-- BudgetSpent        (RuntimeError)    a request might cost more than is left of the budget; it was not sent
@@ -54,6 +57,14 @@ class ReadError(TraceGymError, ValueError):
     """A file is missing, truncated, or not in the expected format."""
 
 
+class WriteError(TraceGymError, OSError):
+    """A file or folder cannot be written."""
+
+
+class InUse(TraceGymError, RuntimeError):
+    """Another process is writing the file or folder."""
+
+
 class ConfigError(TraceGymError, ValueError):
     """A configuration value is missing or invalid."""
 
@@ -74,6 +85,13 @@ class PolicyError(TraceGymError, RuntimeError):
     """A policy could not act: the endpoint failed, or the model has no finite distribution.
 
     The fault is the infrastructure's, so the episode is not scored; it never counts as a zero.
+    """
+
+
+class ContextOverflow(TraceGymError, RuntimeError):
+    """A conversation no longer fits into the context of the agent's model.
+
+    This is a failure of the agent: the episode ends where it is and is scored.
     """
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
+from trace_gym import terminal
 from trace_gym.episode import Episode
-from trace_gym.errors import PolicyError, ReadError
+from trace_gym.errors import ConfigError, ContextOverflow, PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.policies.scripted import plan
 from trace_gym.score import reward
@@ -52,25 +50,42 @@ class TokenRollout:
     overflow: bool = False
     """The token budget ran out before the episode ended by itself."""
 
-    def trajectory(self, *, model: str, source: str, sample: int = 0) -> Trajectory:
+    def trajectory(self, *, model: str, source: str, sample: int = 0, temperature: float | None = None) -> Trajectory:
         """The record of this episode, with the oracle's write calls as gold."""
-        return trajectory(self.episode, sample=sample, model=model, source=source)
+        return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature)
 
 
 def play(policy: Policy, episode: Episode) -> Episode:
     """Let `policy` take turns until the episode is over, and return it.
 
+    An episode whose conversation no longer fits into the model's context ends there and is scored, as in
+    `HFPolicy`: a success before that counts, and the unfinished turn is not taken.
+
     Raises:
+        ConfigError: The initial observation does not fit into the model's context.
         PolicyError: The policy's infrastructure failed; the episode stays unfinished.
         EnvBug: The environment failed.
     """
     while not episode.done:
-        episode.step(policy.act(episode))
+        try:
+            action = policy.act(episode)
+        except ContextOverflow as overflow:
+            if not episode.turns:
+                raise ConfigError(f"{episode.scenario}: the initial observation does not fit: {overflow}") from None
+            episode.finish()
+        else:
+            episode.step(action)
     return episode
 
 
 def trajectory(
-    episode: Episode, *, sample: int = 0, model: str = "", source: str = "rollout", ended: Ended | None = None
+    episode: Episode,
+    *,
+    sample: int = 0,
+    model: str = "",
+    source: str = "rollout",
+    ended: Ended | None = None,
+    temperature: float | None = None,
 ) -> Trajectory:
     """The record of an episode.
 
@@ -81,6 +96,7 @@ def trajectory(
         source: Where the record comes from.
         ended: How the episode ended, read off the episode when None. ``"error"`` is an infrastructure
             failure and never scored.
+        temperature: Sampling temperature of the policy; None where it has none.
     """
     kinds = episode.interface.kinds
     score = None if ended == "error" else episode.score
@@ -95,6 +111,7 @@ def trajectory(
         ended=ended or _ended(episode),
         source=source,
         model=model,
+        temperature=temperature,
         tools=kinds,
     )
 
@@ -116,7 +133,8 @@ def collect(
 
     With a `path` each record is appended as one JSON line when its episode finishes. A second call
     with the same path and policy plays only what is missing: scored records of this policy's name are
-    kept, a torn last line and records of infrastructure failures are dropped and played again.
+    kept, a torn last line and records of infrastructure failures are dropped and played again. One process at
+    a time writes a file: a second one is refused.
 
     Args:
         policy: A `Policy` (played in order, or in `workers` threads if it is remote) or a `BatchPolicy`.
@@ -134,21 +152,35 @@ def collect(
     Raises:
         EnvBug: An environment failed; what was finished before is in `path`.
         ReadError: `path` holds something other than trajectories.
+        InUse: Another process is writing `path`.
+        ConfigError: `path` holds records of this policy at another temperature.
+        WriteError: `path` cannot be written, such as when the disk is full.
     """
     open_episode = open_episode or _registered()
-    path = Path(path) if path else None
     jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
-    records = _resume(path, policy.name) if path else {}
-    missing = [(scenario, n) for scenario, n in jobs if _id(scenario, n) not in records]
-    with _appending(path) as write, _bar(len(missing), progress) as advance:
-        if isinstance(policy, BatchPolicy):
-            played = _batches(policy, jobs, set(missing), open_episode, source, temperature, seed, advance)
-        else:
-            played = _singles(policy, missing, open_episode, source, workers, advance)
-        for record in played:
-            records[record.id] = record
-            write(record)
+    used = temperature if isinstance(policy, BatchPolicy) else getattr(policy, "temperature", None)
+    with _records(path, policy.name, used) as (records, write):
+        missing = [(scenario, n) for scenario, n in jobs if _id(scenario, n) not in records]
+        with _bar(len(missing), progress) as advance:
+            if isinstance(policy, BatchPolicy):
+                played = _batches(policy, jobs, set(missing), open_episode, source, temperature, seed, advance)
+            else:
+                played = _singles(policy, missing, open_episode, source, workers, used, advance)
+            for record in played:
+                records[record.id] = record
+                write(record)
     return [records[_id(scenario, n)] for scenario, n in jobs]
+
+
+def _records(
+    path: str | Path | None, model: str, temperature: float | None
+) -> AbstractContextManager[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
+    """The records that are known, and what keeps a new one: a file, or nothing without a path."""
+    if path is None:
+        return nullcontext(({}, lambda record: None))
+    from trace_gym.records import appending
+
+    return appending(Path(path), model, temperature)
 
 
 def _id(scenario: Scenario, sample: int) -> str:
@@ -175,7 +207,13 @@ def _registered() -> Opener:
 
 
 def _singles(
-    policy: Policy, jobs: Sequence[Job], open_episode: Opener, source: str, workers: int, advance: Advance
+    policy: Policy,
+    jobs: Sequence[Job],
+    open_episode: Opener,
+    source: str,
+    workers: int,
+    temperature: float | None,
+    advance: Advance,
 ) -> Iterator[Trajectory]:
     """One episode after the other, or in threads, which only waiting for a server makes worthwhile."""
 
@@ -188,7 +226,9 @@ def _singles(
         except PolicyError as error:
             _log.warning("%s is not scored: %s", _id(scenario, sample), error)
             ended = "error"
-        record = trajectory(episode, sample=sample, model=policy.name, source=source, ended=ended)
+        record = trajectory(
+            episode, sample=sample, model=policy.name, source=source, ended=ended, temperature=temperature
+        )
         return _as_asked(record, job)
 
     if workers < 2 or not getattr(policy, "remote", False):
@@ -231,51 +271,8 @@ def _batches(
         for job, rollout in zip(batch, rollouts, strict=True):
             if job not in missing:
                 continue
-            yield _as_asked(rollout.trajectory(model=policy.name, source=source, sample=job[1]), job)
-
-
-def _resume(path: Path, model: str) -> dict[str, Trajectory]:
-    """The scored records of `model` in `path` by id; mends the file first, atomically, if an earlier run was cut."""
-    if not path.exists():
-        return {}
-    *lines, torn = path.read_bytes().split(b"\n")
-    records: dict[str, Trajectory] = {}
-    good: list[bytes] = []
-    for number, line in enumerate([*lines, torn], 1):
-        try:
-            record = Trajectory.model_validate_json(line) if line else None
-        except ValidationError:
-            if number <= len(lines):
-                raise ReadError(
-                    f"{path}:{number} is not a trajectory record; move the file away or delete the line"
-                ) from None
-            record = None
-        if record is None or (record.model == model and record.success is None):
-            continue
-        good.append(line)
-        if record.model == model:
-            records[record.id] = record
-    if torn or len(good) < len(lines):
-        mended = path.with_name(path.name + ".tmp")
-        mended.write_bytes(b"".join(line + b"\n" for line in good))
-        os.replace(mended, path)
-    return records
-
-
-@contextmanager
-def _appending(path: Path | None) -> Iterator[Callable[[Trajectory], None]]:
-    """Append records to `path`, each flushed as one line; do nothing without a path."""
-    if path is None:
-        yield lambda record: None
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-
-        def write(record: Trajectory) -> None:
-            file.write(record.model_dump_json() + "\n")
-            file.flush()
-
-        yield write
+            record = rollout.trajectory(model=policy.name, source=source, sample=job[1], temperature=temperature)
+            yield _as_asked(record, job)
 
 
 @contextmanager
@@ -283,10 +280,9 @@ def _bar(total: int, shown: bool) -> Iterator[Advance]:
     """Count finished episodes on stderr: a bar on a terminal, and a line at the end of a long run."""
     shown, began = shown and total > 0, time.monotonic()
     if shown and sys.stderr.isatty():
-        from rich.console import Console
         from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        with Progress(console=terminal.console(stderr=True), transient=True) as bar:
             task = bar.add_task("episodes", total=total)
             yield lambda finished: bar.advance(task, finished)
     else:

@@ -6,10 +6,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.parsing import parse_yaml, read_yaml
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.types import Record
 
@@ -119,6 +119,12 @@ class RunConfig(Record):
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
+        if ":" in self.model and not Path(self.model).exists():
+            raise ValueError(
+                f"model is {self.model}: expected lab, or a Hugging Face folder or name, as its weights are trained. "
+                "To improve an agent behind an endpoint, record it with trace-gym rollout --policy openai:MODEL@URL "
+                "and name that file as source"
+            )
         if self.author == "llm" and not self.llm.model:
             raise ValueError("author llm needs a model: set llm.model to openai:MODEL, replay:DIR or files:DIR")
         return self
@@ -131,11 +137,15 @@ class RunConfig(Record):
             ConfigError: It is missing, no YAML, or has unknown or invalid settings; each is named.
         """
         try:
-            return cls.parse(yaml.safe_load(path.read_text()) or {}, str(path))
-        except OSError as error:
-            raise ConfigError(f"cannot read {path} ({error.strerror}); see trace-gym run --help") from None
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{path} is no YAML: {error}") from None
+            data = read_yaml(path, "See trace-gym run --help")
+        except ReadError as error:
+            raise ConfigError(str(error)) from None
+        if data is None:
+            raise ConfigError(
+                f"{path} holds no settings: expected at least one by name, such as model: lab. For a run with the "
+                "settings that ship, use --preset demo"
+            )
+        return cls.parse(data, str(path))
 
     @classmethod
     def preset(cls, name: str) -> Self:
@@ -143,7 +153,7 @@ class RunConfig(Record):
         if name not in presets():
             raise ConfigError(f"no preset {name!r}; there are {', '.join(presets())}")
         text = (resources.files("trace_gym") / "presets" / f"{name}.yaml").read_text()
-        return cls.parse(yaml.safe_load(text) or {}, f"preset {name}")
+        return cls.parse(parse_yaml(text, name) or {}, f"preset {name}")
 
     @classmethod
     def parse(cls, data: Any, source: str) -> Self:

@@ -146,8 +146,10 @@ class Trajectory(Record):
     messages: tuple[Message, ...]
     success: bool | None = None
     """None: not scored (a failed infrastructure call is never a 0)."""
-    reward: float | None = None
+    reward: float | None = Field(None, allow_inf_nan=False)
     score: Score | None = None
+    temperature: float | None = Field(None, ge=0, allow_inf_nan=False)
+    """Sampling temperature of the policy; None where it is not known, or the policy samples no tokens."""
     gold: tuple[Call, ...] | None = None
     """The reference actions of the task, where the benchmark publishes them."""
     outputs: tuple[str, ...] = ()
@@ -169,7 +171,7 @@ class Trajectory(Record):
                 waiting[call.get("id")] = len(made)
                 try:
                     made.append((Call(name, json.loads(arguments) if isinstance(arguments, str) else arguments), False))
-                except json.JSONDecodeError:
+                except (ValueError, RecursionError):  # ValueError: also of a number with thousands of digits
                     made.append((Call(name), True))
             if message.get("role") == "tool" and (asked := waiting.pop(message.get("tool_call_id"), None)) is not None:
                 call, unreadable = made[asked]

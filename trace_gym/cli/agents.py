@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
-from rich.console import Console
 
-from trace_gym import registry
-from trace_gym.errors import ConfigError, ReadError
-from trace_gym.policies.base import BatchPolicy, Policy
-from trace_gym.types import Trajectory
+from trace_gym import registry, terminal
+from trace_gym.errors import ConfigError
+from trace_gym.parsing import read_yaml
+from trace_gym.terminal import say
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 Model = Annotated[str, typer.Option(help="lab (the embedded agent), or a Hugging Face folder or name.")]
@@ -30,14 +27,24 @@ def register(app: typer.Typer) -> None:
 def rollout(
     env: Env,
     out: Annotated[Path, typer.Option(help="JSONL file; a second call adds what is missing.")],
-    policy: Annotated[str, typer.Option(help="oracle, ablated, idle, random, model, or openai:MODEL.")] = "model",
-    model: Model = "lab",
+    policy: Annotated[
+        str, typer.Option(help="oracle, ablated, idle, random, model, openai:MODEL, or openai:MODEL@URL.")
+    ] = "model",
+    model: Annotated[
+        str | None, typer.Option(help="lab (the embedded agent, the default), or a Hugging Face folder or name.")
+    ] = None,
     adapter: Annotated[Path | None, typer.Option(help="LoRA folder to put on the model.")] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Scenarios.")] = 100,
     samples: Annotated[int, typer.Option(min=1, help="Attempts at each scenario.")] = 1,
     level: Levels = None,
     split: Annotated[str, typer.Option(help="train, validate, select or test.")] = "select",
-    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 1.0,
+    temperature: Annotated[float | None, typer.Option(min=0, help="Of a model; 1 by default, 0 is greedy.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Most tokens of a conversation with a model, which ends there.")
+    ] = None,
+    max_turn_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Most tokens of one turn of a model, which is cut there.")
+    ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Endpoint for openai:MODEL; the key comes from OPENAI_API_KEY.")
     ] = None,
@@ -46,14 +53,16 @@ def rollout(
 
     Example: trace-gym rollout tau2_precondition --policy oracle --out oracle.jsonl
     """
+    from trace_gym.cli.actors import Sampling, actor
     from trace_gym.rollout import collect
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
-    actor = _policy(policy, model, adapter, base_url, temperature)
-    records = collect(actor, scenarios, path=out, samples=samples, temperature=temperature)
+    sampling = Sampling(temperature, max_tokens, max_turn_tokens)
+    player = actor(policy, model=model, adapter=adapter, base_url=base_url, sampling=sampling)
+    records = collect(player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature)
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"
-    typer.echo(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored: {out}")
+    say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored: {out}")
 
 
 def diagnose(
@@ -71,10 +80,10 @@ def diagnose(
     from trace_gym.targets.results import read_results
 
     found = stage.diagnose(read_results(source), delta=delta, rho=rho)
-    Console().print(stage.render(found))
+    terminal.console().print(stage.render(found))
     if out is not None:
         write(out, found.model_dump_json(indent=1) + "\n")
-        typer.echo(f"written to {out}; next: trace-gym synthesize --from {out}")
+        say(f"written to {out}; next: trace-gym synthesize --from {out}")
 
 
 def train(
@@ -103,8 +112,8 @@ def train(
 
     done = run_grpo(grpo, env=name, model_dir=model_folder(model), out_dir=out)
     last = done.metrics[-1]
-    typer.echo(f"{done.ended} after {len(done.metrics)} iterations and {done.rollouts} rollouts: {done.path}")
-    typer.echo(json.dumps({k: last[k] for k in ("reward", "success", "informative") if k in last}))
+    say(f"{done.ended} after {len(done.metrics)} iterations and {done.rollouts} rollouts: {done.path}")
+    say(json.dumps({k: last[k] for k in ("reward", "success", "informative") if k in last}))
 
 
 def route(
@@ -131,69 +140,39 @@ def route(
     router = LogitRouter(chat, tokenizer, options_for(told), permutations=permutations)
     choice = router.choose(text)
     for option, probability in sorted(choice.probabilities.items(), key=lambda kv: -kv[1]):
-        typer.echo(f"{probability:6.1%}  {option}{'  <' if option == choice.capability else ''}")
+        say(f"{probability:6.1%}  {option}{'  <' if option == choice.capability else ''}")
 
 
 def evaluate(
     files: Annotated[
-        list[Path], typer.Argument(help="JSONL of trace-gym rollout, the base first.", show_default=False)
+        list[Path],
+        typer.Argument(
+            help="JSONL of trace-gym rollout, or results of tau-bench or tau2, the base first.", show_default=False
+        ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write the evaluation as JSON.")] = None,
 ) -> None:
-    """Compare policies on the same test scenarios: intervals, paired test, gained and lost.
+    """Compare policies on the same scenarios of one split: intervals, paired test, gained and lost.
 
     Example: trace-gym evaluate base.jsonl adapter.jsonl
     """
     from trace_gym import evaluate as stage
-    from trace_gym.pipeline.common import trajectories
-    from trace_gym.types import Scenario
+    from trace_gym.evaluate.from_files import compare_files
 
-    records = {f.stem: {t.task: t for t in trajectories(f)} for f in files}
-    shared = set.intersection(*(set(r) for r in records.values()))
-    if not shared:
-        raise ReadError(f"{', '.join(map(str, files))} have no scenario in common; roll out the same ones")
-    scenarios = sorted((Scenario.parse(s) for s in shared), key=str)
-
-    def player(by_task: dict[str, Trajectory]) -> stage.Player:
-        return lambda asked: [by_task[str(s)] for s in asked]
-
-    made = stage.evaluate_policies({n: player(r) for n, r in records.items()}, scenarios)
-    Console().print(stage.render(made))
+    made = compare_files(files)
+    terminal.console().print(stage.render(made))
     if out is not None:
         made.write(out)
-
-
-def _policy(
-    policy: str, model: str, adapter: Path | None, base_url: str | None, temperature: float
-) -> Policy | BatchPolicy:
-    from trace_gym.policies import scripted
-    from trace_gym.validate.policies import SCRIPTED
-
-    if policy.startswith("openai:"):
-        from trace_gym.policies.openai import OpenAIPolicy
-
-        return OpenAIPolicy(policy.removeprefix("openai:"), base_url=base_url, temperature=temperature)
-    if policy == "model":
-        _needs_lab()
-        from trace_gym.lab import model_folder
-        from trace_gym.policies.hf import HFPolicy
-
-        return HFPolicy.load(model_folder(model), adapter)
-    known: dict[str, Callable[[], Policy]] = {**SCRIPTED, "idle": scripted.Idle}
-    if policy not in known:
-        raise ConfigError(f"there is no policy {policy!r}; expected {', '.join(known)}, model, or openai:MODEL")
-    return known[policy]()
+        say(f"written to {out}")
 
 
 def _settings(path: Path | None) -> dict[str, object]:
     if path is None:
         return {}
-    try:
-        settings = yaml.safe_load(path.read_text()) or {}
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is no YAML: {error}") from None
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{path}: expected settings by name, found {type(settings).__name__}")
+    settings = read_yaml(path, "See docs/train.md")
+    if not isinstance(settings, dict) or not settings:
+        found = type(settings).__name__ if settings else "nothing"
+        raise ConfigError(f"{path}: expected settings by name, found {found}. Leave out --config for the defaults")
     return settings
 
 

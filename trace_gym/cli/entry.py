@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 import trace_gym
 from trace_gym.cli import (
@@ -16,14 +16,32 @@ from trace_gym.cli import (
     loop,
     sandboxing,
     serving,
+    streams,
     synthesis,
     targets,
     validation,
 )
 from trace_gym.errors import TraceGymError
+from trace_gym.terminal import say
+
+
+class Commands(TyperGroup):
+    """The commands. An interruption and a reader that closes the pipe end them without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("trace-gym: interrupted; the same command continues where it stopped", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # such as `trace-gym list | head`: nothing is wrong
+            streams.drop_output_if_broken()
+            raise typer.Exit(0) from None
+
 
 app = typer.Typer(
     name="trace-gym",
+    cls=Commands,
     help="Find the capabilities an agent lacks, train each in its own verifiable environment, route between them.",
     no_args_is_help=True,
     add_completion=False,
@@ -36,7 +54,7 @@ for module in (environments, targets, synthesis, validation, agents, loop, sandb
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(trace_gym.__version__)
+        say(trace_gym.__version__)
         raise typer.Exit
 
 
@@ -54,21 +72,20 @@ def main() -> None:
 
     Of ``validate``, 1 says that the environment failed, so what kept it from being checked is 2.
     """
+    streams.prepare()
     try:
         app()
     except TraceGymError as error:
-        print(f"trace-gym: {error}", file=sys.stderr)
-        sys.exit(2 if sys.argv[1:2] == ["validate"] else 1)
-    except FileNotFoundError as error:
-        print(f"trace-gym: {error.filename}: no such file or folder", file=sys.stderr)
-        sys.exit(1)
-    except (PermissionError, IsADirectoryError, NotADirectoryError) as error:
-        print(f"trace-gym: {error.filename}: {error.strerror}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("trace-gym: interrupted; the same command continues where it stopped", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone (`trace-gym list | head`); nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _fail(str(error), 2 if sys.argv[1:2] == ["validate"] else 1)
+    except OSError as error:
+        streams.drop_output_if_broken()
+        place = f"{error.filename}: " if error.filename else "cannot read or write a file: "
+        reason = "no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        _fail(f"{place}{reason}")
+    finally:
+        streams.drop_output_if_broken()
+
+
+def _fail(message: str, code: int = 1) -> NoReturn:
+    say(f"trace-gym: {message}", err=True)
+    sys.exit(code)

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from trace_gym import registry
-from trace_gym.types import Message, Scenario
+from trace_gym import registry, terminal
+from trace_gym.terminal import say
+from trace_gym.types import Message, Scenario, Score
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 
@@ -31,12 +33,12 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Mach
     rows = [(registry.gym_id(name), *_card(name)) for name in (*registry.names(), *registry.mixtures())]
     if as_json:
         keys = ("id", "capability", "levels", "title")
-        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=1))
+        say(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=1))
         return
     table = Table("id", "capability", "levels", "what it asks", box=None, header_style="bold")
     for gym_id, capability, levels, title in rows:
         table.add_row(gym_id, capability or "(target)", str(levels), title)
-    Console().print(table)
+    terminal.console().print(table)
 
 
 def show(
@@ -51,18 +53,17 @@ def show(
     from trace_gym.policies.scripted import Oracle
     from trace_gym.rollout import play as play_episode
 
-    console = Console()
+    console = terminal.console()
     name = registry.name_of(env)
     capability, levels, title = _card(name)
-    console.print(f"[bold]{registry.gym_id(name)}[/bold]  {title}")
-    console.print(f"capability: {capability or '(target)'}   levels: 0 to {levels - 1}", highlight=False)
+    console.print(Text.assemble((registry.gym_id(name), "bold"), f"  {title}"))
+    console.print(f"capability: {capability or '(target)'}   levels: 0 to {levels - 1}")
     episode = play_episode(Oracle(), registry.episode(Scenario(env=name, level=level, seed=seed)))
-    console.print(f"\n[bold]{episode.scenario}[/bold], played by its oracle:")
+    console.print(Text.assemble("\n", (str(episode.scenario), "bold"), ", played by its oracle:"))
     for message in episode.messages[1:]:
         print_message(console, message)
     assert episode.score is not None
-    for check in episode.score.checks:
-        console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
+    print_checks(console, episode.score)
 
 
 def play(
@@ -76,13 +77,14 @@ def play(
     """
     from trace_gym.score import reward
 
-    console = Console()
+    console = terminal.console()
     episode = registry.episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
-    console.print(f"[bold]{episode.scenario}[/bold]  /help shows what you can type, /policy the rules, /quit stops.")
+    told = "  /help shows what you can type, /policy the rules, /quit stops."
+    console.print(Text.assemble((str(episode.scenario), "bold"), told))
     print_message(console, episode.messages[1])
     while not episode.done:
         try:
-            line = console.input("[bold]you>[/bold] ").strip()
+            line = console.input(Text("you> ", "bold")).strip()
         except EOFError:
             line = "/quit"
         match line:
@@ -91,7 +93,7 @@ def play(
             case "/quit":
                 episode.finish()
             case "/policy":
-                console.print(episode.interface.system_prompt, markup=False)
+                console.print(episode.interface.system_prompt)
             case "/help":
                 console.print(
                     "Text goes to the customer. A tool call: get_user_details user_id=... or the JSON action."
@@ -99,18 +101,16 @@ def play(
                 for tool in episode.tools:
                     function = tool["function"]
                     names = ", ".join(function["parameters"].get("properties", {}))
-                    console.print(f"  {function['name']}({names})", markup=False)
+                    console.print(f"  {function['name']}({names})")
             case _:
                 for message in episode.step(
                     _typed(line, {t["function"]["name"]: t["function"] for t in episode.tools})
                 ):
                     print_message(console, message)
     assert episode.score is not None
-    for check in episode.score.checks:
-        console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
-    console.print(
-        f"[bold]{'success' if episode.score.success else 'failed'}[/bold], reward {reward(episode.score):.2f}"
-    )
+    print_checks(console, episode.score)
+    verdict = "success" if episode.score.success else "failed"
+    console.print(Text.assemble((verdict, "bold"), f", reward {reward(episode.score):.2f}"))
 
 
 def _card(name: str) -> tuple[str, int, str]:
@@ -122,14 +122,22 @@ def _card(name: str) -> tuple[str, int, str]:
     return card.capability, card.levels, card.title
 
 
+def print_checks(console: Console, score: Score) -> None:
+    """Print one line for each check of a score."""
+    for check in score.checks:
+        verdict = ("holds", "green") if check.holds else ("fails", "red")
+        console.print(Text.assemble("  ", verdict, f"  {check.kind}: {check.says}"))
+
+
 def print_message(console: Console, message: Message) -> None:
+    """Print the tool calls and the text of a message."""
     colour = {"user": "cyan", "assistant": "green", "tool": "dim"}.get(message["role"], "white")
     for call in message.get("tool_calls") or ():
-        console.print(f"[{colour}]call>[/] ", end="")
-        console.print(f"{call['function']['name']} {call['function']['arguments']}", markup=False, highlight=False)
+        console.print(Text("call> ", colour), end="")
+        console.print(f"{call['function']['name']} {call['function']['arguments']}")
     if message.get("content"):
-        console.print(f"[{colour}]{message['role']}>[/] ", end="")
-        console.print(textwrap.shorten(str(message["content"]), 1200), markup=False, highlight=False)
+        console.print(Text(f"{message['role']}> ", colour), end="")
+        console.print(textwrap.shorten(str(message["content"]), 1200))
 
 
 def _typed(line: str, tools: dict[str, Message]) -> Message | str:
@@ -145,6 +153,6 @@ def _typed(line: str, tools: dict[str, Message]) -> Message | str:
         key, _, value = pair.partition("=")
         try:
             arguments[key] = value if properties.get(key, {}).get("type") == "string" else json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             arguments[key] = value
     return {"content": "", "tool_calls": [{"function": {"name": name, "arguments": json.dumps(arguments)}}]}

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trace_gym import terminal
 from trace_gym.errors import ConfigError
+from trace_gym.parsing import read_yaml
+from trace_gym.terminal import say
 
 Mcp = Annotated[str, typer.Option(help="Command that starts the MCP server, or its URL.", show_default=False)]
 Reset = Annotated[str, typer.Option(help="Shell command before each episode, which resets the server's records.")]
@@ -55,9 +57,7 @@ def record(
             f"{tool} answered the same call differently in {episode}, with no write in between; its results depend on "
             f"time or chance{others}"
         )
-    typer.echo(
-        f"{out}: {len(made.episodes)} episodes; next: trace-gym target init FOLDER --mcp ... --trajectories {out}"
-    )
+    say(f"{out}: {len(made.episodes)} episodes; next: trace-gym target init FOLDER --mcp ... --trajectories {out}")
 
 
 def compare(
@@ -93,7 +93,7 @@ def compare(
     for row in rows:
         style = "bold red" if row.share > threshold else "green" if row.compared else "yellow"
         table.add_row(Text(row.tool), str(row.calls), str(row.compared), Text(str(row.differ), style=style))
-    console = Console()
+    console = terminal.console()
     console.print(table)
     for row in rows:
         if row.example:
@@ -117,20 +117,13 @@ def _kinds(said: list[str]) -> dict[str, Any]:
 
 
 def _values(path: Path | None) -> dict[str, list[Any]]:
-    import yaml
-
-    from trace_gym.targets.user.folder import text_of
-
     if path is None:
         return {}
-    try:
-        found = yaml.safe_load(text_of(path))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    found = read_yaml(path)
     if not isinstance(found, dict) or not all(isinstance(v, list) and v for v in found.values()):
         raise ConfigError(f"{path} is not valid: expected parameter names with lists of values, such as path: [/tmp/a]")
     return {str(name): values for name, values in found.items()}
 
 
 def _tell(line: str) -> None:
-    typer.echo(line, err=True)
+    say(line, err=True)

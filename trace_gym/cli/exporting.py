@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from trace_gym.terminal import say
+
 LIBRARIES = "datasets, openenv, skyrl, trl or verifiers"
 
 
@@ -37,4 +39,4 @@ def export(
 
     episodes = [record for path in rollouts or () for record in read_results(path)]
     made = write_folder(to, envs, out, n=n, levels=level, rollouts=episodes, force=force)
-    typer.echo(f"{len(made)} files: {out}; next: {out / 'README.md'}")
+    say(f"{len(made)} files: {out}; next: {out / 'README.md'}")

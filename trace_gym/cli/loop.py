@@ -10,6 +10,7 @@ import typer
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.settings import RunConfig, presets
+from trace_gym.terminal import say
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +52,7 @@ def run(
         require_isolation()  # now, and not after the stages that come before it
     folder = out or Path("runs") / (preset or (config.stem if config else "run"))
     made = run_loop(settings, folder)
-    typer.echo(f"report: {made.path('report.html')}")
+    say(f"report: {made.path('report.html')}")
 
 
 def report(
@@ -69,4 +70,4 @@ def report(
     made = reporting.open_run(folder)
     page = out or folder / "report.html"
     write(page, render_page(reporting.collect(made)))
-    typer.echo(str(page))
+    say(str(page))

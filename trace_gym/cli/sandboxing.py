@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import trace_gym
-from trace_gym.errors import ReadError
+from trace_gym import terminal
+from trace_gym.files import read_text
 from trace_gym.registration import ALLOW_UNISOLATED_FLAG
+from trace_gym.terminal import say
 
 LIBRARIES = ("torch", "transformers", "peft", "trl", "vllm", "ray", "gymnasium", "pydantic", "hypothesis", "openai")
 """Whose versions matter when something goes wrong."""
@@ -62,9 +63,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readabl
             "sandbox": [asdict(layer) for layer in sandbox],
             "isolated": not exposed(sandbox),
         }
-        typer.echo(json.dumps(told, indent=1))
+        say(json.dumps(told, indent=1))
         return
-    console = Console()
+    console = terminal.console()
     console.print(_table("what", "version", [(k, v or "-") for k, v in found.items()] + [("GPU", gpu())]))
     console.print(_table("extra", "state", [(e.name, e.pip if e.missing else "installed") for e in optional]))
     marked = [(layer.name, f"{'active ' if layer.active else 'missing'}  {layer.says}") for layer in sandbox]
@@ -86,16 +87,12 @@ def scan(
     """
     from trace_gym import sandbox
 
-    try:
-        text = module.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{module} is no text in UTF-8 ({error.reason}); expected a Python module") from None
-    faults = sandbox.scan(text)
+    faults = sandbox.scan(read_text(module, "Name a Python module"))
     if as_json:
-        typer.echo(json.dumps([asdict(f) for f in faults], indent=1))
+        say(json.dumps([asdict(f) for f in faults], indent=1))
     else:
         for fault in faults:
-            typer.echo(f"{module}:{fault.line}: {fault.rule}: {fault.says}")
+            say(f"{module}:{fault.line}: {fault.rule}: {fault.says}")
     if faults:
         raise typer.Exit(1)
 

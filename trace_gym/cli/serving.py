@@ -12,7 +12,9 @@ import typer
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
+from trace_gym.files import cannot_write, locked, read_text
 from trace_gym.score import reward
+from trace_gym.terminal import say
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 Envs = Annotated[list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False)]
@@ -44,14 +46,14 @@ def serve_mcp(
 
     def at_end(episode: Episode) -> None:
         assert episode.score is not None
-        typer.echo(f"{episode.scenario}: reward {reward(episode.score):.2f}", err=True)
+        say(f"{episode.scenario}: reward {reward(episode.score):.2f}", err=True)
         if out is not None:
             _append(out, episode)
 
     attempt = Attempt(registry.episode(Problems([env], level, split).at(seed)), weights=weights, at_end=at_end)
     serve(attempt)
     if not attempt.done:
-        typer.echo(f"{attempt.episode.scenario}: not scored, the client left before the end", err=True)
+        say(f"{attempt.episode.scenario}: not scored, the client left before the end", err=True)
 
 
 def serve_openenv(
@@ -81,7 +83,7 @@ def serve_openenv(
     except OSError as error:
         raise ConfigError(f"{host}:{port} cannot be listened at: {error.strerror}; name another --port") from None
     with listener, suppress(KeyboardInterrupt):
-        typer.echo(f"serving at http://{host}:{listener.getsockname()[1]}, Ctrl-C stops")
+        say(f"serving at http://{host}:{listener.getsockname()[1]}, Ctrl-C stops")
         uvicorn.Server(uvicorn.Config(made, log_level="warning")).run(sockets=[listener])
 
 
@@ -89,8 +91,11 @@ def _append(path: Path, episode: Episode) -> None:
     """Add the record of an attempt to a file of others."""
     from trace_gym.rollout import trajectory
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    before = path.read_text(encoding="utf-8").count("\n") if path.exists() else 0
-    record = trajectory(episode, sample=before, model="mcp client", source="serve-mcp")
-    with path.open("a", encoding="utf-8") as file:
-        file.write(record.model_dump_json() + "\n")
+    with locked(path, wait=30.0):
+        before = read_text(path).count("\n") if path.is_file() else 0
+        record = trajectory(episode, sample=before, model="mcp client", source="serve-mcp")
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(record.model_dump_json() + "\n")
+        except OSError as error:
+            raise cannot_write(path, error) from None

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from trace_gym import registry
+from trace_gym import registry, terminal
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError, TraceGymError
+from trace_gym.terminal import say
 from trace_gym.types import Manifest, Spec
 
 
@@ -89,7 +90,7 @@ def synthesize(
             from trace_gym.targets.user.folder import read
 
             made = write_base(read(own), model, repairs, terms, _tell)
-            typer.echo(f"{made.id}, by {made.author}, is the base world of {target}")
+            say(f"{made.id}, by {made.author}, is the base world of {target}")
         else:
             raise ConfigError("name a spec file, or the file of capabilities: --from diagnosis.json")
     else:
@@ -116,7 +117,7 @@ def _from_templates(name: str | None, source: Path | None, target: str, every: b
         served = [(c, serving(c, target)) for c in read_capabilities(source)]
         for capability, spec in served:
             if spec is None:
-                typer.echo(f"{capability.name}: no blueprint of the template author serves it", err=True)
+                say(f"{capability.name}: no blueprint of the template author serves it", err=True)
         specs = [spec for _, spec in served if spec is not None]
     elif every:
         specs = [template.spec(n) for n in template.spec_names()]
@@ -141,11 +142,11 @@ def _spec(name: str) -> Spec:
 
 
 def _tell(line: str) -> None:
-    typer.echo(line, err=True)
+    say(line, err=True)
 
 
 def _told(manifest: Manifest, folder: Path) -> None:
-    typer.echo(f"{manifest.id}: {folder / (manifest.id + '.py')}")
+    say(f"{manifest.id}: {folder / (manifest.id + '.py')}")
 
 
 def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
@@ -158,7 +159,7 @@ def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
             cells = (str(o.rounds), str(o.prompt_tokens + o.completion_tokens), ", ".join(o.failed_first) or "nothing")
             table.add_row(name, str(folder / f"{made.id}.py"), *cells)
         else:
-            table.add_row(name, f"[red]{made}[/]")
-    Console().print(table)
+            table.add_row(name, Text(str(made), "red"))
+    terminal.console().print(table)
     if any(not isinstance(made, Manifest) for made in done.values()):
         raise typer.Exit(1)

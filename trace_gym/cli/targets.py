@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from trace_gym import terminal
 from trace_gym.cli import exploring
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError
+from trace_gym.terminal import say
 
 STYLES = {"wrong": "bold red", "open": "yellow", "fine": "green"}
 
@@ -65,8 +66,8 @@ def init(
         command=mcp,
         calls_per_turn=calls_per_turn,
     )
-    typer.echo(f"{home.path / SETTINGS}: {len(home.tools)} tools, {len(home.episodes)} episodes")
-    typer.echo(f"look at the kinds of the tools there, then: trace-gym target check {folder}")
+    say(f"{home.path / SETTINGS}: {len(home.tools)} tools, {len(home.episodes)} episodes")
+    say(f"look at the kinds of the tools there, then: trace-gym target check {folder}")
 
 
 def check(
@@ -92,8 +93,8 @@ def check(
         from trace_gym.synthesize.base import admit_base
 
         made = admit_base(home)
-        typer.echo(f"admitted {made.id}: {home.base_module}")
-    console, wrong = Console(), 0
+        say(f"admitted {made.id}: {home.base_module}")
+    console, wrong = terminal.console(), 0
     for note in look(home):
         wrong += note.level == "wrong"
         line = Text.assemble((f"{note.level:5}", STYLES[note.level]), f"  {note.says}")

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
-from rich.console import Console
+from rich.text import Text
 
-from trace_gym import registry
+from trace_gym import registry, terminal
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.modules import file_bytes
+from trace_gym.terminal import say
 from trace_gym.types import Finding, Report, sha256
 
 FAILED, UNFINISHED = 1, 2
@@ -77,7 +77,7 @@ def validate(
             raise ConfigError(f"--make names an environment, and so does {env}; leave one of them out")
         env = f"gym:{make}"
     if listing or env is None:
-        Console().print(validation.listing())
+        terminal.console().print(validation.listing())
         return
     if Path(env).is_file() and not env.endswith(".py"):
         raise ConfigError(f"{env} is no module; recorded rollouts are addressed as rollouts:{env}")
@@ -113,15 +113,15 @@ def validate(
 
         _write(html, render_report(report))
     if as_json:
-        typer.echo(report.model_dump_json(indent=1))
+        say(json.dumps(report.model_dump(mode="json"), indent=1))
     else:
-        Console().print(validation.render(report), crop=False)
+        terminal.console().print(validation.render(report), crop=False)
     if not report.passed:
         failed = any(f.verdict == "failed" for f in report.findings)
         raise typer.Exit(FAILED if failed else UNFINISHED)
     if admit:
         manifest = registry.admit(target, report, author="hand")
-        typer.echo(f"admitted {manifest.id}")
+        say(f"admitted {manifest.id}")
 
 
 def _unadmitted(target: str | Path) -> Path | None:
@@ -142,7 +142,7 @@ def _confined(path: Path, engine: str, workers: int | None, asked: dict[str, Any
             "Use --engine processes or here"
         )
     count = 1 if engine == "here" else workers or min(os.cpu_count() or 1, MOST_WORKERS)
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     with console.status(f"{path}: in the sandbox") as status:
 
         def progress(code: str) -> None:
@@ -164,8 +164,9 @@ def replay(
     """
     from trace_gym.validate import begin
     from trace_gym.validate.foreign import is_foreign
+    from trace_gym.validate.report import read
 
-    found = _read(report)
+    found = read(report)
     shown = [f for f in found.findings if f.replay is not None and code in (None, f.code)]
     if not shown:
         having = ", ".join(f.code for f in found.findings if f.replay is not None) or "none"
@@ -183,24 +184,22 @@ def replay(
 
 
 def _play(env: str, finding: Finding, begin: Any) -> None:
-    from trace_gym.cli.environments import print_message
+    from trace_gym.cli.environments import print_checks, print_message
     from trace_gym.report.replays import action as read_action
 
     assert finding.replay is not None
-    console = Console()
-    console.print(f"[bold]{finding.code} {finding.property}[/bold]: {finding.says}", highlight=False)
+    console = _heading(finding)
     episode = begin(env, finding.replay.scenario)
     print_message(console, episode.messages[-1])
     for action in finding.replay.actions:
         if episode.done:
-            console.print("[dim]the conversation is over; what follows is not heard[/]")
+            console.print("the conversation is over; what follows is not heard", style="dim")
             break
         seen = len(episode.messages)
         episode.step(read_action(action))
         for message in episode.messages[seen:]:
             print_message(console, message)
-    for check in episode.finish().checks:
-        console.print(f"  {'[green]holds[/]' if check.holds else '[red]fails[/]'}  {check.kind}: {check.says}")
+    print_checks(console, episode.finish())
 
 
 def _play_foreign(env: str, finding: Finding) -> None:
@@ -208,21 +207,16 @@ def _play_foreign(env: str, finding: Finding) -> None:
     from trace_gym.validate.foreign.transcript import transcript
 
     assert finding.replay is not None
-    console = Console()
-    console.print(f"[bold]{finding.code} {finding.property}[/bold]: {finding.says}", highlight=False)
+    console = _heading(finding)
     for message in transcript(env, finding.replay).messages:
         print_message(console, message)
 
 
-def _read(path: Path) -> Report:
-    try:
-        data = json.loads(path.read_text())
-        return Report.model_validate(data.get("report", data) if isinstance(data, dict) else data)
-    except OSError as error:
-        raise ReadError(f"cannot read {path} ({error.strerror})") from None
-    except (ValidationError, ValueError) as error:
-        first = str(error).partition("\n")[0]
-        raise ReadError(f"{path} is no report ({first}); write one with trace-gym validate ENV --out {path}") from None
+def _heading(finding: Finding) -> terminal.Console:
+    """Print what was found, and return the console for the rest."""
+    console = terminal.console()
+    console.print(Text.assemble((f"{finding.code} {finding.property}", "bold"), f": {finding.says}"))
+    return console
 
 
 def _write(path: Path, text: str) -> None:

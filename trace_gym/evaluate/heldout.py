@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from trace_gym import registry
 from trace_gym.errors import ReadError, SplitError
-from trace_gym.evaluate.record import write_text
+from trace_gym.files import locked, make_folder, read_bytes, write
 from trace_gym.types import Scenario
 
 _STAGES = TypeAdapter(dict[str, list[str]])
@@ -18,7 +19,7 @@ _STAGES = TypeAdapter(dict[str, list[str]])
 class Seen:
     """Which stage of a run has seen which scenarios: a JSON file in the run folder, stage -> addresses.
 
-    A mixture's scenario is noted as the part's scenario that it stands for. One process writes at a time.
+    A mixture's scenario is noted as the part's scenario that it stands for. Processes may claim at the same time.
 
     Args:
         path: The file; it is made by the first claim.
@@ -35,8 +36,8 @@ class Seen:
             ReadError: The file is no ledger.
         """
         try:
-            return _STAGES.validate_json(self.path.read_bytes()) if self.path.exists() else {}
-        except (OSError, ValidationError) as error:
+            return _STAGES.validate_json(read_bytes(self.path)) if self.path.exists() else {}
+        except (ReadError, ValidationError) as error:
             raise ReadError(
                 f"{self.path} is no ledger of seen scenarios ({error}); restore it, or begin a new run folder: "
                 "without it nothing shows which tasks are unseen"
@@ -44,9 +45,29 @@ class Seen:
 
     def claim(self, stage: str, scenarios: Iterable[Scenario]) -> None:
         """Note that a stage sees these scenarios; claiming twice changes nothing."""
+        with self._alone():
+            self._claim(stage, scenarios)
+
+    def claim_unseen(self, stage: str, scenarios: Iterable[Scenario]) -> None:
+        """Note that a stage sees these scenarios, unless any other stage has seen one of them.
+
+        Raises:
+            SplitError: Another stage has; nothing is noted.
+        """
+        asked = list(scenarios)
+        with self._alone():
+            self.refuse_if_seen(asked, stage=stage)
+            self._claim(stage, asked)
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Exclude other processes while the file is read and written; they take a moment."""
+        make_folder(self.path.parent)
+        return locked(self.path, wait=30.0)
+
+    def _claim(self, stage: str, scenarios: Iterable[Scenario]) -> None:
         stages = self.stages
         stages[stage] = list(dict.fromkeys([*stages.get(stage, ()), *map(address, scenarios)]))
-        write_text(self.path, _STAGES.dump_json(stages, indent=1).decode() + "\n")
+        write(self.path, _STAGES.dump_json(stages, indent=1).decode() + "\n")
 
     def refuse_if_seen(self, scenarios: Iterable[Scenario], *, stage: str = "") -> None:
         """Raise if any other stage has seen one of these scenarios.
@@ -77,8 +98,7 @@ def held_out(
         EnvNotFound, ScenarioError, ConfigError: As `trace_gym.registry.scenarios`.
     """
     scenarios = registry.scenarios(env, "test", n, levels=levels, offset=offset)
-    used.refuse_if_seen(scenarios, stage=stage)
-    used.claim(stage, scenarios)
+    used.claim_unseen(stage, scenarios)
     return scenarios
 
 

@@ -8,17 +8,18 @@ beside them (`Row.by_seed`). Attempts that could not be scored are left out and 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from trace_gym.errors import ConfigError, ReadError
+from trace_gym.errors import ConfigError
+from trace_gym.files import write
+from trace_gym.parsing import read_model
 from trace_gym.statistics import Interval, mcnemar, paired_bootstrap, wilson
 from trace_gym.types import Record
 
@@ -33,32 +34,34 @@ class Row(Record):
     """
     scenarios: tuple[str, ...]
     successes: tuple[bool | None, ...]
-    """Seed after seed, each in the order of `scenarios`; None was not scored."""
+    """Seed after seed, sample after sample, each in the order of `scenarios`; None was not scored."""
     reward_mean: float | None = None
     """Over the scored attempts."""
     seeds: tuple[int, ...] = (0,)
     """Training seeds of the policy; one for a policy that was not trained."""
+    samples: int = Field(default=1, ge=1)
+    """Rollouts of each scenario with each seed."""
     rollouts_trained: int = Field(default=0, ge=0)
     """Rollouts spent on training it; the mean over the seeds."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if len(self.successes) != len(self.seeds) * len(self.scenarios) or not self.seeds:
+        if len(self.successes) != len(self.seeds) * self.samples * len(self.scenarios) or not self.seeds:
             raise ValueError(
-                f"{self.name} has {len(self.successes)} outcomes for {len(self.scenarios)} scenarios "
-                f"and {len(self.seeds)} seeds; expected one a scenario and seed"
+                f"{self.name} has {len(self.successes)} outcomes for {len(self.scenarios)} scenarios, "
+                f"{len(self.seeds)} seeds and {self.samples} samples; expected one per scenario, seed and sample"
             )
         return self
 
     @property
     def by_seed(self) -> list[float | None]:
         """Success rate of each seed; None where nothing was scored."""
-        n = len(self.scenarios)
+        n = len(self.scenarios) * self.samples
         return [mean(self.successes[k * n : (k + 1) * n]) for k in range(len(self.seeds))]
 
     @property
     def by_scenario(self) -> list[float | None]:
-        """Success rate of each scenario over the seeds; None where no attempt was scored."""
+        """Success rate of each scenario over seeds and samples; None where no attempt was scored."""
         n = len(self.scenarios)
         return [mean(self.successes[k::n]) for k in range(n)]
 
@@ -108,7 +111,8 @@ class Evaluation(Record):
     split: str = "test"
     env: str
     levels: tuple[int, ...]
-    temperature: float = 0.0
+    temperature: float | Literal["mixed", "unknown"] = 0.0
+    """``mixed`` where the rows differ, ``unknown`` where the records do not say it."""
     note: str = ""
     """What a reader has to know: the model, how tasks were drawn, what was tried before."""
 
@@ -144,7 +148,7 @@ class Evaluation(Record):
 
     def write(self, path: Path) -> None:
         """Write the whole file or nothing."""
-        write_text(path, self.model_dump_json(indent=1) + "\n")
+        write(path, self.model_dump_json(indent=1) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -153,10 +157,7 @@ class Evaluation(Record):
         Raises:
             ReadError: The file is missing or no evaluation.
         """
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            raise ReadError(f"{path} is no evaluation ({error}); make one with trace-gym evaluate") from None
+        return read_model(path, cls, "an evaluation", "Make one with trace-gym evaluate")
 
 
 def merge(evaluations: Sequence[Evaluation]) -> Evaluation:
@@ -179,14 +180,6 @@ def mean(values: Iterable[float | None]) -> float | None:
     """The mean of what is there; None when nothing is."""
     there = [float(v) for v in values if v is not None]
     return fmean(there) if there else None
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write the whole file or nothing; makes the folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".tmp")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
 
 
 @lru_cache(maxsize=256)  # tables, plots and pages ask for the same comparison, and the bootstrap takes its time
@@ -214,6 +207,8 @@ def _merged(rows: Sequence[Row]) -> Row:
         raise ConfigError(
             f"{rows[0].name} has seed {max(seeds, key=seeds.count)} twice; evaluate each training seed once"
         )
+    if len({row.samples for row in rows}) > 1:
+        raise ConfigError(f"{rows[0].name} has different numbers of samples; evaluate each seed with the same number")
     scored = [(row.reward_mean, len(row.successes) - row.unscored) for row in rows if row.reward_mean is not None]
     attempts = sum(n for _, n in scored)
     return Row(
@@ -222,5 +217,6 @@ def _merged(rows: Sequence[Row]) -> Row:
         successes=tuple(s for row in rows for s in row.successes),
         reward_mean=sum(r * n for r, n in scored) / attempts if attempts else None,
         seeds=tuple(seeds),
+        samples=rows[0].samples,
         rollouts_trained=round(fmean(row.rollouts_trained for row in rows)),
     )

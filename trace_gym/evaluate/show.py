@@ -63,8 +63,10 @@ def markdown(evaluation: Evaluation) -> str:
 def title(evaluation: Evaluation) -> str:
     """What was measured, on how many tasks."""
     levels = ", ".join(map(str, evaluation.levels))
-    how = "greedy" if evaluation.temperature == 0 else f"temperature {evaluation.temperature:g}"
-    return f"{evaluation.env}, level {levels}: {len(evaluation.base.scenarios)} {evaluation.split} tasks, {how}"
+    where = f"{evaluation.env}, level {levels}" if levels else evaluation.env
+    used = evaluation.temperature
+    how = "greedy" if used == 0 else f"temperature {used if isinstance(used, str) else f'{used:g}'}"
+    return f"{where}: {len(evaluation.base.scenarios)} {evaluation.split} tasks, {how}"
 
 
 def notes(evaluation: Evaluation) -> list[str]:
@@ -76,6 +78,8 @@ def notes(evaluation: Evaluation) -> list[str]:
         made.append(
             f"Means over training seeds; intervals do not cover the draw of the seeds. Lowest to highest: {spread}."
         )
+    if sampled := [f"{label(row.name)} {row.samples}" for row in evaluation.rows if row.samples > 1]:
+        made.append(f"Means over the samples of each task. Samples: {'; '.join(sampled)}.")
     if unscored := [f"{label(row.name)} {row.unscored}" for row in evaluation.rows if row.unscored]:
         made.append(f"Not scored and left out: {'; '.join(unscored)}.")
     return made

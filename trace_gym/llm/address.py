@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,14 +10,30 @@ from threading import Lock
 from trace_gym.errors import ConfigError
 from trace_gym.llm.books import Books
 from trace_gym.llm.budget import Amount, Budget, Price
-from trace_gym.llm.endpoint import Endpoint
+from trace_gym.llm.endpoint import Endpoint, checked_url
 from trace_gym.llm.files import Files
 from trace_gym.llm.ledger import Ledger, counted, read_ledger
 from trace_gym.llm.metered import Metered
 from trace_gym.llm.recordings import Recordings, Replay
 from trace_gym.llm.request import Completion, Request
+from trace_gym.terminal import say
 
 ADDRESSES = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, files:DIR"
+
+
+def endpoint_of(address: str) -> tuple[str, str | None]:
+    """Return the model and the base URL of ``openai:MODEL`` or ``openai:MODEL@URL``; without a URL None.
+
+    Every option and setting that names a model is read by this function.
+
+    Raises:
+        ConfigError: The address has another form, or its URL is not one.
+    """
+    kind, _, rest = address.partition(":")
+    model, at, url = rest.partition("@http")
+    if kind != "openai" or not model:
+        raise ConfigError(f"{address!r} is not the address of a model: expected openai:MODEL or openai:MODEL@URL")
+    return model, checked_url(f"http{url}") if at else None
 
 
 class Resolved:
@@ -57,7 +72,7 @@ class Resolved:
 
 def tell_on_stderr(line: str) -> None:
     """Say what is being done where results do not go."""
-    print(line, file=sys.stderr, flush=True)
+    say(line, err=True)
 
 
 def resolve(
@@ -115,8 +130,8 @@ def resolve(
     if kind == "files":
         return Resolved(Files(Path(rest), books, tell, by=by, limit=wait), books)
     budget = _opened(budget or Budget(), ledger, price, address, tell)
-    model, _, url = rest.partition("@http")
-    endpoint = Endpoint(model, f"http{url}" if url else base_url, tell)
+    model, url = endpoint_of(address)
+    endpoint = Endpoint(model, url or base_url, tell)
     return Resolved(Metered(endpoint, books, budget, price, concurrency, timeout, retries, patience, tell), books)
 
 

@@ -20,6 +20,33 @@ FORMS: tuple[Form, ...] = ("strict", "json_schema", "json_object", "text")
 """How an answer of a schema is asked for, most binding first; the last two put the schema into the prompt."""
 
 
+OVERFLOW = re.compile(
+    r"context[ _](length|window|size)|maximum (context|input|sequence|model) len|max_(model|seq|input)_len"
+    r"|(prompt|input|message|conversation)s? (is|are|was|were) too long|too many (input )?tokens|reduce the length"
+    r"|exceeds? the (maximum|available|model).{0,40}(tokens?|context|length)|max_new_tokens` must be"
+    r"|longer than the model|too large for model with",
+    re.IGNORECASE,
+)
+"""What servers write when a conversation does not fit: OpenAI, vLLM, SGLang, llama.cpp, TGI, LM Studio, Anthropic,
+Gemini, Mistral, Bedrock."""
+OVERFLOW_STATUSES = {400, 413, 422, 500}
+"""llama.cpp used to answer 500."""
+
+
+def overflows(status: int, code: object, message: str) -> bool:
+    """Return whether a refusal means that the conversation is longer than the model's context.
+
+    Args:
+        status: HTTP status. A rate limit (429), which some servers count in tokens, is not an overflow.
+        code: The ``code`` or ``type`` of the error, if any.
+        message: The text of the error.
+    """
+    if status not in OVERFLOW_STATUSES:
+        return False
+    named = str(code or "") in ("context_length_exceeded", "exceed_context_size_error", "string_above_max_length")
+    return named or OVERFLOW.search(message) is not None
+
+
 @dataclass(frozen=True)
 class Dialect:
     """What one endpoint takes."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, MissingExtra, ModelError
-from trace_gym.llm.dialect import FORMS, Dialect, Form, strict
+from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, strict
 from trace_gym.llm.request import Completion, Request, well_formed
 from trace_gym.types import sha256
 
@@ -74,7 +74,7 @@ class Endpoint:
             raise MissingExtra("the openai package is missing; pip install openai") from None
         self.model, self.tell = model, tell
         self._openai = openai
-        url = _checked(base_url or os.environ.get("OPENAI_BASE_URL", "").strip())
+        url = checked_url(base_url or os.environ.get("OPENAI_BASE_URL", "").strip())
         # Local servers take any key, but the client refuses to start without one.
         self._secret = os.environ.get("OPENAI_API_KEY", "").strip()
         key = self._secret or ("none" if url else "")
@@ -111,7 +111,8 @@ class Endpoint:
             except self._openai.APIStatusError as error:
                 failed = self._refused(error)
                 following = dialect.without(str(failed), request.answer is not None)
-                if error.status_code not in (400, 422, 501) or following is None:
+                hopeless = overflows(error.status_code, error.code, str(failed))
+                if error.status_code not in (400, 422, 501) or following is None or hopeless:
                     raise failed from None
                 dialect = following
             else:
@@ -159,6 +160,8 @@ class Endpoint:
         status, headers = error.status_code, error.response.headers
         body = error.body if isinstance(error.body, dict) else {}
         says = self._clean(f"HTTP {status}: {body.get('message') or error.message}")
+        if overflows(status, error.code, says):
+            return Failed(f"the conversation is longer than the model's context ({says})", again=0)
         passing = status in (408, 409, 429) or status >= 500
         if status == 429 and error.code == "insufficient_quota":
             passing = False
@@ -180,7 +183,7 @@ class Endpoint:
             refusal, text = message.get("refusal"), _text(message.get("content"))
             finish = str(choice.get("finish_reason") or "stop")
             prompt, answer = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion"))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # ValueError: giant integers
             shown = self._clean(repr(body[:200].decode("utf-8", "replace")))
             raise Failed(f"the answer is no chat completion: {shown}", paid=None) from None
         paid = (prompt, answer) if prompt + answer else None
@@ -219,7 +222,7 @@ def retry_after(header: Callable[[str], str | None]) -> float | None:
         return None
 
 
-def _checked(url: str) -> str | None:
+def checked_url(url: str) -> str | None:
     """The URL of an endpoint, or None where none is given."""
     if not url:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trace_gym.files import locked, make_folder
 from trace_gym.pipeline import agents, measure, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
@@ -28,11 +29,14 @@ def run(config: RunConfig, folder: Path) -> Run:
     """Run the whole loop into `folder`, or what is left of it.
 
     Raises:
+        InUse: Another process runs into this folder.
+        WriteError: The folder cannot be made.
         ConfigError: The folder holds something other than a run, or a stage cannot go on.
         NoSignal: The base model's rewards spread in no environment.
     """
-    made = Run(config, folder)
-    claim_folder(made)
-    for stage in STAGES:
-        stage(made)
+    with locked(make_folder(folder)):
+        made = Run(config, folder)
+        claim_folder(made)
+        for stage in STAGES:
+            stage(made)
     return made

@@ -12,6 +12,7 @@ from trace_gym.diagnose import markdown as diagnosis_markdown
 from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.evaluate import Seen
 from trace_gym.files import write
+from trace_gym.parsing import read_model
 from trace_gym.pipeline import authoring, common
 from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.types import Capability, Manifest, Trajectory, to_jsonl
@@ -26,9 +27,12 @@ def rollouts(run: Run) -> None:
     c = run.config
     scenarios = registry.scenarios(c.target.env, "select", c.rollouts.tasks, levels=c.target.levels)
 
+    parts = [out.with_suffix(f".{n}.jsonl") for n in range(c.workers)]
+
     def work() -> str:
+        decides = {"temperature": c.rollouts.temperature, **common.base(run), **common.env(c.target.env)}
+        run.discard_stale("rollouts", decides, parts)
         Seen(run.path("seen.json")).claim("rollouts", scenarios)
-        parts = [out.with_suffix(f".{n}.jsonl") for n in range(c.workers)]
         jobs = [
             common.sampled(run, scenarios[n :: c.workers], part, c.rollouts.temperature, c.rollouts.samples)
             for n, part in enumerate(parts)
@@ -36,7 +40,7 @@ def rollouts(run: Run) -> None:
         common.watch(
             run, jobs, lambda: sum(common.lines(p) for p in parts), len(scenarios) * c.rollouts.samples, "episodes"
         )
-        write(out, "".join(part.read_text() for part in parts))
+        write(out, to_jsonl(t for part in parts for t in common.trajectories(part)))
         return f"{c.target.env}: {_summary(common.trajectories(out))}"
 
     depends = {"target": c.target.model_dump(), "rollouts": c.rollouts.model_dump(), "workers": c.workers}
@@ -78,7 +82,7 @@ def synthesize(run: Run) -> None:
 
     def work() -> str:
         target = _interface(config.target.env)
-        retained = Diagnosis.model_validate_json(source.read_text()).retained
+        retained = read_model(source, Diagnosis, "a diagnosis", common.REDO).retained
         found: dict[str, Manifest | str] = {c.name: _served(run, c, target) or "" for c in retained}
         missing = [c for c in retained if not found[c.name]]
         if config.author == "llm" and missing:

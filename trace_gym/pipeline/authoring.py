@@ -28,7 +28,7 @@ def written(run: Run, capabilities: Sequence[Capability], target: str) -> dict[s
     llm, folder = run.config.llm, common.written_to(run)
 
     def tell(line: str) -> None:
-        run.console.print(f"  {line}", markup=False)
+        run.console.print(f"  {line}")
 
     model = open_model(llm.model, folder, tell, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, by=llm.by)
     evidence = common.trajectories(run.path("rollouts", "select.jsonl"))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from trace_gym import registry
-from trace_gym.errors import ReadError
 from trace_gym.lab import model_folder
+from trace_gym.parsing import read_json
 from trace_gym.pipeline.jobs import Job, PlayJob, run_all
 from trace_gym.pipeline.ledger import VERSION, Run
+from trace_gym.records import read_records
 from trace_gym.types import Scenario, Trajectory
 
 BASE = "base"
 MIXTURE = "mixture"
 GRPO_TARGET = "grpo_target"
+REDO = "Delete it, and the stage that writes it runs again"
 
 
 def model(run: Run) -> str:
@@ -41,7 +41,7 @@ def env(name: str) -> dict[str, str]:
 
 def environments(run: Run) -> dict[str, dict[str, str]]:
     """Name -> capability, author and module hash of the environments that the synthesize stage chose."""
-    found: dict[str, dict[str, str]] = json.loads(run.path("environments.json").read_text())["environments"]
+    found: dict[str, dict[str, str]] = stored(run.path("environments.json"))["environments"]
     for folder in (run.path("envs"), written_to(run)):
         if folder.is_dir():
             registry.add_folder(folder)
@@ -83,10 +83,16 @@ def trajectories(path: Path) -> list[Trajectory]:
     Raises:
         ReadError: A line is no trajectory.
     """
-    try:
-        return [Trajectory.model_validate_json(line) for line in path.read_text().splitlines() if line]
-    except ValidationError as error:
-        raise ReadError(f"{path} holds something other than trajectories: {error}") from None
+    return read_records(path)
+
+
+def stored(path: Path) -> Any:
+    """The JSON that an earlier stage wrote.
+
+    Raises:
+        ReadError: It is missing or damaged.
+    """
+    return read_json(path, REDO)
 
 
 def lines(path: Path) -> int:

@@ -17,15 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 import trace_gym
+from trace_gym import terminal
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.files import write
+from trace_gym.files import make_folder, write
+from trace_gym.parsing import read_json, read_model
 from trace_gym.settings import RunConfig
 from trace_gym.types import sha256
 
 VERSION = trace_gym.__version__
+STARTED = "started.json"
+"""File that says for which model and settings the files of each stage were begun."""
+BOOKKEEPING = frozenset({"stages.json", STARTED, "seen.json"})
+"""Files of a run folder that are not results."""
 
 
 @dataclass
@@ -34,20 +40,24 @@ class Run:
 
     config: RunConfig
     folder: Path
-    console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    console: Console = field(default_factory=lambda: terminal.console(stderr=True))
     ledger: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / "stages.json"
-        try:
-            self.ledger = json.loads(path.read_text()) if path.exists() else {}
-        except json.JSONDecodeError as error:
-            raise ReadError(f"{path} is damaged ({error}); delete it to check every stage again") from None
+        make_folder(self.folder)
+        self.ledger = self._read_ledger("stages.json")
 
     def path(self, *parts: str) -> Path:
         """A file of the run folder."""
         return self.folder.joinpath(*parts)
+
+    def _read_ledger(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
+        fix = "Delete it to run every stage again"
+        ledger = read_json(path, fix) if path.exists() else {}
+        if not isinstance(ledger, dict):
+            raise ReadError(f"{path} is damaged: expected an object. {fix}")
+        return ledger
 
     def stage(self, name: str, depends: Mapping[str, Any], outputs: Sequence[Path], work: Callable[[], str]) -> None:
         """Run a stage unless its key and its outputs are those in the ledger.
@@ -58,13 +68,13 @@ class Run:
             outputs: Files that the stage leaves.
             work: Does it, and returns one line to show.
         """
-        key = sha256(json.dumps({k: _hashed(v) for k, v in depends.items()}, sort_keys=True, default=str))
+        key = _key(depends)
         known = self.ledger.get(name, {})
         if known.get("key") == key and known.get("outputs") == {self._relative(p): _hashed(p) for p in outputs}:
-            self.console.print(f"[dim]{name:<11} unchanged: {escape(known['says'])}[/]")
+            self.console.print(f"{name:<11} unchanged: {known['says']}", style="dim")
             return
         began = time.monotonic()
-        self.console.print(f"[bold]{name:<11}[/] ...")
+        self.console.print(Text.assemble((f"{name:<11}", "bold"), " ..."))
         says = work()
         seconds = time.monotonic() - began
         left = {self._relative(p): _hashed(p) for p in outputs}
@@ -72,7 +82,21 @@ class Run:
             raise ReadError(f"stage {name} did not leave {', '.join(missing)}")
         self.ledger[name] = {"key": key, "outputs": left, "says": says, "seconds": round(seconds, 1)}
         write(self.folder / "stages.json", json.dumps(self.ledger, indent=1) + "\n")
-        self.console.print(f"[bold green]{name:<11}[/] {escape(says)} [dim]({seconds:.0f} s)[/]")
+        self.console.print(Text.assemble((f"{name:<11}", "bold green"), f" {says} ", (f"({seconds:.0f} s)", "dim")))
+
+    def discard_stale(self, stage: str, depends: Mapping[str, Any], files: Sequence[Path]) -> None:
+        """Remove the files that a stage continues, unless they were written for the same model and settings.
+
+        Args:
+            stage: Name of the stage.
+            depends: Everything that decides what stands in the files, as for `stage`.
+            files: The files.
+        """
+        started, key = self._read_ledger(STARTED), _key(depends)
+        if started.get(stage, "unknown" if stage in self.ledger else key) != key:
+            for path in files:
+                path.unlink(missing_ok=True)
+        write(self.folder / STARTED, json.dumps(started | {stage: key}, indent=1) + "\n")
 
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self.folder))
@@ -84,12 +108,16 @@ def claim_folder(made: Run) -> None:
     text = made.config.model_dump_json(indent=1) + "\n"
     if path.exists():
         try:
-            RunConfig.model_validate_json(path.read_text())
-        except ValueError:
-            raise ConfigError(f"{path} is not a configuration; choose another folder with --out") from None
-    elif any(made.folder.iterdir()):
+            read_model(path, RunConfig, "the configuration of a run")
+        except ReadError as error:
+            raise ConfigError(f"{error}. Delete it, or choose another folder with --out") from None
+    elif any(entry.name != ".lock" for entry in made.folder.iterdir()):
         raise ConfigError(f"{made.folder} is not empty and holds no run; choose another folder with --out")
     write(path, text)
+
+
+def _key(depends: Mapping[str, Any]) -> str:
+    return sha256(json.dumps({k: _hashed(v) for k, v in depends.items()}, sort_keys=True, default=str))
 
 
 def _hashed(value: Any) -> Any:

@@ -24,6 +24,7 @@ from trace_gym.evaluate import (
     routed,
 )
 from trace_gym.files import write
+from trace_gym.parsing import read_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.jobs import PlayJob
 from trace_gym.pipeline.ledger import Run
@@ -65,7 +66,7 @@ def _router(run: Run, names: Sequence[str]) -> LogitRouter:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[lab]'") from None
-    found = Diagnosis.model_validate_json(run.path("diagnosis.json").read_text())
+    found = read_model(run.path("diagnosis.json"), Diagnosis, "a diagnosis", common.REDO)
     told = {c.name: c.description for c in found.capabilities} | DESCRIPTIONS
     descriptions = {n: told.get(registry.load(n).capability, registry.manifest(n).title) for n in names}
     options = options_for(descriptions, levels={n: common.levels(run, n) for n in names})
@@ -79,12 +80,14 @@ def _router(run: Run, names: Sequence[str]) -> LogitRouter:
 def evaluate(run: Run) -> None:
     """Play the held-out tasks with the base and every adapter, and put the rows together."""
     c = run.config
-    results = json.loads(run.path("adapters.json").read_text())
+    results = common.stored(run.path("adapters.json"))
     adapters = {r["name"]: r for r in results if "path" in r}
     outputs = [run.path("evaluation", f"level-{level}.json") for level in c.target.levels]
     proof = run.path("proof.json")
 
     def work() -> str:
+        decides = {"temperature": c.evaluate.temperature, **weights, **common.base(run), **common.env(c.target.env)}
+        run.discard_stale("evaluate", decides, sorted(run.path("rollouts").glob("*/*.jsonl")))
         _play(run, adapters)
         write(proof, json.dumps([a.model_dump() for a in _proofs(run, adapters)], indent=1) + "\n")
         says = []
@@ -137,7 +140,7 @@ def _evaluation(run: Run, level: int, seed: int, adapters: dict[str, Any]) -> Ev
 
     single = players(f"test-{level}")
     options = {"none" if n == common.BASE else n: p for n, p in single.items()}
-    chosen: dict[str, str] = json.loads(run.path("routing.json").read_text())["choices"]
+    chosen: dict[str, str] = common.stored(run.path("routing.json"))["choices"]
     checked = evaluate_policies(players(f"validate-{level}"), validation, split="validate", seed=seed)
     best = oracle_choices({s: needs(s) for s in tests}, checked, {s: needs(s) for s in validation})
     # A choice whose adapter was not trained falls to the base model.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ from trace_gym import registry
 from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import ReadError
 from trace_gym.evaluate import Evaluation
-from trace_gym.files import write
+from trace_gym.files import read_text, write
+from trace_gym.parsing import json_lines, read_model
 from trace_gym.pipeline import common
-from trace_gym.pipeline.ledger import VERSION, Run
+from trace_gym.pipeline.ledger import BOOKKEEPING, VERSION, Run
 from trace_gym.report import (
     Example,
     ReportData,
@@ -53,7 +53,7 @@ def report(run: Run) -> None:
         write(out, render_page(collect(run)))
         return str(out)
 
-    inputs = [p for p in sorted(run.folder.glob("*.json*")) if p.name not in ("stages.json", "seen.json")]
+    inputs = [p for p in sorted(run.folder.glob("*.json*")) if p.name not in BOOKKEEPING]
     run.stage("report", {"inputs": inputs, "evaluation": run.path("evaluation"), "version": VERSION}, [out], work)
 
 
@@ -64,12 +64,9 @@ def open_run(folder: Path) -> Run:
         ReadError: It holds none.
     """
     path = folder / "config.json"
-    try:
-        return Run(RunConfig.model_validate_json(path.read_text()), folder)
-    except FileNotFoundError:
-        raise ReadError(f"{folder} holds no run; make one with trace-gym run --preset demo --out {folder}") from None
-    except ValueError as error:
-        raise ReadError(f"{path} is not the configuration of a run: {error}") from None
+    if not path.exists():
+        raise ReadError(f"{folder} holds no run; make one with trace-gym run --preset demo --out {folder}")
+    return Run(read_model(path, RunConfig, "the configuration of a run"), folder)
 
 
 def collect(run: Run) -> ReportData:
@@ -80,9 +77,9 @@ def collect(run: Run) -> ReportData:
     routing = _json(run.path("routing.json")).get("routing", {})
     return ReportData(
         run=_info(run, evaluations),
-        capabilities=Diagnosis.model_validate_json(diagnosis.read_text()).capabilities if diagnosis.exists() else (),
+        capabilities=read_model(diagnosis, Diagnosis, "a diagnosis").capabilities if diagnosis.exists() else (),
         environments=tuple(registry.manifest(n) for n in chosen),
-        variance=tuple(VariancePoint.model_validate_json(line) for line in _lines(run.path("variance.jsonl"))),
+        variance=tuple(VariancePoint.model_validate(line) for line in _lines(run.path("variance.jsonl"))),
         training=tuple(_training(run)),
         routing={f"level {level}": Routing.model_validate(r) for level, r in routing.items()} or None,
         evaluations=tuple(evaluations),
@@ -122,7 +119,7 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
 
 def _training(run: Run) -> Iterator[Training]:
     for path in sorted(run.path("adapters").glob("*/metrics.jsonl")):
-        if metrics := tuple(json.loads(line) for line in _lines(path)):
+        if metrics := tuple(_lines(path)):
             yield Training(name=path.parent.name, metrics=metrics)
 
 
@@ -149,9 +146,10 @@ def _examples(run: Run, evaluations: list[Evaluation]) -> Iterator[Example]:
 
 
 def _json(path: Path, missing: Any = None) -> Any:
-    return json.loads(path.read_text()) if path.exists() else ({} if missing is None else missing)
+    return common.stored(path) if path.exists() else ({} if missing is None else missing)
 
 
-def _lines(path: Path) -> list[str]:
-    """The whole lines of a JSONL file; a trainer at work may be writing the last one."""
-    return path.read_text().split("\n")[:-1] if path.exists() else []
+def _lines(path: Path) -> list[Any]:
+    """The values of the whole lines of a JSONL file; a trainer at work may be writing the last one."""
+    whole = read_text(path).rpartition("\n")[0] if path.exists() else ""
+    return [value for _, value in json_lines(whole, str(path), common.REDO)]

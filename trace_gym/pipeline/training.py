@@ -27,6 +27,8 @@ def skill(run: Run) -> None:
     paths = {n: run.path("rollouts", f"skill-{n}.jsonl") for n in names}
 
     def work() -> str:
+        decides = {"temperature": c.train.temperature, **common.base(run), **{n: common.env(n) for n in names}}
+        run.discard_stale("skill", decides, list(paths.values()))
         for name in names:
             Seen(run.path("seen.json")).claim("skill", groups[name])
         jobs = [common.sampled(run, groups[n], paths[n], c.train.temperature, c.train.samples) for n in names]
@@ -64,7 +66,7 @@ def _spread(run: Run, name: str) -> dict[str, Any]:
 
 def learnable(run: Run) -> list[str]:
     """The environments that passed the gate."""
-    return [n for n, m in json.loads(run.path("skill.json").read_text()).items() if m["learnable"]]
+    return [n for n, m in common.stored(run.path("skill.json")).items() if m["learnable"]]
 
 
 def train(run: Run) -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from trace_gym.episode import Action, Episode
-from trace_gym.errors import ConfigError, MissingExtra, PolicyError
+from trace_gym.errors import ConfigError, ContextOverflow, MissingExtra, PolicyError
+from trace_gym.llm.dialect import Dialect, overflows
+
+MALFORMED = re.compile(r"tool_use_failed|failed_generation|(parsing|parse|invalid) tool.?call", re.IGNORECASE)
+"""What servers write when they cannot parse the model's own tool call: Groq, Ollama, llama.cpp."""
+LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 class OpenAIPolicy:
     """Sends the messages and tools of an episode and returns the assistant message.
+
+    A failure of the agent is scored, as with `HFPolicy`: a conversation that no longer fits into the context ends the
+    episode, and a turn that the server cannot parse is a malformed turn. A failure of the server is not scored.
 
     Args:
         model: The name that the endpoint serves.
@@ -18,7 +27,9 @@ class OpenAIPolicy:
         api_key: The key; ``OPENAI_API_KEY`` when None. A local endpoint needs none.
         max_retries: How often a failed request is repeated, with growing pauses, before the episode is given up.
         timeout: Seconds for one request.
-        options: More fields of the request, such as ``temperature=0.0`` or ``max_tokens=512``.
+        conversation_tokens: Budget of a whole conversation, as `HFPolicy.max_tokens`. It is compared with the
+            server's own count; None leaves it to the server's context.
+        options: More fields of the request, such as ``temperature=0.0`` or ``max_tokens=512``, which cuts a turn.
 
     Raises:
         MissingExtra: The openai package is not installed.
@@ -35,6 +46,7 @@ class OpenAIPolicy:
         api_key: str | None = None,
         max_retries: int = 4,
         timeout: float = 120.0,
+        conversation_tokens: int | None = None,
         **options: Any,
     ) -> None:
         try:
@@ -43,7 +55,10 @@ class OpenAIPolicy:
             raise MissingExtra("the openai package is missing; pip install openai") from None
         self.name = model
         self.options = options
+        self.conversation_tokens = conversation_tokens
+        self._dialect = Dialect()
         self._errors = openai.OpenAIError
+        self._refusal = openai.APIStatusError
         self._hopeless = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
         # Local servers take any key, but the client refuses to start without one.
         key = api_key or os.environ.get("OPENAI_API_KEY") or ("none" if base_url else None)
@@ -52,27 +67,89 @@ class OpenAIPolicy:
         except openai.OpenAIError as error:
             raise ConfigError(f"{error}; set OPENAI_API_KEY, or pass base_url for a local endpoint") from None
 
+    @property
+    def temperature(self) -> float | None:
+        """The temperature of the requests; None where the endpoint's own applies."""
+        return self.options.get("temperature")
+
     def act(self, episode: Episode) -> Action:
         """The endpoint's turn, as an assistant message.
 
         Raises:
             PolicyError: The request failed max_retries + 1 times, or the answer holds no message.
-            ConfigError: The endpoint refuses the key or does not serve the model.
+            ContextOverflow: The conversation does not fit into the context, or exceeds `conversation_tokens`.
+            ConfigError: The endpoint refuses the key, does not serve the model, or refuses an option.
         """
         request: dict[str, Any] = {"model": self.name, "messages": episode.messages, **self.options}
         if episode.tools:
             request["tools"] = list(episode.tools)
         where = f"{self.client.base_url} ({self.name})"
         try:
-            completion = self.client.chat.completions.create(**request)
+            completion = self._send(request, where)
         except self._hopeless as error:
             raise ConfigError(f"{where} refuses every request: {error}; check the key, base_url and model") from None
-        except self._errors as error:
+        except self._refusal as error:
+            if (turn := _unparsed(error)) is not None:
+                return turn
             raise PolicyError(f"{where} failed on {episode.scenario}: {type(error).__name__}: {error}") from error
-        if not getattr(completion, "choices", None):
-            raise PolicyError(f"{where} answered {episode.scenario} without a choice")
-        message = completion.choices[0].message
-        turn: dict[str, Any] = {"role": "assistant", "content": message.content}
-        if calls := message.tool_calls:
-            turn["tool_calls"] = [call.model_dump(exclude_none=True) for call in calls]
-        return turn
+        except (self._errors, ValueError, RecursionError) as error:  # ValueError: an answer that is not JSON
+            raise PolicyError(f"{where} failed on {episode.scenario}: {type(error).__name__}: {error}") from error
+        try:
+            choice = completion.choices[0]
+            message, calls = choice.message, [c.model_dump(exclude_none=True) for c in choice.message.tool_calls or ()]
+            turn = {"role": "assistant", "content": message.content or getattr(message, "refusal", None)}
+        except (AttributeError, LookupError, TypeError):
+            raise PolicyError(f"{where} answered {episode.scenario} without a choice") from None
+        self._refuse_overflow(completion, where)
+        return turn | ({"tool_calls": calls} if calls else {})
+
+    def _send(self, request: dict[str, Any], where: str) -> Any:
+        """The completion of a request, asked again in the way that the endpoint accepts."""
+        while True:
+            asked = self._worded(request)
+            try:
+                return self.client.chat.completions.create(**asked)
+            except self._refusal as error:
+                code, says = error.code or error.type, str(error)
+                if overflows(error.status_code, code, says):
+                    limited = [name for name in LIMITS if name in request]
+                    if not limited:
+                        raise ContextOverflow(f"{where} refuses it: {says}") from None
+                    # Perhaps the prompt fits, and only the longest turn does not: ask for what is left.
+                    request = {k: v for k, v in request.items() if k not in limited}
+                    continue
+                following = self._dialect.without(says, False) if error.status_code in (400, 422) else None
+                if following is None or following == self._dialect:
+                    raise
+                if self._dialect.temperature and not following.temperature and request.get("temperature") != 1:
+                    raise ConfigError(f"{where} refuses the temperature {request.get('temperature')}: {says}") from None
+                self._dialect = following
+
+    def _worded(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request as the endpoint accepts it."""
+        names = {"max_tokens": self._dialect.limit}
+        dropped = () if self._dialect.temperature else ("temperature",)
+        return {names.get(name, name): value for name, value in request.items() if name not in dropped}
+
+    def _refuse_overflow(self, completion: Any, where: str) -> None:
+        """Raise ContextOverflow if the turn was cut because the context, and not the turn's own limit, was full."""
+        usage = getattr(completion, "usage", None)
+        total, written = getattr(usage, "total_tokens", None), getattr(usage, "completion_tokens", None)
+        if self.conversation_tokens is not None:
+            if not isinstance(total, int):
+                raise ConfigError(f"{where} does not count tokens, so a limit of the conversation has no effect")
+            if total >= self.conversation_tokens:
+                raise ContextOverflow(f"the conversation has {total} tokens, at most {self.conversation_tokens} fit")
+        limit = next((self.options[name] for name in LIMITS if self.options.get(name)), None)
+        cut_by_limit = limit is not None and (written is None or written >= limit)
+        if completion.choices[0].finish_reason == "length" and not cut_by_limit:
+            raise ContextOverflow(f"{where} ran out of context in the middle of a turn")
+
+
+def _unparsed(error: Any) -> Action | None:
+    """The turn of a model whose tool call the server could not parse; None for other refusals."""
+    body = error.body if isinstance(error.body, dict) else {}
+    if error.status_code not in (400, 422, 500) or not MALFORMED.search(f"{error.code} {error}"):
+        return None
+    written = body.get("failed_generation")
+    return {"role": "assistant", "content": f"<tool_call>{written or ''}"}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trace_gym
 from trace_gym.evaluate import Evaluation, Row
-from trace_gym.evaluate.record import write_text
 from trace_gym.evaluate.show import HEADINGS, cells, label, notes, p_value, title
+from trace_gym.files import write
 from trace_gym.report import plots
 from trace_gym.report.data import ReportData
 from trace_gym.report.talk import talk
@@ -52,7 +52,7 @@ def write_report(data: ReportData, out_html: str | Path) -> Path:
         MissingExtra: matplotlib is not installed.
     """
     out = Path(out_html)
-    write_text(out, render_page(data))
+    write(out, render_page(data))
     return out
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
+from trace_gym.llm.address import endpoint_of
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.exploits import EXPLOITS
@@ -53,8 +54,8 @@ def resolve(text: str) -> Policy | BatchPolicy | list[Group]:
         case "openai" if rest:
             from trace_gym.policies.openai import OpenAIPolicy
 
-            model, _, url = rest.partition("@http")
-            return OpenAIPolicy(model, base_url=f"http{url}" if url else None, temperature=1.0)
+            model, url = endpoint_of(text)
+            return OpenAIPolicy(model, base_url=url, temperature=1.0)
         case "hf" if rest:
             from trace_gym.policies.hf import HFPolicy
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from rich.text import Text
 
 import trace_gym
 from trace_gym.errors import ReadError
+from trace_gym.parsing import read_json
 from trace_gym.types import Finding, Report, Verdict
 from trace_gym.validate.properties import PROPERTIES, remedy
 
@@ -36,12 +36,7 @@ def read(path: str | Path) -> Report:
         ReadError: It cannot be read, holds no report, or one of another version of the format.
     """
     again = f"write one with trace-gym validate ENV --out {path}"
-    try:
-        data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ReadError(f"cannot read {path} ({error.strerror})") from None
-    except ValueError as error:
-        raise ReadError(f"{path} is no report ({error}); {again}") from None
+    data: Any = read_json(path, again[0].upper() + again[1:])
     report = data.get("report", data) if isinstance(data, dict) else None
     if not isinstance(report, dict) or "findings" not in report:
         raise ReadError(f"{path} is no report (it has no findings); {again}")

@@ -248,7 +248,7 @@ def _renamed(value: Any) -> Any:
     renamed = {RENAMES.get(k, k): _renamed(v) for k, v in value.items()}
     content = value.get("content")
     if value.get("role") == "tool" and isinstance(content, str) and any(f'"{old}"' in content for old in RENAMES):
-        with suppress(json.JSONDecodeError, RecursionError):  # a sentence that happens to quote the word
+        with suppress(ValueError, RecursionError):  # a sentence that happens to quote the word
             renamed["content"] = json.dumps(_renamed(json.loads(content)))
     return renamed
 

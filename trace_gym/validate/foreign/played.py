@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from trace_gym.errors import PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
+from trace_gym.rollout import play
 from trace_gym.types import Message, Scenario, sha256
 from trace_gym.validate.attempts import spread
 from trace_gym.validate.policies import ATTEMPTS, resolve
@@ -89,8 +90,7 @@ def _attempt(asked: Asked, policy: Policy | BatchPolicy, seed: int, number: int)
         policy.rollout([episode], generator=torch.Generator().manual_seed(digest))
     else:
         player = policy.with_sample(number) if isinstance(policy, Sampled) else policy
-        while not talk.done:
-            talk.step(player.act(episode))
+        play(player, episode)
     box = asked.box
     return min(1.0, max(0.0, (talk.paid - box.low) / (box.high - box.low)))
 

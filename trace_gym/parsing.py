@@ -1,0 +1,224 @@
+"""JSON and YAML from untrusted files: every malformed text is a `ReadError` that names the file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from trace_gym.errors import ReadError
+from trace_gym.files import read_text
+
+M = TypeVar("M", bound=BaseModel)
+
+MOST_DEPTH = 100
+"""Levels of nesting that are read."""
+MOST_NODES = 1_000_000
+"""Values in a YAML text, with each alias counted as what it stands for."""
+
+
+def parse_json(text: str | bytes, where: str, fix: str = "", *, nan: bool = False) -> Any:
+    """Return the value of a JSON text.
+
+    Args:
+        text: The text.
+        where: Name of the text in error messages, such as its file and line.
+        fix: Last sentence of each error message.
+        nan: Accept NaN and Infinity, which other programs write into fields that nobody reads.
+
+    Raises:
+        ReadError: The text is not JSON (RFC 8259), is truncated, is nested more than `MOST_DEPTH` levels deep, or
+            holds a number that is out of range.
+    """
+    end = f". {fix}" if fix else ""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            raise ReadError(f"{where} is not text in UTF-8 (byte {error.start}){end}") from None
+    if not text.strip():
+        raise ReadError(f"{where} is empty{end}")
+    try:
+        made = (_lenient if nan else _strict).decode(text)
+    except json.JSONDecodeError as error:
+        if _broke_off(text, error):
+            raise ReadError(f"{where} is truncated: its JSON breaks off at line {error.lineno}{end}") from None
+        raise ReadError(f"{where} is not JSON ({error}); it begins {text[:40]!r}{end}") from None
+    except RecursionError:
+        raise ReadError(f"{where} is JSON nested too deep: at most {MOST_DEPTH} levels are read{end}") from None
+    except ValueError as error:
+        raise ReadError(f"{where} is not JSON ({error}){end}") from None
+    if _too_deep(made):
+        raise ReadError(f"{where} is JSON nested too deep: at most {MOST_DEPTH} levels are read{end}")
+    return made
+
+
+def read_json(path: Path | str, fix: str = "") -> Any:
+    """Return the value of a JSON file, which may be gzipped.
+
+    Raises:
+        ReadError: The file cannot be read or is not JSON.
+    """
+    return parse_json(read_text(path, fix), str(path), fix)
+
+
+def json_lines(text: str, where: str, fix: str = "") -> Iterator[tuple[int, Any]]:
+    """Yield the number and the value of each line of a JSONL text; empty lines are skipped.
+
+    Raises:
+        ReadError: A line is not JSON.
+    """
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON strings may hold U+2028
+        if line.strip():
+            yield number, parse_json(line, f"{where}, line {number}", fix)
+
+
+def read_model(path: Path | str, kind: type[M], what: str, fix: str = "") -> M:
+    """Return the pydantic model in a JSON file.
+
+    Args:
+        path: The file.
+        kind: The model.
+        what: What the file should hold, such as ``"a diagnosis"``.
+        fix: Last sentence of each error message.
+
+    Raises:
+        ReadError: The file cannot be read, or holds something else; names the first wrong field.
+    """
+    data = read_json(path, fix)
+    try:
+        return kind.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        raise ReadError(f"{path} is not {what} ({first_fault(error)})" + (f". {fix}" if fix else "")) from None
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the first wrong field of a validation error, and what is wrong with it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the file"
+    return f"{place}: {first['msg']}"
+
+
+def parse_yaml(text: str, where: str, fix: str = "") -> Any:
+    """Return the value of a YAML text; JSON is YAML.
+
+    Raises:
+        ReadError: The text is not YAML, repeats a key, or expands to more than `MOST_NODES` values by aliases.
+    """
+    end = f". {fix}" if fix else ""
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            root = loader.get_single_node()
+            if root is None:
+                return None
+            if problem := _yaml_problem(root):
+                raise ReadError(f"{where}: {problem}{end}")
+            return loader.construct_document(root)
+        finally:
+            loader.dispose()
+    except RecursionError:
+        raise ReadError(f"{where} is YAML nested too deep: at most {MOST_DEPTH} levels are read{end}") from None
+    except yaml.YAMLError as error:
+        raise ReadError(f"{where} is not YAML ({' '.join(str(error).split())}){end}") from None
+    except (ValueError, OverflowError) as error:  # such as a date that does not exist
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(f"{where} holds a value that cannot be read ({error}){end}") from None
+
+
+def read_yaml(path: Path | str, fix: str = "") -> Any:
+    """Return the value of a YAML file; None for an empty one.
+
+    Raises:
+        ReadError: The file cannot be read or is not YAML.
+    """
+    return parse_yaml(read_text(path, fix), str(path), fix)
+
+
+def _yaml_problem(root: yaml.Node) -> str:
+    """Return why a YAML document must not be constructed, or ``""``."""
+    known: dict[int, tuple[int, int]] = {}
+    open_nodes: set[int] = set()
+
+    def measure(node: yaml.Node) -> tuple[int, int]:
+        """Return the number of values and the levels of nesting of a node, with every alias expanded."""
+        if id(node) in open_nodes:
+            raise _Refused("an alias stands for a value that contains it")
+        if id(node) not in known:
+            open_nodes.add(id(node))
+            inner = [measure(child) for child in _children(node)]
+            open_nodes.discard(id(node))
+            size, depth = 1 + sum(s for s, _ in inner), 1 + max((d for _, d in inner), default=0)
+            if size > MOST_NODES:
+                raise _Refused(f"its aliases expand to more than {MOST_NODES:,} values")
+            if depth > MOST_DEPTH:
+                raise _Refused(f"nested too deep: at most {MOST_DEPTH} levels are read")
+            known[id(node)] = size, depth
+        return known[id(node)]
+
+    try:
+        measure(root)
+    except _Refused as refusal:
+        return str(refusal)
+    return ""
+
+
+class _Refused(Exception):
+    """A YAML document that is not constructed."""
+
+
+def _children(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.ScalarNode) and node.tag.endswith(":float") and "n" in node.value.lower():
+        raise _Refused(f"{node.value} is not a number (line {node.start_mark.line + 1})")
+    if isinstance(node, yaml.SequenceNode):
+        yield from node.value
+    elif isinstance(node, yaml.MappingNode):
+        keys: set[str] = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in keys:
+                    raise _Refused(f"the key {key.value!r} is given twice; delete one (line {key.start_mark.line + 1})")
+                keys.add(key.value)
+            yield key
+            yield value
+
+
+def _broke_off(text: str, error: json.JSONDecodeError) -> bool:
+    at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
+    return text.lstrip()[0] in "[{" and at_end
+
+
+def _too_deep(value: Any) -> bool:
+    layer = [value]
+    for _ in range(MOST_DEPTH + 1):
+        layer = [w for v in layer if isinstance(v, (dict, list)) for w in (v.values() if isinstance(v, dict) else v)]
+        if not layer:
+            return False
+    return True
+
+
+def _float(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"the number {digits[:20]} is out of range")
+    return number
+
+
+def _int(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:  # Python's limit for the conversion, which takes quadratic time
+        raise ValueError(f"a number of {len(digits)} digits is out of range") from None
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+_strict = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)
+_lenient = json.JSONDecoder(parse_int=_int)

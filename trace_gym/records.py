@@ -1,0 +1,100 @@
+"""Files of trajectories: one JSON line per rollout, appended by one process at a time, repaired and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.files import cannot_write, locked, read_text, write
+from trace_gym.parsing import first_fault, parse_json
+from trace_gym.targets.results import EXPECTED, own_records
+from trace_gym.types import Trajectory
+
+FIX = "Move the file away, or delete the line"
+
+
+def read_records(path: Path) -> list[Trajectory]:
+    """Return the trajectories of a JSONL file of ``trace-gym rollout``, which may be gzipped.
+
+    Raises:
+        ReadError: The file cannot be read, a line is not a trajectory, or a sample is there twice.
+    """
+    return own_records(read_text(path, EXPECTED), str(path))
+
+
+@contextmanager
+def appending(
+    path: Path, model: str, temperature: float | None = None
+) -> Iterator[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
+    """Hold the lock of a file, and yield the model's scored records by id and a function that appends one.
+
+    The file is repaired first: duplicates, a half-written last line, and records of the model that are not scored
+    are removed. Records of other models are kept.
+
+    Args:
+        path: The file; it is made when it is missing.
+        model: Name of the policy.
+        temperature: Sampling temperature of the policy, None where it has none.
+
+    Raises:
+        InUse: Another process is writing the file.
+        ReadError: The file holds something else than trajectories.
+        ConfigError: The model's records have another temperature.
+        WriteError: The file cannot be written.
+    """
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder: expected a JSONL file. Choose another name")
+    with locked(path):
+        known = _resume(path, model) if path.exists() else {}
+        for record in known.values():
+            if None not in (temperature, record.temperature) and record.temperature != temperature:
+                raise ConfigError(
+                    f"{path} holds rollouts of {model} at temperature {record.temperature:g}: found {temperature:g} "
+                    "now. Choose another file, or the same temperature"
+                )
+        try:
+            file = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise cannot_write(path, error) from None
+
+        def append(record: Trajectory) -> None:
+            try:
+                file.write(record.model_dump_json() + "\n")
+                file.flush()
+            except OSError as error:
+                raise cannot_write(path, error) from None
+
+        try:
+            yield known, append
+        finally:
+            with suppress(OSError):  # what a full disk kept in its buffer, as the error was raised before
+                file.close()
+
+
+def _resume(path: Path, model: str) -> dict[str, Trajectory]:
+    """Return the scored records of `model` by id, after the file is repaired."""
+    if not path.is_file():
+        return {}  # such as /dev/null
+    *lines, torn = read_text(path, FIX).split("\n")
+    known: dict[tuple[str, str], Trajectory] = {}
+    good: list[str] = []
+    for number, line in enumerate([*lines, torn], 1):
+        try:
+            record = Trajectory.model_validate(parse_json(line, f"{path}, line {number}", FIX)) if line else None
+        except (ReadError, ValidationError) as error:
+            if number <= len(lines):
+                problem = first_fault(error) if isinstance(error, ValidationError) else str(error)
+                raise ReadError(f"{path}, line {number} is not a trajectory ({problem}). {FIX}") from None
+            record = None
+        unscored = record is None or (record.model == model and record.success is None)
+        if record is None or unscored or (record.model, record.id) in known:
+            continue
+        known[record.model, record.id] = record
+        good.append(line)
+    if torn or len(good) < len(lines):
+        write(path, "".join(line + "\n" for line in good))
+    return {record.id: record for record in known.values() if record.model == model}
