@@ -12,11 +12,11 @@ import yaml
 from rich.console import Console
 
 from trace_gym import registry
+from trace_gym.cli.environments import Env, matching_names
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.types import Trajectory
 
-Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 Model = Annotated[str, typer.Option(help="lab (the embedded agent), or a Hugging Face folder or name.")]
 Levels = Annotated[list[int] | None, typer.Option("--level", help="Level; repeat for several, all by default.")]
 
@@ -109,7 +109,10 @@ def train(
 
 def route(
     text: Annotated[str, typer.Argument(help="The user's first message.", show_default=False)],
-    env: Annotated[list[str], typer.Option("--env", help="Environment of an adapter; repeat for each.")],
+    env: Annotated[
+        list[str],
+        typer.Option("--env", help="Environment of an adapter; repeat for each.", autocompletion=matching_names),
+    ],
     model: Model = "lab",
     permutations: Annotated[int, typer.Option(min=1, help="Label orders to average over.")] = 4,
 ) -> None:

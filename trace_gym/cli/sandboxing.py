@@ -14,11 +14,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 import trace_gym
 from trace_gym.errors import ReadError
+from trace_gym.tables import Grid
 
 LIBRARIES = ("torch", "transformers", "peft", "trl", "vllm", "ray", "gymnasium", "pydantic", "hypothesis", "openai")
 """Whose versions matter when something goes wrong."""
@@ -135,8 +134,5 @@ def _version(name: str) -> str:
         return ""
 
 
-def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Table:
-    table = Table(first, second, box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*map(Text, row))  # brackets are no markup
-    return table
+def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Grid:
+    return Grid((first, second), rows)
