@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # environment through gymnasium's.
 LAYERS = """
 errors files file_cache imports parsing terminal
-types statistics
+types statistics tables
 world score actions mixture schemas
 episode targets registration
 modules

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -52,9 +55,10 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("source")
     for name in ("trace_gym", *(f for f in SETUPTOOLS["package-dir"].values() if f != "trace_gym")):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".candidates"))
-    for name in ("pyproject.toml", "LICENSE", "README.md"):
-        if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, copy)
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE", "README.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("docs", "examples", "benchmarks"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     return copy
 
 
@@ -94,12 +98,48 @@ print(json.dumps({"rooms": rooms, "leaks": leaks, "templates": templates, "scrip
 
 
 @pytest.fixture(scope="module")
-def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel as it is released: built from the sdist."""
+def distributions(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel as it is released: built from the sdist."""
     out = tmp_path_factory.mktemp("dist")
     run(Path(sys.executable), "-m", "build", "--no-isolation", "--outdir", str(out), str(source), cwd=out)
-    [made] = out.glob("*.whl")
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(distributions: Path) -> Path:
+    [made] = distributions.glob("*.whl")
     return made
+
+
+LINK = re.compile(r"\]\(([^)]+)\)")
+
+
+def test_description_on_a_package_index_has_no_relative_links(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = archive.read(name).decode()
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert metadata.count("\n```") == (ROOT / "README.md").read_text().count("\n```")
+    assert [link for link in LINK.findall(metadata) if not link.startswith("https://")] == []
+    assert "Project-URL: Paper, https://arxiv.org/abs/2604.05336" in metadata
+
+
+def test_source_distribution_holds_every_page_that_the_readme_links_to(distributions: Path) -> None:
+    [sdist] = distributions.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    linked = {link for link in LINK.findall((ROOT / "README.md").read_text()) if not link.startswith("https://")}
+    assert len(linked) > 10 and {link.partition("#")[0].rstrip("/") for link in linked} <= held
+
+
+def test_links_become_absolute_once_the_repository_has_an_address() -> None:
+    description = runpy.run_path(str(ROOT / "setup.py"))["description"]
+    text = "See [training](docs/train.md) and [docs/run.md](docs/run.md).\n```python\nx[0](y)\n```\n"
+    assert description(text, "https://host.example/trace") == (
+        "See [training](https://host.example/trace/blob/main/docs/train.md) and "
+        "[docs/run.md](https://host.example/trace/blob/main/docs/run.md).\n```python\nx[0](y)\n```\n"
+    )
+    assert description(text) == "See training (`docs/train.md`) and `docs/run.md`.\n```python\nx[0](y)\n```\n"
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path, source: Path) -> None:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from trace_gym import registry, terminal
+from trace_gym.cli.environments import Env, matching_names
 from trace_gym.errors import ConfigError
 from trace_gym.parsing import read_yaml
 from trace_gym.terminal import say
 
-Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 Model = Annotated[str, typer.Option(help="lab (the embedded agent), or a Hugging Face folder or name.")]
 Levels = Annotated[list[int] | None, typer.Option("--level", help="Level; repeat for several, all by default.")]
 
@@ -93,23 +93,30 @@ def train(
     config: Annotated[Path | None, typer.Option(help="YAML of GRPO settings; see docs/train.md.")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Override the settings.")] = None,
     level: Levels = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Override the settings; 0 by default.")] = None,
 ) -> None:
     """Train a LoRA adapter on an environment by GRPO.
 
+    Without --model, the built-in toy model is trained, which shows how training works and is of no other use.
+
     Example: trace-gym train tau2_precondition --level 0 --out runs/precondition
+
+    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --config qwen.yaml --out runs/qwen
     """
     from trace_gym.lab import model_folder
     from trace_gym.trainers.config import GRPOConfig
 
     settings = _settings(config)
-    settings |= {"seed": seed} | ({"iterations": iterations} if iterations else {})
+    settings |= {"seed": seed} if seed is not None else {}
+    settings |= {"iterations": iterations} if iterations else {}
     settings |= {"levels": dict.fromkeys(level, 1.0)} if level else {}
     grpo = GRPOConfig.parse(settings)
     name = registry.name_of(env)
     _needs_lab()
     from trace_gym.trainers.torch_grpo import train as run_grpo
 
+    if model == "lab":
+        say("training the built-in toy model (0.36 million parameters); --model names another one", err=True)
     done = run_grpo(grpo, env=name, model_dir=model_folder(model), out_dir=out)
     last = done.metrics[-1]
     say(f"{done.ended} after {len(done.metrics)} iterations and {done.rollouts} rollouts: {done.path}")
@@ -118,7 +125,10 @@ def train(
 
 def route(
     text: Annotated[str, typer.Argument(help="The user's first message.", show_default=False)],
-    env: Annotated[list[str], typer.Option("--env", help="Environment of an adapter; repeat for each.")],
+    env: Annotated[
+        list[str],
+        typer.Option("--env", help="Environment of an adapter; repeat for each.", autocompletion=matching_names),
+    ],
     model: Model = "lab",
     permutations: Annotated[int, typer.Option(min=1, help="Label orders to average over.")] = 4,
 ) -> None:

@@ -44,7 +44,7 @@ app = typer.Typer(
     cls=Commands,
     help="Find the capabilities an agent lacks, train each in its own verifiable environment, route between them.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )

@@ -8,14 +8,25 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from trace_gym import registry, terminal
+from trace_gym.tables import Grid
 from trace_gym.terminal import say
 from trace_gym.types import Message, Scenario, Score
 
-Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
+
+def matching_names(incomplete: str) -> list[str]:
+    """Return the environments whose name starts with `incomplete`, for shell completion."""
+    return [name for name in (*registry.names(), *registry.mixtures()) if name.startswith(incomplete)]
+
+
+Env = Annotated[
+    str,
+    typer.Argument(
+        help="Name or gymnasium id, such as tau2_precondition.", show_default=False, autocompletion=matching_names
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +39,8 @@ def register(app: typer.Typer) -> None:
 def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
     """List the environments of the registry.
 
+    In a pipe or a file, each line holds the id, the capability, the number of levels and the title, separated by tabs.
+
     Example: trace-gym list
     """
     rows = [(registry.gym_id(name), *_card(name)) for name in (*registry.names(), *registry.mixtures())]
@@ -35,10 +48,11 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Mach
         keys = ("id", "capability", "levels", "title")
         say(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=1))
         return
-    table = Table("id", "capability", "levels", "what it asks", box=None, header_style="bold")
-    for gym_id, capability, levels, title in rows:
-        table.add_row(gym_id, capability or "(target)", str(levels), title)
-    terminal.console().print(table)
+    cells = [(gym_id, capability or "(target)", str(levels), title) for gym_id, capability, levels, title in rows]
+    if not (console := terminal.console()).is_terminal:
+        say("\n".join("\t".join(map(_on_one_line, row)) for row in cells))
+        return
+    console.print(Grid(("id", "capability", "levels", "what it asks"), cells), crop=False)
 
 
 def show(
@@ -120,6 +134,11 @@ def _card(name: str) -> tuple[str, int, str]:
         return f"mixture of {len(mixture.mixture)}", registry.level_count(name), mixture.title
     card = registry.manifest(name)
     return card.capability, card.levels, card.title
+
+
+def _on_one_line(text: str) -> str:
+    """Return the text without line breaks and tabs, which separate rows and columns."""
+    return " ".join(text.split())
 
 
 def print_checks(console: Console, score: Score) -> None:

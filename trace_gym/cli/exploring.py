@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.errors import ConfigError
 from trace_gym.parsing import read_yaml
+from trace_gym.tables import Grid
 from trace_gym.terminal import say
 
 Mcp = Annotated[str, typer.Option(help="Command that starts the MCP server, or its URL.", show_default=False)]
@@ -89,12 +89,12 @@ def compare(
     kinds = {tool: kind for tool, kind in home.kinds.items() if tool not in (skip or ())}
     recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds, purpose="compare")
     rows = look(home, recorder, episodes, out, _tell)
-    table = Table("tool", "calls", "compared", "differ", box=None, header_style="bold")
+    cells = []
     for row in rows:
         style = "bold red" if row.share > threshold else "green" if row.compared else "yellow"
-        table.add_row(Text(row.tool), str(row.calls), str(row.compared), Text(str(row.differ), style=style))
+        cells.append((row.tool, str(row.calls), str(row.compared), Text(str(row.differ), style=style)))
     console = terminal.console()
-    console.print(table)
+    console.print(Grid(("tool", "calls", "compared", "differ"), cells, whole=frozenset({1, 2, 3})), crop=False)
     for row in rows:
         if row.example:
             console.print(Text(f"{row.tool}: {row.example}"), soft_wrap=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from trace_gym.cli.environments import matching_names
 from trace_gym.terminal import say
 
 LIBRARIES = "datasets, openenv, skyrl, trl or verifiers"
@@ -18,7 +19,12 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    envs: Annotated[list[str], typer.Argument(help="Names or gymnasium ids, mixtures included.", show_default=False)],
+    envs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Names or gymnasium ids, mixtures included.", show_default=False, autocompletion=matching_names
+        ),
+    ],
     to: Annotated[str, typer.Option(help=f"The library: {LIBRARIES}.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The folder to write.", show_default=False)],
     n: Annotated[int, typer.Option("-n", min=1, help="Scenarios to train on; a quarter as many to validate.")] = 256,

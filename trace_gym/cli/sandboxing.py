@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 import trace_gym
 from trace_gym import terminal
 from trace_gym.files import read_text
 from trace_gym.registration import ALLOW_UNISOLATED_FLAG
+from trace_gym.tables import Grid
 from trace_gym.terminal import say
 
 LIBRARIES = ("torch", "transformers", "peft", "trl", "vllm", "ray", "gymnasium", "pydantic", "hypothesis", "openai")
@@ -138,8 +137,5 @@ def _version(name: str) -> str:
         return ""
 
 
-def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Table:
-    table = Table(first, second, box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*map(Text, row))  # brackets are no markup
-    return table
+def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Grid:
+    return Grid((first, second), rows)

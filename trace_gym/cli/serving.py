@@ -10,14 +10,16 @@ from typing import Annotated
 import typer
 
 from trace_gym import registry
+from trace_gym.cli.environments import Env, matching_names
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
 from trace_gym.files import cannot_write, locked, read_text
 from trace_gym.score import reward
 from trace_gym.terminal import say
 
-Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
-Envs = Annotated[list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False)]
+Envs = Annotated[
+    list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False, autocompletion=matching_names)
+]
 Split = Annotated[str, typer.Option(help="Which seeds are counted through: train, validate, select, test.")]
 Weights = Annotated[str, typer.Option(help="How an attempt is paid: default (for progress, too) or sparse.")]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from trace_gym import registry, terminal
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError, TraceGymError
+from trace_gym.tables import Grid
 from trace_gym.terminal import say
 from trace_gym.types import Manifest, Spec
 
@@ -151,15 +151,16 @@ def _told(manifest: Manifest, folder: Path) -> None:
 
 def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
     """A table of what was written; the exit code is 1 where something was not."""
-    table = Table("capability", "environment", "versions", "tokens", "failed first", box=None, header_style="bold")
+    rows: list[tuple[str | Text, ...]] = []
     for name, made in done.items():
         if isinstance(made, Manifest):
             o = made.origin
             assert o is not None
             cells = (str(o.rounds), str(o.prompt_tokens + o.completion_tokens), ", ".join(o.failed_first) or "nothing")
-            table.add_row(name, str(folder / f"{made.id}.py"), *cells)
+            rows.append((name, str(folder / f"{made.id}.py"), *cells))
         else:
-            table.add_row(name, Text(str(made), "red"))
-    terminal.console().print(table)
+            rows.append((name, Text(str(made), "red")))
+    table = Grid(("capability", "environment", "versions", "tokens", "failed first"), rows)
+    terminal.console().print(table, crop=False)
     if any(not isinstance(made, Manifest) for made in done.values()):
         raise typer.Exit(1)

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from trace_gym import registry, terminal
+from trace_gym.cli.environments import matching_names
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.modules import file_bytes
@@ -31,7 +32,10 @@ def register(app: typer.Typer) -> None:
 
 def validate(
     env: Annotated[
-        str | None, typer.Argument(help="Name, gymnasium id, module file, or an address.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="Name, gymnasium id, module file, or an address.", show_default=False, autocompletion=matching_names
+        ),
     ] = None,
     make: Annotated[str | None, typer.Option(help="A Gymnasium id with text actions, as module:id.")] = None,
     profile: Annotated[str, typer.Option(help="How thorough: quick, gate.")] = "gate",

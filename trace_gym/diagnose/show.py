@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trace_gym.diagnose.select import Diagnosis
+from trace_gym.tables import Grid
 from trace_gym.types import Capability
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 HEADINGS = ("capability", "coverage", "lacking, failed", "lacking, passed", "gap (95 %)", "shuffled gap", "kept", "see")
 LEGEND = (
@@ -17,19 +13,15 @@ LEGEND = (
 )
 
 
-def render(diagnosis: Diagnosis) -> Table:
-    """The table that `trace-gym diagnose` prints."""
-    from rich.table import Table
+def render(diagnosis: Diagnosis) -> Grid:
+    """Return the table that `trace-gym diagnose` prints."""
     from rich.text import Text
 
-    # Text, not markup: names and ids come from files.
-    table = Table(title=Text(_title(diagnosis)), caption=Text(_notes(diagnosis)), caption_justify="left")
-    for n, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="left" if n in (0, 6, 7) else "right", overflow="fold")
+    rows = []
     for capability in diagnosis.capabilities:
         style = "bold" if capability.retained else "dim"
-        table.add_row(*map(Text, _row(diagnosis, capability)), style=style)
-    return table
+        rows.append([Text(cell, style) for cell in _row(diagnosis, capability)])
+    return Grid(HEADINGS, rows, title=_title(diagnosis), notes=_notes(diagnosis), whole=frozenset(range(1, 6)))
 
 
 def markdown(diagnosis: Diagnosis) -> str:

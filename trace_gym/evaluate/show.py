@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trace_gym.evaluate.record import Evaluation, Row
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from trace_gym.tables import Grid
 
 HEADINGS = (
     "policy",
@@ -38,18 +34,11 @@ def label(name: str) -> str:
     return LABELS.get(name, f"adapter: {name}")
 
 
-def render(evaluation: Evaluation) -> Table:
-    """The table that `trace-gym evaluate` prints."""
-    from rich.table import Table
-    from rich.text import Text
-
-    # Text, not markup: names come from files.
-    table = Table(title=Text(title(evaluation)), caption=Text(" ".join(notes(evaluation))), caption_justify="left")
-    for n, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="right" if n else "left", overflow="fold")
-    for row in evaluation.rows:
-        table.add_row(*map(Text, cells(evaluation, row)))
-    return table
+def render(evaluation: Evaluation) -> Grid:
+    """Return the table that `trace-gym evaluate` prints."""
+    rows = [cells(evaluation, row) for row in evaluation.rows]
+    whole = frozenset(range(1, len(HEADINGS)))
+    return Grid(HEADINGS, rows, title=title(evaluation), notes=" ".join(notes(evaluation)), whole=whole)
 
 
 def markdown(evaluation: Evaluation) -> str:

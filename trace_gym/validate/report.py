@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 import trace_gym
 from trace_gym.errors import ReadError
 from trace_gym.parsing import read_json
+from trace_gym.tables import Grid
 from trace_gym.types import Finding, Report, Verdict
 from trace_gym.validate.properties import PROPERTIES, remedy
 
@@ -59,19 +59,9 @@ def render(report: Report) -> Group:
     """A report for the terminal: a table with one row a property, then what shows each failure, to be pasted."""
     failed = any(f.verdict == "failed" for f in report.findings)
     word, colour = ("failed", "red") if failed else ("passed", "green") if report.passed else ("unfinished", "yellow")
-    table = Table(
-        title=f"{word} on {report.scenarios} scenarios, profile {report.profile}",
-        title_style=f"bold {colour}",
-        title_justify="left",
-        box=None,
-        header_style="bold",
-    )
-    table.add_column("code", no_wrap=True)
-    table.add_column("property", no_wrap=True)
-    table.add_column("")
-    table.add_column("what was found", overflow="fold")
-    for finding in report.findings:
-        table.add_row(finding.code, finding.property, Text(*MARKS[finding.verdict]), _found(finding))
+    title = Text(f"{word} on {report.scenarios} scenarios, profile {report.profile}", f"bold {colour}")
+    rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _found(f)) for f in report.findings]
+    table = Grid(("code", "property", "", "what was found"), rows, title=title, head=3)
     shown = [f for f in report.findings if f.counterexample]
     return Group(table, *(part for finding in shown for part in _snippet(finding)))
 
@@ -90,12 +80,10 @@ def _snippet(finding: Finding) -> tuple[Text, Text]:
     return heading, Text(finding.counterexample.rstrip(), no_wrap=True, overflow="ignore")
 
 
-def listing() -> Table:
-    """The properties as a table: code, name, what must hold."""
-    table = Table("code", "property", "what must hold", box=None, header_style="bold")
-    for code in sorted(PROPERTIES):
-        table.add_row(code, PROPERTIES[code].name, PROPERTIES[code].statement)
-    return table
+def listing() -> Grid:
+    """Return the properties as a table: code, name, what must hold."""
+    rows = [(code, PROPERTIES[code].name, PROPERTIES[code].statement) for code in sorted(PROPERTIES)]
+    return Grid(("code", "property", "what must hold"), rows, head=2)
 
 
 def markdown() -> str:

@@ -1,0 +1,54 @@
+"""The train command of docs/train.md: the configuration file is valid, and the output names the toy model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from snippets import blocks
+from typer.testing import CliRunner
+
+from trace_gym.cli.entry import app
+from trace_gym.trainers import torch_grpo
+from trace_gym.trainers.config import GRPOConfig
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GRPOConfig, dict[str, Any]]]:
+    """What the trainer is called with; nothing is trained."""
+    calls: list[tuple[GRPOConfig, dict[str, Any]]] = []
+
+    def train(config: GRPOConfig, **rest: Any) -> Any:
+        calls.append((config, rest))
+        return SimpleNamespace(metrics=[{"reward": 0.5}], ended="iterations", rollouts=64, path="adapter")
+
+    monkeypatch.setattr(torch_grpo, "train", train)
+    return calls
+
+
+def test_configuration_file_of_the_page_is_used(trained: Any, tmp_path: Path) -> None:
+    [printed] = blocks("docs/train.md", "yaml")
+    (tmp_path / "qwen.yaml").write_text(printed)
+    asked = ["train", "tau2_precondition", "--model", "Qwen/Qwen3-4B-Instruct-2507"]
+    result = CliRunner().invoke(app, [*asked, "--config", str(tmp_path / "qwen.yaml"), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    [(config, rest)] = trained
+    assert config == GRPOConfig.parse(yaml.safe_load(printed))
+    assert rest["model_dir"] == "Qwen/Qwen3-4B-Instruct-2507"
+    assert "toy model" not in result.output
+
+
+def test_seed_of_the_file_is_used_unless_the_option_replaces_it(trained: Any, tmp_path: Path) -> None:
+    (tmp_path / "my.yaml").write_text("{seed: 3, iterations: 2}")
+    asked = ["train", "tau2_precondition", "--config", str(tmp_path / "my.yaml"), "--out", str(tmp_path / "run")]
+    for more in ([], ["--seed", "5", "--iterations", "1"]):
+        assert CliRunner().invoke(app, [*asked, *more]).exit_code == 0
+    assert [(c.seed, c.iterations) for c, _ in trained] == [(3, 2), (5, 1)]
+
+
+def test_training_the_toy_model_is_announced(trained: Any, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["train", "tau2_precondition", "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0 and "toy model" in result.output
