@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,6 +68,7 @@ def validate(
     from trace_gym import validate as validation
     from trace_gym.validate.foreign import is_foreign
 
+    _import_from_here()
     if make is not None:
         if env is not None:
             raise ConfigError(f"--make names an environment, and so does {env}; leave one of them out")
@@ -128,6 +130,7 @@ def replay(
     from trace_gym.validate import begin
     from trace_gym.validate.foreign import is_foreign
 
+    _import_from_here()
     found = _read(report)
     shown = [f for f in found.findings if f.replay is not None and code in (None, f.code)]
     if not shown:
@@ -169,6 +172,15 @@ def _play_foreign(env: str, finding: Finding) -> None:
     console.print(f"[bold]{finding.code} {finding.property}[/bold]: {finding.says}", highlight=False)
     for message in transcript(env, finding.replay).messages:
         print_message(console, message)
+
+
+def _import_from_here() -> None:
+    """Let modules in the working directory be imported, which an installed command does not search by itself.
+
+    It is searched last, so that a file there does not hide a module of a library.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _read(path: Path) -> Report:
