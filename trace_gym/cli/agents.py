@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-import yaml
 from rich.console import Console
 
-from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.policies.base import BatchPolicy, Policy
-from trace_gym.types import Trajectory
+
+if TYPE_CHECKING:
+    from trace_gym.policies.base import BatchPolicy, Policy
+    from trace_gym.types import Trajectory
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 Model = Annotated[str, typer.Option(help="lab (the embedded agent), or a Hugging Face folder or name.")]
@@ -46,6 +46,7 @@ def rollout(
 
     Example: trace-gym rollout tau2_precondition --policy oracle --out oracle.jsonl
     """
+    from trace_gym import registry
     from trace_gym.rollout import collect
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
@@ -90,6 +91,7 @@ def train(
 
     Example: trace-gym train tau2_precondition --level 0 --out runs/precondition
     """
+    from trace_gym import registry
     from trace_gym.lab import model_folder
     from trace_gym.trainers.config import GRPOConfig
 
@@ -117,6 +119,8 @@ def route(
 
     Example: trace-gym route "Please cancel ABC123." --env tau2_precondition --env tau2_multi_step
     """
+    from trace_gym import registry
+
     _needs_lab()
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -186,6 +190,8 @@ def _policy(
 
 
 def _settings(path: Path | None) -> dict[str, object]:
+    import yaml
+
     if path is None:
         return {}
     try:

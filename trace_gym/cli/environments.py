@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from trace_gym import registry
-from trace_gym.types import Message, Scenario
+if TYPE_CHECKING:
+    from trace_gym.types import Message
 
 Env = Annotated[str, typer.Argument(help="Name or gymnasium id, such as tau2_precondition.", show_default=False)]
 
@@ -28,6 +28,8 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Mach
 
     Example: trace-gym list
     """
+    from trace_gym import registry
+
     rows = [(registry.gym_id(name), *_card(name)) for name in (*registry.names(), *registry.mixtures())]
     if as_json:
         keys = ("id", "capability", "levels", "title")
@@ -48,8 +50,10 @@ def show(
 
     Example: trace-gym show tau2_precondition --level 1 --seed 3
     """
+    from trace_gym import registry
     from trace_gym.policies.scripted import Oracle
     from trace_gym.rollout import play as play_episode
+    from trace_gym.types import Scenario
 
     console = Console()
     name = registry.name_of(env)
@@ -74,7 +78,9 @@ def play(
 
     Example: trace-gym play tau2_precondition --seed 3
     """
+    from trace_gym import registry
     from trace_gym.score import reward
+    from trace_gym.types import Scenario
 
     console = Console()
     episode = registry.episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
@@ -115,6 +121,8 @@ def play(
 
 def _card(name: str) -> tuple[str, int, str]:
     """Capability, number of levels and title of an environment or a mixture."""
+    from trace_gym import registry
+
     if name in registry.mixtures():
         mixture = registry.mixture(name)
         return f"mixture of {len(mixture.mixture)}", registry.level_count(name), mixture.title

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError, TraceGymError
-from trace_gym.types import Manifest, Spec
+
+if TYPE_CHECKING:
+    from trace_gym.types import Manifest, Spec
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +58,7 @@ def synthesize(
 
     For a target of your own, whose base world is written first:  --target my_target
     """
+    from trace_gym import registry
     from trace_gym.synthesize import Terms
 
     target, own = _aim(target)
@@ -96,6 +98,7 @@ def synthesize(
 
 def _aim(target: str) -> tuple[str, Path | None]:
     """The name of a target; for the folder of a user's own, which is then searched, that folder as well."""
+    from trace_gym import registry
     from trace_gym.targets.user import folder
 
     if not (Path(target) / folder.SETTINGS).is_file():
@@ -150,7 +153,7 @@ def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
     """A table of what was written; the exit code is 1 where something was not."""
     table = Table("capability", "environment", "versions", "tokens", "failed first", box=None, header_style="bold")
     for name, made in done.items():
-        if isinstance(made, Manifest):
+        if not isinstance(made, TraceGymError):
             o = made.origin
             assert o is not None
             cells = (str(o.rounds), str(o.prompt_tokens + o.completion_tokens), ", ".join(o.failed_first) or "nothing")
@@ -158,5 +161,5 @@ def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
         else:
             table.add_row(name, f"[red]{made}[/]")
     Console().print(table)
-    if any(not isinstance(made, Manifest) for made in done.values()):
+    if any(isinstance(made, TraceGymError) for made in done.values()):
         raise typer.Exit(1)

@@ -6,15 +6,15 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 
-from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.types import Finding, Report
+
+if TYPE_CHECKING:
+    from trace_gym.types import Finding, Report
 
 FAILED, UNFINISHED = 1, 2
 """Exit codes."""
@@ -65,6 +65,7 @@ def validate(
     Anybody's environment has an address: reasoning-gym:chain_sum, skyrl:gsm8k@tasks.jsonl,
     openenv:http://localhost:8000, gym:module:id (the same as --make module:id), rollouts:log.jsonl.
     """
+    from trace_gym import registry
     from trace_gym import validate as validation
     from trace_gym.validate.foreign import is_foreign
 
@@ -184,6 +185,10 @@ def _import_from_here() -> None:
 
 
 def _read(path: Path) -> Report:
+    from pydantic import ValidationError
+
+    from trace_gym.types import Report
+
     try:
         data = json.loads(path.read_text())
         return Report.model_validate(data.get("report", data) if isinstance(data, dict) else data)
