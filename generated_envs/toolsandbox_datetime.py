@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from trace_gym.targets.toolsandbox.assistant import GREETINGS, SKILLS, Assistant, Request, records
+from trace_gym.targets.toolsandbox.assistant import GREETINGS, SKILLS, TRIES, Assistant, records
 from trace_gym.targets.toolsandbox.errands import chore, clock, date
 from trace_gym.targets.toolsandbox.schedule import Countdown, Postpone, Remind, When
 from trace_gym.world import Call, Random, Say
@@ -57,13 +57,14 @@ class ToolsandboxDatetime(Assistant):
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        return cls.sought(rng, level, needed=rng.random() < 0.5)
-
-    @classmethod
-    def drawn(cls, rng: Random, level: int) -> Self:
-        """A problem in which something has to be carried over to the next week, month, year or day, or nothing."""
-        world = cls(**records.phone(rng))
-        request = world.request(rng, rng.choice(DEEDS[level]), world.time(rng, rng.choice(TIMES[level])))
+        needed = rng.random() < 0.5
+        for _ in range(TRIES):  # all that decides is drawn first, and the rest of the phone once
+            diary = records.diary(rng)
+            world = cls(**diary)
+            request = world.request(rng, rng.choice(DEEDS[level]), world.time(rng, rng.choice(TIMES[level])))
+            if request.carries(world) is needed:
+                break
+        world = cls(**records.phone(rng, diary))
         world.requests = [request]
         world.wording = rng.choice(OPENINGS).format(wish=request.wish)
         world.greeting = rng.choice(GREETINGS) if rng.random() < 0.25 else ""
@@ -78,7 +79,7 @@ class ToolsandboxDatetime(Assistant):
                 return clock(rng, weekday=rng.randint(1, 7))
         return clock(rng, on=date(self, rng.randint(2, 40)), zone=rng.choice(ZONES))
 
-    def request(self, rng: Random, deed: str, when: When) -> Request:
+    def request(self, rng: Random, deed: str, when: When) -> Remind | Postpone | Countdown:
         """A reminder to be set or moved, or days to be counted."""
         match deed:
             case "move":

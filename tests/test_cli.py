@@ -146,3 +146,44 @@ def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -c 'from trace_gym.cli import main; main()' list | head -n 1"
     result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=60)
     assert "Traceback" not in result.stderr
+
+
+HEAVY = {"pydantic", "jsonschema", "openai", "hypothesis", "yaml", "jinja2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spared"),
+    [
+        (["--version"], HEAVY | {"typer", "rich"}),
+        (["--help"], HEAVY),
+        (["validate", "--help"], HEAVY - {"pydantic"}),  # Typer reads the options of a command with it
+    ],
+)
+def test_help_and_version_import_no_heavy_library(arguments: list[str], spared: set[str]) -> None:
+    script = (
+        "import sys\nfrom trace_gym.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+        f"print('imported:', *{spared!r} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "imported:"
+    assert len(done.stdout.splitlines()) > 1
+
+
+def test_help_names_the_presets_that_ship() -> None:
+    from trace_gym.cli import loop
+    from trace_gym.settings import presets
+
+    assert loop.PRESETS.split(", ") == presets()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_version_reports_output_that_cannot_be_written() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from trace_gym.cli import main; main()", "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode != 0

@@ -9,6 +9,8 @@ import pickle
 import subprocess
 import sys
 import warnings
+from contextlib import ExitStack
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,14 @@ import pytest
 from conftest import TOY
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from gymnasium.wrappers import TimeLimit
 
 from trace_gym import registry
 from trace_gym.actions import FORMATS, MAX_TEXT
 from trace_gym.adapters.gymnasium import WEIGHTS, TraceEnv, Turns, UnicodeText
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError, TamperedEnv
+from trace_gym.score import reward
 from trace_gym.types import Call, Scenario
 
 GYM_ID = "trace/library-loans-v0"
@@ -356,9 +361,164 @@ def test_a_vector_is_what_single_environments_are() -> None:
     envs.close()
 
 
-def test_shared_memory_is_refused_rather_than_wrong() -> None:
-    with pytest.raises(ValueError, match="shared_memory"):
-        gymnasium.make_vec(GYM_ID, 2, vectorization_mode="async")
+def test_async_vector_works_with_and_without_shared_memory() -> None:
+    expected = trajectory(gymnasium.make_vec(GYM_ID, 3, vectorization_mode="sync"))
+    ways: list[dict[str, Any]] = [{}, {"shared_memory": False}, {"context": "spawn"}, {"copy": False}]
+    for options in ways:
+        with ExitStack() as stack:
+            envs = gymnasium.make_vec(GYM_ID, 3, vectorization_mode="async", vector_kwargs=options)
+            stack.callback(envs.close)
+            if "copy" not in options:
+                assert trajectory(envs) == expected, options
+            else:
+                assert tuple(envs.reset(seed=[5, 6, 7])[0]) == expected[0][0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "äöü🙂\n\0", "\ud800", "x" * 5])
+def test_shared_texts_arrive_as_written(text: str) -> None:
+    space = UnicodeText(5)
+    memory: Any = create_shared_memory(space, n=3)
+    write: Any = write_to_shared_memory
+    seen: Any = read_from_shared_memory(space, memory, n=3)
+    write(space, 1, text[:5], memory)
+    write(space, 2, "later", memory)
+    assert deepcopy(seen) == ("", text[:5], "later")
+    assert (len(seen), seen[-1], seen[:2]) == (3, "later", ("", text[:5]))
+    with pytest.raises(IndexError):
+        seen[3]
+    with pytest.raises(ValueError, match="at most 20"):
+        write(space, 0, "🙂" * 6, memory)
+
+
+@pytest.mark.parametrize("make_env", [make, lambda gym_id=GYM_ID, **options: gymnasium.make(gym_id, **options)])
+def test_level_option_chooses_the_level_of_one_task(make_env: Any) -> None:
+    env = make_env(level=0)
+    for level in (2, np.int64(1)):
+        assert env.reset(seed=3, options={"level": level})[1]["scenario"] == f"{TOY}/{level}/3"
+    assert env.reset(seed=3)[1]["scenario"] == f"{TOY}/0/3"
+    assert env.reset(seed=3, options={})[1]["scenario"] == f"{TOY}/0/3"
+    envs = gymnasium.make_vec(GYM_ID, 2)
+    assert list(envs.reset(seed=[3, 4], options={"level": 2})[1]["scenario"]) == [f"{TOY}/2/3", f"{TOY}/2/4"]  # type: ignore[arg-type]
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"levle": 2}, ConfigError, "found levle, expected level or scenario"),
+        ({"level": 2, "split": "test"}, ConfigError, "level or scenario"),
+        ({"level": 3}, ScenarioError, "levels 0 to 2, not 3"),
+        ({"level": -1}, ScenarioError, "not -1"),
+        ({"level": "2"}, ScenarioError, "not '2'"),
+        ({"level": 1.5}, ScenarioError, "not 1.5"),
+        ({"level": True}, ScenarioError, "not True"),
+        ({"level": 1, "scenario": f"{TOY}/2/3"}, ConfigError, "leave out one"),
+        ([2], ConfigError, "level or scenario"),
+        ({1: 2}, ConfigError, "level or scenario"),
+    ],
+)
+def test_wrong_reset_options_are_refused(options: Any, error: type[Exception], says: str) -> None:
+    env = make()
+    observation, _ = env.reset(seed=1)
+    with pytest.raises(error, match=says):
+        env.reset(seed=2, options=options)
+    assert env.episode.messages[-1]["content"] in observation  # the task under way stays
+
+
+class Passing(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A user's wrapper with a reset of its own."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        return self.env.reset(seed=seed, options=options)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: gymnasium.make(GYM_ID, level=0, max_episode_steps=2),
+        lambda: TimeLimit(make(level=0), 2),
+        lambda: Passing(TimeLimit(Passing(gymnasium.make(GYM_ID, level=0, max_episode_steps=5)), 2)),
+    ],
+)
+def test_time_limit_truncation_is_scored(build: Any) -> None:
+    env = build()
+    for _ in range(2):
+        env.reset(seed=4)
+        turns = written(env.unwrapped)
+        assert "score" not in env.step(turns[0])[4]
+        _, paid, terminated, truncated, info = env.step(turns[1])
+        assert (terminated, truncated, info["success"]) == (False, True, False)
+        assert paid == reward(env.unwrapped.episode.score)
+        assert info["score"] == env.unwrapped.episode.score.model_dump()
+
+
+def test_time_limit_of_an_outer_environment_does_not_count() -> None:
+    class Outer(gymnasium.Env[Any, Any]):
+        """An environment that plays another one inside."""
+
+        inner = make(level=0)
+
+        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+            return self.inner.reset(seed=seed)
+
+        def step(self, action: Any) -> Any:
+            return self.inner.step(action)
+
+    env = TimeLimit(Outer(), 1)
+    env.reset(seed=4)
+    assert "score" not in env.step("Hello.")[4]
+
+
+def test_vector_of_time_limited_environments_scores_truncation() -> None:
+    for options in ({}, {"vectorization_mode": "sync"}, {"vectorization_mode": "async"}):
+        envs = gymnasium.make_vec(GYM_ID, 2, max_episode_steps=1, **options)  # type: ignore[arg-type]
+        envs.reset(seed=[1, 2])  # type: ignore[arg-type]  # the base class forgets that lists will do
+        _, _, _, truncated, infos = envs.step(("Hello.", "Hello."))
+        assert truncated.all()
+        assert infos["score"]["success"].tolist() == [False, False]
+        envs.close()
+
+
+def test_changed_messages_show_neither_in_the_episode_nor_in_later_infos() -> None:
+    env = make(level=1)
+    _, info = env.reset(seed=4)
+    turns = written(env)
+    for turn in turns:
+        truth = deepcopy(env.episode.messages)
+        for message in info["messages"]:
+            message["content"] = "changed"
+            message.setdefault("extra", []).append(1)
+            for call in message.get("tool_calls", []):
+                call["function"]["arguments"] = {"parsed": True}
+                call.pop("type")
+            message.get("tool_calls", []).reverse()
+        info["messages"].clear()
+        assert env.episode.messages == truth
+        info = env.step(turn)[4]
+        assert info["messages"][: len(truth)] == truth
+        assert json.loads(json.dumps(info["messages"])) == info["messages"] == env.episode.messages
+    assert info["success"]
+
+
+def test_info_messages_become_plain_when_copied() -> None:
+    env = make(level=1)
+    env.reset(seed=4)
+    for turn in written(env)[:2]:
+        info = env.step(turn)[4]
+    for copied in (deepcopy(info["messages"]), pickle.loads(pickle.dumps(info["messages"]))):
+        assert copied == info["messages"]
+        calls = [c for m in copied for c in m.get("tool_calls", [])]
+        assert {type(m) for m in copied} == {type(c["function"]) for c in calls} == {dict}
+
+
+def test_step_does_not_copy_the_whole_conversation() -> None:
+    """The dicts that a step makes do not grow with the conversation."""
+    env = make(level=0)
+    _, info = env.reset(seed=4)
+    for _ in range(6):
+        before = list(map(id, info["messages"]))
+        info = env.step("Let me think.")[4]
+        assert list(map(id, info["messages"]))[: len(before)] == before
 
 
 def test_final_scores_reach_the_vector() -> None:

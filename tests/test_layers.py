@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = """
 errors files file_cache imports parsing terminal
 types statistics tables
-world score actions mixture schemas
+world score actions mixture schemas start_checks
 episode targets registration
 modules
 registry

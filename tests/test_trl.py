@@ -433,3 +433,50 @@ def test_the_snippet_of_the_readme_trains(tmp_path: Path, monkeypatch: pytest.Mo
     names: dict[str, Any] = {}
     exec(compile(code, "README.md", "exec"), names)
     assert names["trainer"].state.global_step == 1
+
+
+@pytest.mark.parametrize("mode", ["simple", "full"])
+def test_score_is_there_when_reward_functions_run(mode: str, user_folder: Path, tmp_path: Path) -> None:
+    seen: list[tuple[float | None, float | None]] = []
+
+    def progress(environments: list[Attempt], **_: Any) -> list[float | None]:
+        """A reward function as docs/trl.md describes it; TRL runs it before the environments' own."""
+        made = []
+        for attempt in environments:
+            score = attempt.episode.score if attempt.episode else None
+            made.append(None if attempt.episode is None or score is None else score.progress)
+            seen.append((made[-1], attempt.get_reward()))
+        return made
+
+    rows = trl.dataset([TOY], n=2, levels=[LEVEL])
+    arguments = trl.simple([TOY], say=True) if mode == "simple" else trl.full([TOY])
+    trainer_of(Scripted, tmp_path, rows, {**arguments, "reward_funcs": [progress]}).train()
+    assert [progress == 1.0 for progress, paid in seen] == [paid == 1.0 for _, paid in seen]
+    assert [(progress is None, paid is None) for progress, paid in seen] == [
+        (False, False),
+        (False, False),
+        (True,) * 2,
+    ] * 2
+
+
+def test_reading_the_score_ends_the_attempt(user_folder: Path) -> None:
+    attempt = trl.tool_class(TOY)()
+    attempt.reset(scenario=f"{TOY}/{LEVEL}/0")
+    episode = opened(attempt)
+    assert not episode.done
+    assert episode.score is not None
+    assert episode.done
+    assert attempt.get_reward() == 0.0
+
+
+def test_score_of_a_broken_verifier_is_an_error_and_the_reward_none(
+    user_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def verify(*_: Any) -> Any:
+        raise KeyError("a bug of the environment")
+
+    attempt = trl.tool_class(TOY)()
+    attempt.reset(scenario=f"{TOY}/{LEVEL}/0")
+    monkeypatch.setattr(registry.load(TOY), "verify", verify)
+    with pytest.raises(EnvBug, match="a bug of the environment"):
+        assert opened(attempt).score

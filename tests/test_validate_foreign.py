@@ -518,3 +518,69 @@ def test_a_log_cannot_be_played(tmp_path: Path) -> None:
     box = open_box(log(tmp_path / "a.jsonl", [[0.0, 1.0]]))
     with pytest.raises(Inapplicable, match="a log of rollouts is not"):
         box.begin(0)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("one turn", ["one turn"]),
+        ("", [""]),
+        (["first", "second"], ["first", "second"]),
+        (("first",), ["first"]),
+        ((n for n in ["first"]), ["first"]),
+        ([4, 0.5], ["4", "0.5"]),
+        (None, None),
+    ],
+)
+def test_solution_is_a_text_or_a_list_of_turns(told: Any, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    box = open_box(of(foreign_envs.Backwards))
+    monkeypatch.setattr(foreign_envs.Backwards, "solution", lambda self, seed: told)
+    assert box.solution(3) == expected
+
+
+@pytest.mark.parametrize("told", [b"bytes", {"role": "assistant"}, [], [None], [{"content": "x"}], 4, object()])
+def test_other_solution_is_an_error_that_names_it(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    box = open_box(of(foreign_envs.Backwards))
+    monkeypatch.setattr(foreign_envs.Backwards, "solution", lambda self, seed: told)
+    with pytest.raises(ConfigError, match=r"solution\(3\) of Backwards is not a solution: found .*, expected a text"):
+        box.solution(3)
+    found = ask(of(foreign_envs.Backwards), "TG201")["TG201"]
+    assert "expected a text, or a list of texts" in found.says
+
+
+def test_environment_with_a_text_as_solution_passes_as_one_with_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    def solution(self: foreign_envs.Backwards, seed: int) -> str:
+        self.reset(seed=seed)
+        return self.answer()
+
+    monkeypatch.setattr(foreign_envs.Backwards, "solution", solution)
+    assert ask(of(foreign_envs.Backwards), "TG201")["TG201"].verdict == "passed"
+
+
+MODULE = """
+import gymnasium
+from foreign_envs import Backwards
+gymnasium.register("here/{name}-v0", entry_point=Backwards)
+"""
+
+
+@pytest.mark.parametrize("form", ["--make here_module:here/Plain-v0", "gym:here_module:here/Plain-v0"])
+def test_installed_command_finds_a_module_in_the_working_directory(form: str, tmp_path: Path) -> None:
+    (tmp_path / "here_module.py").write_text(MODULE.format(name="Plain"))
+    root, script = Path(__file__).parents[1], "import sys; from trace_gym.cli import main; sys.exit(main())"
+    path = os.pathsep.join([str(root), str(root / "tests")])
+    # -P leaves the working directory out of sys.path, as a script in another folder does
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, "validate", *form.split(), "--only", "TG103", "--profile", "quick"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_installed_command_says_where_a_missing_module_is_looked_for(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["validate", "--make", "no_such_module:here/Plain-v0"])
+    assert "no_such_module" in str(result.exception)
+    assert result.exit_code != 0

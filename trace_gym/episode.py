@@ -13,6 +13,7 @@ from trace_gym.actions import FORMATS, Malformed, clean, read_step, read_turn
 from trace_gym.errors import ConfigError, EnvBug, ScenarioError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
+from trace_gym.start_checks import checks_at_start
 from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
 from trace_gym.world import ToolError, World, call_tool, interface_of
 
@@ -30,6 +31,9 @@ class Episode:
         scenario: The address; its level must be one of the world's.
         style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
         interface: Replaces the world's own interface, for example by the exact texts of an installed benchmark.
+        share_start: Take the verifier's checks of the start state from an earlier episode that began in the same
+            state, as the members of a GRPO group do. Only for a world whose `verify` depends on nothing but its
+            arguments; validation checks that, so `trace_gym.registry.episode` sets it.
 
     Raises:
         ScenarioError: The level does not exist.
@@ -38,7 +42,13 @@ class Episode:
     """
 
     def __init__(
-        self, world: type[World], scenario: Scenario, *, style: str = "hermes", interface: Interface | None = None
+        self,
+        world: type[World],
+        scenario: Scenario,
+        *,
+        style: str = "hermes",
+        interface: Interface | None = None,
+        share_start: bool = False,
     ) -> None:
         if scenario.level not in world.levels:
             raise ScenarioError(f"{world.id} has levels {list(world.levels)}, not {scenario.level}")
@@ -46,6 +56,7 @@ class Episode:
             raise ConfigError(f"{style!r} is no chat format; registered are {', '.join(FORMATS)}")
         self.scenario = scenario
         self.style = style
+        self.share_start = share_start
         self.interface = interface or interface_of(world)
         try:
             self.world = world.generate(Random(str(scenario)), scenario.level)
@@ -184,7 +195,8 @@ class Episode:
     def _finish(self, truncated: bool = False) -> None:
         self.done, self.truncated = True, truncated
         now = self.world.verify(self.start, self.said)
-        self.score = fold(now, self.start.verify(self.start, []), self.turns, self.malformed)
+        at_start = checks_at_start(self.start) if self.share_start else self.start.verify(self.start, [])
+        self.score = fold(now, at_start, self.turns, self.malformed)
 
 
 def _storable(words: Any) -> str:

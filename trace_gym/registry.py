@@ -201,10 +201,10 @@ def episode(scenario: Scenario | str, **options: Any) -> Episode:
 
     Args:
         scenario: An address, as a `Scenario` or as text.
-        options: Passed on to `Episode`, such as ``style``.
+        options: Passed on to `Episode`, such as ``style``. `share_start` is on unless it is given.
     """
     at = part_of(Scenario.parse(scenario) if isinstance(scenario, str) else scenario)
-    return Episode(load(at.env), at, **options)
+    return Episode(load(at.env), at, **{"share_start": True, **options})
 
 
 def part_of(scenario: Scenario) -> Scenario:

@@ -1,7 +1,8 @@
 """Every environment as a `gymnasium.Env` whose actions and observations are text.
 
 A seed is a task: ``reset(seed=s)`` begins the scenario of seed `s` in the chosen split, whatever came before.
-The turn limit is the world's own, not gymnasium's `TimeLimit`, so that an episode cut short is still scored.
+The turn limit is the world's own. Gymnasium's `TimeLimit` (``max_episode_steps``) may cut an episode shorter; it is
+scored as it stands then.
 """
 
 from __future__ import annotations
@@ -9,84 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import partial
+from operator import index
 from typing import Any
 
 import gymnasium
-from gymnasium.spaces import Space
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 
 from trace_gym import registry
-from trace_gym.actions import FORMATS, MAX_TEXT
+from trace_gym.actions import FORMATS
+from trace_gym.adapters.shown import ShownMessages
+from trace_gym.adapters.spaces import Turns, UnicodeText
+from trace_gym.adapters.step_limit import step_limit
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, RewardWeights, reward
-from trace_gym.types import Call, Message, Scenario
+from trace_gym.types import Message, Scenario
+
+__all__ = ["OPTIONS", "WEIGHTS", "TraceEnv", "Turns", "UnicodeText", "make_vec"]
 
 WEIGHTS: dict[str, RewardWeights] = {"default": DEFAULT_WEIGHTS, "sparse": SPARSE_WEIGHTS}
 """How a finished episode is paid, by name: partly for progress, or only for success."""
 
-
-class UnicodeText(Space[str]):
-    """Any text up to a length.
-
-    `gymnasium.spaces.Text` is no base of it: that one needs an alphabet, and through the shared memory of
-    `AsyncVectorEnv` its observations arrive as zeros. This space is refused there with a clear error.
-    """
-
-    def __init__(self, max_length: int, seed: int | None = None) -> None:
-        self.max_length = max_length
-        super().__init__(dtype=str, seed=seed)
-
-    @property
-    def is_np_flattenable(self) -> bool:
-        return False
-
-    def contains(self, x: Any) -> bool:
-        return isinstance(x, str) and len(x) <= self.max_length
-
-    def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        """Up to 32 printable ASCII characters."""
-        return "".join(map(chr, self.np_random.integers(32, 127, size=int(self.np_random.integers(1, 33)))))
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other).get("max_length") == self.max_length
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.max_length))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(max_length={self.max_length})"
-
-
-class Turns(UnicodeText):
-    """Assistant turns; two samples of three are calls of the environment's tools that read well."""
-
-    def __init__(self, tools: Mapping[str, Message], style: str, seed: int | None = None) -> None:
-        self.tools, self.style = dict(tools), style
-        super().__init__(MAX_TEXT, seed)
-
-    def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        if not self.tools or self.np_random.random() < 1 / 3:
-            return super().sample()
-        name = sorted(self.tools)[self.np_random.integers(len(self.tools))]
-        parameters = self.tools[name]["function"]["parameters"]
-        arguments = {k: self._value(s) for k, s in parameters.get("properties", {}).items()}
-        return FORMATS[self.style].render(Call(name, arguments))
-
-    def _value(self, schema: Message) -> Any:
-        """A value of the schema's type; what it means is chance."""
-        if choices := schema.get("enum"):
-            return choices[self.np_random.integers(len(choices))]
-        number = int(self.np_random.integers(100))
-        made: dict[str, Any] = {"integer": number, "number": number / 4, "boolean": number < 50, "object": {}}
-        if schema.get("type") == "array":
-            return [self._value(schema.get("items", {})) for _ in range(number % 3)]
-        return made.get(str(schema.get("type")), super().sample())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Turns) and (other.tools, other.style) == (self.tools, self.style)
-
-    __hash__ = UnicodeText.__hash__
+OPTIONS = frozenset({"scenario", "level"})
+"""Options of `TraceEnv.reset`."""
 
 
 class TraceEnv(gymnasium.Env[str, Any]):
@@ -99,7 +45,9 @@ class TraceEnv(gymnasium.Env[str, Any]):
     The info of `reset` and `step` holds ``messages`` (the conversation, OpenAI shape), ``tools`` (the raw JSON
     Schemas), ``scenario`` (the address that was asked for), ``part`` (the environment that it belongs to, which
     differs for a mixture) and ``turns``; at the end also ``score`` (`trace_gym.Score` as a dict, with its named
-    checks) and ``success``. All of it is the caller's to change.
+    checks) and ``success``. All of it is the caller's to change: neither the episode nor a later info shows a change.
+    A message is one object in all infos of its episode, so an earlier info that was kept does show it; to edit a
+    message and keep the original, edit a copy.
 
     Args:
         name: Name in the registry, or gymnasium id.
@@ -132,8 +80,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         _one_of("style", style, FORMATS)
         _one_of("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         self.name = registry.name_of(name) if domain is None else registry.in_domain(name, domain)
-        if level is not None and level not in range(count := registry.level_count(self.name)):
-            raise ScenarioError(f"{self.name} has levels 0 to {count - 1}, not {level}")
+        level = None if level is None else _level(self.name, level)
         self.level, self.split, self.weights, self.style = level, split, weights, style
         self.render_mode = render_mode
         self.observation_space = UnicodeText(2**20)
@@ -141,6 +88,9 @@ class TraceEnv(gymnasium.Env[str, Any]):
         self._episode: Episode | None = None
         self._scenario: Scenario | None = None
         self._tools: list[Message] = []
+        self._shown = ShownMessages([])
+        self._limit: int | None = None
+        self._steps = 0
 
     @property
     def episode(self) -> Episode:
@@ -154,13 +104,17 @@ class TraceEnv(gymnasium.Env[str, Any]):
 
         Args:
             seed: Which one. Without it a seed is drawn from `np_random`.
-            options: ``{"scenario": "env/level/seed"}`` begins exactly that one.
+            options: ``{"level": 2}`` chooses the level of this task only; ``{"scenario": "env/level/seed"}`` begins
+                exactly that scenario, whatever the seed.
 
         Raises:
-            ScenarioError: The address does not parse, or names a level that does not exist.
-            EnvNotFound: The address is another environment's.
+            ConfigError: An option is unknown, or both options are given.
+            ScenarioError: The scenario id does not parse, or a level does not exist.
+            EnvNotFound: The scenario is another environment's.
         """
         episode = self.begin(seed=seed, options=options)
+        self._limit, self._steps = step_limit(self), 0
+        self._shown = ShownMessages(episode.messages)
         if self._tools != (tools := list(episode.tools)):  # schemas are large: one copy until it is changed
             self._tools = deepcopy(tools)
         self._show(episode.messages)
@@ -169,7 +123,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
     def begin(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Episode:
         """Begin a task as `reset` does, and return the attempt instead of its text."""
         super().reset(seed=seed)
-        self._scenario = self._address((options or {}).get("scenario"), seed)
+        self._scenario = self._choose(seed, options or {})
         self._episode = self._begin(self._scenario)
         return self._episode
 
@@ -177,6 +131,9 @@ class TraceEnv(gymnasium.Env[str, Any]):
         """Take one assistant turn."""
         episode, before = self.episode, self.episode.done
         answers = episode.step(action)
+        self._steps += 1
+        if self._limit is not None and self._steps >= self._limit:
+            episode.finish()  # `TimeLimit` truncates after this step
         self._show(episode.messages[-1 - len(answers) :] if not before else answers)
         info, paid = self._info(), 0.0
         if episode.score is not None:
@@ -193,22 +150,30 @@ class TraceEnv(gymnasium.Env[str, Any]):
         """The attempt at a scenario; validation plays worlds that no registry holds."""
         return registry.episode(scenario, style=self.style)
 
-    def _address(self, asked: Any, seed: int | None) -> Scenario:
-        if asked is not None:
-            scenario = asked if isinstance(asked, Scenario) else Scenario.parse(str(asked))
-            if scenario.env != self.name:
-                raise EnvNotFound(
-                    f"{scenario} is no scenario of {self.name}; make {registry.gym_id(scenario.env)} for it"
-                )
-            return scenario
+    def _choose(self, seed: int | None, options: Mapping[str, Any]) -> Scenario:
+        """The scenario that the arguments of `reset` name."""
+        if not isinstance(options, Mapping) or not options.keys() <= OPTIONS:
+            found = ", ".join(sorted(map(str, options))) if isinstance(options, Mapping) else repr(options)
+            raise ConfigError(f"unknown options of reset: found {found}, expected {' or '.join(sorted(OPTIONS))}")
+        scenario, level = options.get("scenario"), options.get("level")
+        if scenario is not None and level is not None:
+            raise ConfigError(f"a scenario names its level: found scenario {scenario} and level {level}; leave out one")
+        if scenario is not None:
+            return self._address(scenario)
         seeds = registry.SPLITS[self.split]
         at = seeds[(seed if seed is not None else int(self.np_random.integers(len(seeds)))) % len(seeds)]
-        level = self.level if self.level is not None else registry.level_for(self.name, at)
-        return Scenario(env=self.name, level=level, seed=at)
+        chosen = self.level if level is None else _level(self.name, level)
+        return Scenario(env=self.name, level=registry.level_for(self.name, at) if chosen is None else chosen, seed=at)
+
+    def _address(self, asked: Any) -> Scenario:
+        scenario = asked if isinstance(asked, Scenario) else Scenario.parse(str(asked))
+        if scenario.env != self.name:
+            raise EnvNotFound(f"{scenario} is no scenario of {self.name}; make {registry.gym_id(scenario.env)} for it")
+        return scenario
 
     def _info(self) -> dict[str, Any]:
         return {
-            "messages": list(map(_copied, self.episode.messages)),
+            "messages": self._shown.copies(),
             "tools": list(self._tools),
             "scenario": str(self._scenario),
             "part": self.episode.scenario.env,
@@ -224,13 +189,14 @@ def make_vec(num_envs: int = 1, *, name: str, processes: bool = False, **options
     """What `gymnasium.make_vec` builds: `num_envs` copies in this process, or in one process each.
 
     A step takes tens of microseconds, less than sending it to a process and back; `processes` pays off
-    where the caller's own work between steps is what takes time.
+    where the caller's own work between steps is what takes time. Gymnasium's own
+    ``gymnasium.make_vec(..., vectorization_mode="async")`` works as well, with or without shared memory.
     """
     # "trace_gym:" makes a spawned process import what registers the id.
     build: Callable[[], gymnasium.Env[str, Any]] = partial(
         gymnasium.make, f"trace_gym:{registry.gym_id(registry.name_of(name))}", **options
     )
-    # Through shared memory text would have to be cut to a fixed length.
+    # Shared memory gains nothing for text, and takes 4 MiB for each environment.
     return AsyncVectorEnv([build] * num_envs, shared_memory=False) if processes else SyncVectorEnv([build] * num_envs)
 
 
@@ -239,17 +205,21 @@ def _one_of(key: str, given: str | None, choices: Iterable[str | None]) -> None:
         raise ConfigError(f"{key} {given!r} is unknown; expected one of {', '.join(map(str, known))}")
 
 
+def _level(name: str, given: Any) -> int:
+    """A level of an environment, from any kind of integer."""
+    try:
+        level = -1 if isinstance(given, bool) else index(given)
+    except TypeError:
+        level = -1
+    if level not in range(count := registry.level_count(name)):
+        raise ScenarioError(f"{name} has levels 0 to {count - 1}, not {given!r}")
+    return level
+
+
 def _tools(name: str) -> dict[str, Message]:
     """The tools of an environment, or of all parts of a mixture, by name."""
     parts = list(registry.mixture(name).mixture) if name in registry.mixtures() else [name]
     return {t["function"]["name"]: t for part in parts for t in interface_of(registry.load(part)).tools}
-
-
-def _copied(message: Message) -> Message:
-    """A message that shares nothing with another but its texts."""
-    if "tool_calls" not in message:
-        return {**message}
-    return {**message, "tool_calls": [{**c, "function": {**c["function"]}} for c in message["tool_calls"]]}
 
 
 def _text(messages: list[Message]) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS, TraceEnv
 from trace_gym.adapters.layout import Layout
+from trace_gym.adapters.step_limit import step_limit
 from trace_gym.adapters.talk import Choice, Obs, Talk
 from trace_gym.adapters.vocabulary import Vocabulary, vocabulary
 from trace_gym.episode import interface_of
@@ -97,6 +98,8 @@ class MenuEnv(gymnasium.Env[Obs, np.int64]):
     ) -> None:
         self.text = TraceEnv(name, level=level, split=split, weights=weights, render_mode=render_mode)
         self.render_mode = render_mode
+        self._limit: int | None = None
+        self._steps = 0
         self.menu = Menu(_tools(self.text.name), vocabulary(self.text.name, level), phrases)
         self.action_space = gymnasium.spaces.Discrete(self.menu.slots)
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (self.menu.size,), np.float32)
@@ -105,12 +108,16 @@ class MenuEnv(gymnasium.Env[Obs, np.int64]):
         """Begin a task, as `TraceEnv.reset` does."""
         super().reset(seed=seed)
         episode = self.text.begin(seed=seed, options=options)
+        self._limit, self._steps = step_limit(self), 0
         return self._talk.observation, {"scenario": str(episode.scenario)}
 
     def step(self, action: np.int64) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Do what the slot offers."""
         episode, before = self.text.episode, self.text.episode.done
         episode.step(self.chosen(int(action)))
+        self._steps += 1
+        if self._limit is not None and self._steps >= self._limit:
+            episode.finish()  # `TimeLimit` truncates after this step
         info: dict[str, Any] = {"scenario": str(episode.scenario)}
         paid = 0.0
         if episode.score is not None:

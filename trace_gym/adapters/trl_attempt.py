@@ -16,7 +16,7 @@ from trace_gym.adapters.attempt import library
 from trace_gym.episode import Action, Episode, interface_of
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights, reward
-from trace_gym.types import Message, Scenario
+from trace_gym.types import Message, Scenario, Score
 
 TRIED = "1.16"
 """The TRL whose private parts were read: `_env_tools` and `_standalone_tools`, `_generate_single_turn`."""
@@ -42,6 +42,25 @@ def check_version(why: str) -> None:
         )
 
 
+class ScoredEpisode(Episode):
+    """An episode whose score is there whenever it is read: the episode ends then, if it has not ended before."""
+
+    _score: Score | None
+
+    @property
+    def score(self) -> Score | None:
+        """The score, with its named checks.
+
+        Raises:
+            EnvBug: The verifier failed.
+        """
+        return self._score if self.done else self.finish()
+
+    @score.setter
+    def score(self, score: Score | None) -> None:
+        self._score = score
+
+
 class Attempt:
     """One rollout slot of the trainer. TRL keeps a pool of them and resets each for every rollout."""
 
@@ -52,7 +71,10 @@ class Attempt:
     """What the latest reset of this class began."""
 
     episode: Episode | None = None
-    """The attempt under way, for reward functions of your own; None once the environment itself broke."""
+    """The attempt under way, for your reward functions; None once the environment itself broke.
+
+    It ends when its `score` is read, as TRL never says that a rollout is over. Read it in reward functions only.
+    """
 
     def reset(self, scenario: str = "", prompt: Sequence[Message] = (), **row: Any) -> None:
         """Begin the attempt at a row's scenario.
@@ -69,7 +91,7 @@ class Attempt:
             raise ConfigError(f"{scenario} is a scenario of {at.env}, its row is for {self._env}")
         self.episode = None
         try:
-            self.episode = registry.episode(at)
+            self.episode = ScoredEpisode(registry.load(at.env), at, share_start=True)
         except EnvBug as bug:
             self._fail(bug)
             return

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from trace_gym import registry, terminal
+from trace_gym import terminal
 from trace_gym.cli.environments import Env, matching_names
 from trace_gym.errors import ConfigError
-from trace_gym.parsing import read_yaml
 from trace_gym.terminal import say
 
 Model = Annotated[str, typer.Option(help="lab (the embedded agent), or a Hugging Face folder or name.")]
@@ -53,6 +52,7 @@ def rollout(
 
     Example: trace-gym rollout tau2_precondition --policy oracle --out oracle.jsonl
     """
+    from trace_gym import registry
     from trace_gym.cli.actors import Sampling, actor
     from trace_gym.rollout import collect
 
@@ -101,8 +101,9 @@ def train(
 
     Example: trace-gym train tau2_precondition --level 0 --out runs/precondition
 
-    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --config qwen.yaml --out runs/qwen
+    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --out runs/qwen
     """
+    from trace_gym import registry
     from trace_gym.lab import model_folder
     from trace_gym.trainers.config import GRPOConfig
 
@@ -136,6 +137,8 @@ def route(
 
     Example: trace-gym route "Please cancel ABC123." --env tau2_precondition --env tau2_multi_step
     """
+    from trace_gym import registry
+
     _needs_lab()
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -177,6 +180,8 @@ def evaluate(
 
 
 def _settings(path: Path | None) -> dict[str, object]:
+    from trace_gym.parsing import read_yaml
+
     if path is None:
         return {}
     settings = read_yaml(path, "See docs/train.md")

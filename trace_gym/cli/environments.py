@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from trace_gym import registry, terminal
-from trace_gym.tables import Grid
+from trace_gym import terminal
 from trace_gym.terminal import say
-from trace_gym.types import Message, Scenario, Score
+
+if TYPE_CHECKING:
+    from trace_gym.types import Message, Score
 
 
 def matching_names(incomplete: str) -> list[str]:
     """Return the environments whose name starts with `incomplete`, for shell completion."""
+    from trace_gym import registry
+
     return [name for name in (*registry.names(), *registry.mixtures()) if name.startswith(incomplete)]
 
 
@@ -43,6 +46,9 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Mach
 
     Example: trace-gym list
     """
+    from trace_gym import registry
+    from trace_gym.tables import Grid
+
     rows = [(registry.gym_id(name), *_card(name)) for name in (*registry.names(), *registry.mixtures())]
     if as_json:
         keys = ("id", "capability", "levels", "title")
@@ -64,8 +70,10 @@ def show(
 
     Example: trace-gym show tau2_precondition --level 1 --seed 3
     """
+    from trace_gym import registry
     from trace_gym.policies.scripted import Oracle
     from trace_gym.rollout import play as play_episode
+    from trace_gym.types import Scenario
 
     console = terminal.console()
     name = registry.name_of(env)
@@ -89,7 +97,9 @@ def play(
 
     Example: trace-gym play tau2_precondition --seed 3
     """
+    from trace_gym import registry
     from trace_gym.score import reward
+    from trace_gym.types import Scenario
 
     console = terminal.console()
     episode = registry.episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
@@ -129,6 +139,8 @@ def play(
 
 def _card(name: str) -> tuple[str, int, str]:
     """Capability, number of levels and title of an environment or a mixture."""
+    from trace_gym import registry
+
     if name in registry.mixtures():
         mixture = registry.mixture(name)
         return f"mixture of {len(mixture.mixture)}", registry.level_count(name), mixture.title

@@ -9,8 +9,10 @@ import typer
 
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.settings import RunConfig, presets
 from trace_gym.terminal import say
+
+PRESETS = "demo, full, smoke"
+"""Names of `trace_gym.settings.presets`, which is not imported for a help text."""
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def run(
     config: Annotated[Path | None, typer.Argument(help="YAML of the run.", show_default=False)] = None,
-    preset: Annotated[str | None, typer.Option(help=f"A configuration that ships: {', '.join(presets())}.")] = None,
+    preset: Annotated[str | None, typer.Option(help=f"A configuration that ships: {PRESETS}.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder; runs/NAME by default.")] = None,
     source: Annotated[
         Path | None, typer.Option(help="A results file to diagnose instead of fresh rollouts of the model.")
@@ -37,9 +39,10 @@ def run(
     """
     from trace_gym.cli.agents import _needs_lab
     from trace_gym.pipeline import run as run_loop
+    from trace_gym.settings import RunConfig
 
     if (config is None) == (preset is None):
-        raise ConfigError(f"give a configuration file or one of --preset {', '.join(presets())}")
+        raise ConfigError(f"give a configuration file or one of --preset {PRESETS}")
     settings = RunConfig.read(config) if config is not None else RunConfig.preset(preset or "")
     if source is not None:
         if not source.is_file():

@@ -5,17 +5,17 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trace_gym import registry
 from trace_gym.cli.environments import Env, matching_names
-from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
 from trace_gym.files import cannot_write, locked, read_text
-from trace_gym.score import reward
 from trace_gym.terminal import say
+
+if TYPE_CHECKING:
+    from trace_gym.episode import Episode
 
 Envs = Annotated[
     list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False, autocompletion=matching_names)
@@ -42,9 +42,11 @@ def serve_mcp(
 
     Example: trace-gym serve-mcp tau2_precondition --seed 3
     """
+    from trace_gym import registry
     from trace_gym.adapters.attempt import Attempt
     from trace_gym.adapters.mcp import serve
     from trace_gym.adapters.problems import Problems
+    from trace_gym.score import reward
 
     def at_end(episode: Episode) -> None:
         assert episode.score is not None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from trace_gym import registry, terminal
+from trace_gym import terminal
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError, TraceGymError
-from trace_gym.tables import Grid
 from trace_gym.terminal import say
-from trace_gym.types import Manifest, Spec
+
+if TYPE_CHECKING:
+    from trace_gym.types import Manifest, Spec
 
 
 def register(app: typer.Typer) -> None:
@@ -60,6 +61,7 @@ def synthesize(
 
     For a target of your own, whose base world is written first:  --target my_target
     """
+    from trace_gym import registry
     from trace_gym.synthesize import Terms
 
     target, own = _aim(target)
@@ -99,6 +101,7 @@ def synthesize(
 
 def _aim(target: str) -> tuple[str, Path | None]:
     """The name of a target; for the folder of a user's own, which is then searched, that folder as well."""
+    from trace_gym import registry
     from trace_gym.targets.user import folder
 
     if not (Path(target) / folder.SETTINGS).is_file():
@@ -151,9 +154,11 @@ def _told(manifest: Manifest, folder: Path) -> None:
 
 def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
     """A table of what was written; the exit code is 1 where something was not."""
+    from trace_gym.tables import Grid
+
     rows: list[tuple[str | Text, ...]] = []
     for name, made in done.items():
-        if isinstance(made, Manifest):
+        if not isinstance(made, TraceGymError):
             o = made.origin
             assert o is not None
             cells = (str(o.rounds), str(o.prompt_tokens + o.completion_tokens), ", ".join(o.failed_first) or "nothing")
@@ -162,5 +167,5 @@ def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
             rows.append((name, Text(str(made), "red")))
     table = Grid(("capability", "environment", "versions", "tokens", "failed first"), rows)
     terminal.console().print(table, crop=False)
-    if any(not isinstance(made, Manifest) for made in done.values()):
+    if any(isinstance(made, TraceGymError) for made in done.values()):
         raise typer.Exit(1)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from trace_gym import registry, terminal
+from trace_gym import terminal
 from trace_gym.cli.environments import matching_names
 from trace_gym.cli.options import AllowUnisolated
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.modules import file_bytes
 from trace_gym.terminal import say
-from trace_gym.types import Finding, Report, sha256
+
+if TYPE_CHECKING:
+    from trace_gym.types import Finding, Report
 
 FAILED, UNFINISHED = 1, 2
 """Exit codes."""
@@ -73,9 +75,11 @@ def validate(
     Anybody's environment has an address: reasoning-gym:chain_sum, skyrl:gsm8k@tasks.jsonl,
     openenv:http://localhost:8000, gym:module:id (the same as --make module:id), rollouts:log.jsonl.
     """
+    from trace_gym import registry
     from trace_gym import validate as validation
     from trace_gym.validate.foreign import is_foreign
 
+    _import_from_here()
     if make is not None:
         if env is not None:
             raise ConfigError(f"--make names an environment, and so does {env}; leave one of them out")
@@ -104,9 +108,11 @@ def validate(
     asked |= {"given": given, "budget": budget}
     unadmitted = None if is_foreign(env) else _unadmitted(target)
     if unadmitted is not None:
-        before = sha256(file_bytes(unadmitted))
+        from trace_gym.modules import file_sha256
+
+        before = file_sha256(unadmitted)
         report = _confined(unadmitted, engine, workers, asked)
-        if admit and sha256(file_bytes(unadmitted)) != before:
+        if admit and file_sha256(unadmitted) != before:
             raise ReadError(f"{unadmitted} has changed while it was checked, so it is not admitted. Check it again")
     else:
         report = validation.validate(target, engine=engine, workers=workers or os.cpu_count() or 1, **asked)
@@ -130,6 +136,7 @@ def validate(
 
 def _unadmitted(target: str | Path) -> Path | None:
     """The module file behind a target, if no manifest admits it; None for what may run in this process."""
+    from trace_gym import registry
     from trace_gym.validate.source import file_behind
 
     path = file_behind(target)
@@ -170,6 +177,7 @@ def replay(
     from trace_gym.validate.foreign import is_foreign
     from trace_gym.validate.report import read
 
+    _import_from_here()
     found = read(report)
     shown = [f for f in found.findings if f.replay is not None and code in (None, f.code)]
     if not shown:
@@ -221,6 +229,15 @@ def _heading(finding: Finding) -> terminal.Console:
     console = terminal.console()
     console.print(Text.assemble((f"{finding.code} {finding.property}", "bold"), f": {finding.says}"))
     return console
+
+
+def _import_from_here() -> None:
+    """Let modules in the working directory be imported, which an installed command does not search by itself.
+
+    It is searched last, so that a file there does not hide a module of a library.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _write(path: Path, text: str) -> None:

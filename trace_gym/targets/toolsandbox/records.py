@@ -63,9 +63,20 @@ STREETS = ("Elm Road", "Harbor Street", "Mill Lane", "Hill Avenue", "Park Drive"
 HOUR, DAY = 3600.0, 86400.0
 
 
-def phone(rng: Random) -> Data:
-    """The fields of a phone with everything switched on: people, messages, reminders and tables, drawn anew."""
+def diary(rng: Random) -> Data:
+    """The fields of a phone that times depend on: the clock and the reminders."""
     now = moment(rng)
+    return {"now": now, "reminders": reminders(rng, now, rng.randint(3, 5))}
+
+
+def phone(rng: Random, known: Data | None = None) -> Data:
+    """The fields of a phone with everything switched on: people, messages, reminders and tables, drawn anew.
+
+    Args:
+        rng: Source of all that is drawn.
+        known: A `diary` that was drawn before.
+    """
+    now = known["now"] if known else moment(rng)
     people = contacts(rng, rng.randint(4, 6))
     own, *others = people.values()
     cities = {name: city(rng, name) for name in rng.sample(list(CITIES), k=2)}
@@ -77,7 +88,7 @@ def phone(rng: Random) -> Data:
         "now": now,
         "contacts": people,
         "messages": messages(rng, own, others, now, rng.randint(2, 4)),
-        "reminders": reminders(rng, now, rng.randint(3, 5)),
+        "reminders": known["reminders"] if known else reminders(rng, now, rng.randint(3, 5)),
         "cities": cities,
         "places": places(rng, cities, 3),
         "stocks": stocks(rng, rng.randint(3, 4)),

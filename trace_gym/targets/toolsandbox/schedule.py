@@ -52,24 +52,38 @@ class When:
         day = date.fromisoformat(self.on) if self.on else today + timedelta(days=ahead)
         return calendar.stamp(day.year, day.month, day.day, self.hour, self.minute) - self.zone * HOUR
 
+    def carries(self, now: float) -> bool:
+        """Whether a week, month, year or day ends in between: adding to the numbers of a date misses the time."""
+        today = calendar.moment(now).date()
+        day = date.fromisoformat(self.on) if self.on else today
+        return calendar.stamp(*self._uncarried(day, self._ahead(day)), self.minute) != self.due(now)
+
+    def _ahead(self, today: date) -> int:
+        """Days to add to the number of a day; negative for a weekday that comes next week."""
+        if self.on:
+            return 0
+        return self.weekday - today.isoweekday() if self.weekday else self.days
+
+    def _uncarried(self, day: date, ahead: int) -> tuple[int, int, int, int]:
+        """Year, month, day and hour by an expert who stays in the month and in the day."""
+        last = (date(day.year + day.month // 12, day.month % 12 + 1, 1) - timedelta(days=1)).day
+        return day.year, day.month, min(max(day.day + ahead, 1), last), (self.hour - self.zone) % 24
+
     def reckon(self, expert: Expert) -> Plan:
         """The steps of an expert, which come to the timestamp.
 
         Without the skill nothing is carried over: not into the next week, the next month, or another day.
         """
         if self.on:
-            year, month, day = map(int, self.on.split("-"))
-            ahead = 0
+            day = date.fromisoformat(self.on)
         else:
             now = yield from expert.do("get_current_timestamp")
             today = yield from expert.do("timestamp_to_datetime_info", timestamp=now)
-            year, month, day = (today[name] for name in ("year", "month", "day"))
-            ahead = self.weekday - today["isoweekday"] if self.weekday else self.days
+            day = date(today["year"], today["month"], today["day"])
+        ahead = self._ahead(day)
         if DATES not in expert.skills:
-            last = (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
-            day, hour = min(max(day + ahead, 1), last), (self.hour - self.zone) % 24
-            return (yield from _stamp(expert, year, month, day, hour, self.minute))
-        made = yield from _stamp(expert, year, month, day, self.hour, self.minute)
+            return (yield from _stamp(expert, *self._uncarried(day, ahead), self.minute))
+        made = yield from _stamp(expert, day.year, day.month, day.day, self.hour, self.minute)
         days = ahead + 7 * (ahead < 1) if self.weekday else ahead
         shift = {name: by for name, by in (("days", days), ("hours", -self.zone)) if by}
         return (yield from expert.do("shift_timestamp", timestamp=made, **shift)) if shift else made
@@ -96,6 +110,10 @@ class Remind(Request):
     @property
     def facts(self) -> dict[str, str]:
         return {"time": f"I want to be reminded {self.when}."}
+
+    def carries(self, start: Assistant) -> bool:
+        """Whether the time of the reminder has to be carried over."""
+        return self.when.carries(start.now)
 
     def perform(self, expert: Expert) -> Plan:
         if self.withheld and ASKING not in expert.skills:
@@ -125,6 +143,11 @@ class Postpone(Request):
     def wish(self) -> str:
         which = f"reminder to {self.content}" if self.content else "next upcoming reminder"
         return f"move my {which}, so that it is due {self.when}"
+
+    def carries(self, start: Assistant) -> bool:
+        """Whether the time has to be carried over, or the next reminder is not the first in the list."""
+        coming = [r for r in start.reminders.values() if _due_at(r) >= start.now]
+        return self.when.carries(start.now) or (not self.content and coming[0] is not self.meant(start))
 
     def perform(self, expert: Expert) -> Plan:
         if self.content:
@@ -176,6 +199,12 @@ class Countdown(Request):
     @property
     def wish(self) -> str:
         return f"find out how many days it is until {self.holiday}"
+
+    def carries(self, start: Assistant) -> bool:
+        """Whether the holiday comes next year."""
+        then = calendar.holiday(self.holiday, calendar.moment(start.now).year)
+        assert then is not None
+        return then < start.now
 
     def perform(self, expert: Expert) -> Plan:
         now = yield from expert.do("get_current_timestamp")

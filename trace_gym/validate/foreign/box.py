@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from trace_gym.errors import EnvNotFound
+from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.validate.properties import Inapplicable
 
 
@@ -20,6 +20,27 @@ class Turn(NamedTuple):
     done: bool
     raised: bool = False
     """Nothing was answered: the environment failed, with what stands for the observation."""
+
+
+def turns_of(made: Any, whose: str) -> list[str] | None:
+    """Return the turns of a reference solution as texts.
+
+    Args:
+        made: One text, which is one turn; several texts or numbers; or None where there is no solution.
+        whose: Where the solution comes from, for the message of the error.
+
+    Raises:
+        ConfigError: It is something else, or holds no turn.
+    """
+    if made is None:
+        return None
+    if isinstance(made, str):
+        return [made]
+    turns = None if isinstance(made, (bytes, Mapping)) or not isinstance(made, Iterable) else list(made)
+    if not turns or not all(isinstance(turn, (str, int, float)) for turn in turns):
+        found = type(made).__name__ if turns is None else repr(turns)[:200]
+        raise ConfigError(f"{whose} is not a solution: found {found}, expected a text, or a list of texts (the turns)")
+    return [str(turn) for turn in turns]
 
 
 class Busy(EnvNotFound):

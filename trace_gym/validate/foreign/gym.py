@@ -12,7 +12,7 @@ import gymnasium
 
 from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.validate.foreign.address import Address, trouble
-from trace_gym.validate.foreign.box import BlackBox, Turn
+from trace_gym.validate.foreign.box import BlackBox, Turn, turns_of
 
 STEPS = 30
 """Turns of an environment that does not say how many it has."""
@@ -22,7 +22,7 @@ class GymBox(BlackBox):
     """``gym:module:id``; options go to `gymnasium.make`.
 
     An observation is text or a list of chat messages. Where the environment (without its wrappers) has a method
-    ``solution(seed)`` that returns a list of turns, it is the reference. Ours are played by their oracle.
+    ``solution(seed)`` that returns a text or a list of turns, it is the reference. Ours are played by their oracle.
     """
 
     kind: ClassVar[str] = "a Gymnasium environment"
@@ -58,8 +58,7 @@ class GymBox(BlackBox):
 
     def solution(self, seed: int) -> list[str] | None:
         if callable(made := getattr(self.env.unwrapped, "solution", None)):
-            turns = made(seed)
-            return None if turns is None else [str(turn) for turn in turns]
+            return turns_of(made(seed), f"solution({seed}) of {type(self.env.unwrapped).__name__}")
         self.begin(seed)
         return _oracle(self.env.unwrapped, self.info)
 

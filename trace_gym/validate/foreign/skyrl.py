@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, ReadError
 from trace_gym.validate.foreign import lent
 from trace_gym.validate.foreign.address import Address, needed, trouble
-from trace_gym.validate.foreign.box import BlackBox, Turn
+from trace_gym.validate.foreign.box import BlackBox, Turn, turns_of
 
 Row = dict[str, Any]
 """``prompt`` (chat messages) and what else the environment is given, such as ``reward_spec``."""
@@ -96,7 +96,7 @@ class SkyrlBox(BlackBox):
     def solution(self, seed: int) -> list[str] | None:
         row = self._row(seed)
         if "solution" in row:
-            return [row["solution"]] if isinstance(row["solution"], str) else list(row["solution"])
+            return turns_of(row["solution"], f"the solution of row {seed}")
         return SOLUTIONS[self.env_id](row) if self.env_id in SOLUTIONS else None
 
     def close(self) -> None:
