@@ -75,7 +75,9 @@ def test_a_users_environments_go_along(to: str, user_folder: Path, tmp_path: Pat
     assert f"{ENVS}" in (out / "README.md").read_text()
 
 
-def test_the_target_of_a_users_environment_goes_along(tmp_path: Path, clean_registry: None) -> None:
+@pytest.fixture
+def depot(tmp_path: Path, clean_registry: None) -> tuple[Path, str]:
+    """The folder of a user's target, and the name of its environment."""
     data = ROOT / "tests" / "data" / "parcel_depot"
     home = init(
         tmp_path / "parcel_depot",
@@ -98,10 +100,38 @@ def test_the_target_of_a_users_environment_goes_along(tmp_path: Path, clean_regi
     text = (data / "environment.py").read_text().replace(own_class, own_class + own)
     (home.path / f"{name}.py").write_text(text)
     registry.admit(home.path / f"{name}.py", PASSED, author="hand")
-    export("trl", [name], out := tmp_path / "out")
-    shutil.rmtree(home.path)
+    return home.path, name
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_the_target_of_a_users_environment_goes_along(recorded: bool, depot: tuple[Path, str], tmp_path: Path) -> None:
+    home, name = depot
+    export("trl", [name], out := tmp_path / "out", trajectories=recorded)
+    assert (out / ENVS / "trajectories.jsonl").exists() is recorded
+    shutil.rmtree(home)
     code = f"from trace_gym import registry; print(len(registry.episode('{name}/0/3').tools))"
     assert python(code, out, **{VARIABLE: ENVS}).split() == ["5"]
+
+
+def test_command_says_that_recorded_episodes_are_copied_and_can_leave_them_out(
+    depot: tuple[Path, str], tmp_path: Path
+) -> None:
+    home, name = depot
+    app = typer.Typer()
+    exporting.register(app)
+    words = ["--to", "trl", name, "-n", "4", "--out"]
+    full = CliRunner().invoke(app, [*words, str(tmp_path / "full")])
+    assert "full/envs/trajectories.jsonl holds the recorded episodes" in full.output
+    assert "--no-trajectories leaves them out" in full.output
+    without = CliRunner().invoke(app, [*words, str(tmp_path / "part"), "--no-trajectories"])
+    assert without.exit_code == 0 and "recorded" not in without.output
+    ids = [json.loads(line)["id"] for line in (home / "trajectories.jsonl").read_text().splitlines()]
+    texts = [p.read_text() for p in (tmp_path / "part").rglob("*") if p.is_file()]
+    assert ids and not any(f'"{i}"' in text for i in ids for text in texts)
+    (home / "trajectories.jsonl").unlink()  # as in a folder that was exported without them
+    with pytest.raises(ConfigError, match="export with --no-trajectories"):
+        export("trl", [name], tmp_path / "again")
+    export("trl", [name], tmp_path / "again", trajectories=False)
 
 
 def test_nothing_is_overwritten_unless_it_is_ours_and_we_are_told(tmp_path: Path) -> None:

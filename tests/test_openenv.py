@@ -17,6 +17,7 @@ import tomllib
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ from openenv.core.harness import HarnessRunLimits, MCPHarnessAdapter, ModelStepR
 from openenv.core.llm_client import LLMResponse, ToolCall
 from openenv.core.mcp_client import MCPToolClient
 from openenv.validation import ENTRY_POINT_GROUP, Level, run_validation
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from trace_gym import registry
 from trace_gym.actions import FORMATS
@@ -200,6 +203,57 @@ def test_a_full_server_says_so() -> None:
         with Remote(url) as second, pytest.raises(RuntimeError, match="CAPACITY_REACHED"):
             second.reset(seed=1)
         assert attempt.finish() == 0.0
+
+
+def test_refused_client_is_told_the_reason_and_code() -> None:
+    with serving(app(TOY, sessions=1)) as url, Remote(url):
+        for path, more in (("/ws", "CAPACITY_REACHED"), ("/mcp", "active_sessions")):
+            with connect(f"ws{url.removeprefix('http')}{path}") as client:
+                assert more in str(client.recv(10))
+                with pytest.raises(ConnectionClosed):
+                    client.recv(10)
+                assert (client.close_code, client.close_reason) == (
+                    1013,
+                    "Server at capacity: 1/1 sessions active. Cannot accept new connections.",
+                )
+
+
+def test_sessions_that_are_never_closed_make_room_after_the_idle_timeout() -> None:
+    with serving(app(TOY, sessions=2, idle=0.3)) as url, ExitStack() as stack:
+        silent = [stack.enter_context(connect(f"ws{url.removeprefix('http')}/ws")) for _ in range(2)]
+        for client in silent:
+            with pytest.raises(ConnectionClosed):
+                client.recv(10)
+            assert (client.close_code, client.close_reason) == (4408, "no message for 0.3 seconds; connect again")
+        with Remote(url) as attempt:
+            attempt.reset(seed=1)
+            assert attempt.finish() == 0.0
+
+
+def test_large_bodies_and_messages_are_refused(url: str) -> None:
+    large = "x" * 2**21
+    with pytest.raises(urllib.error.HTTPError, match="413"):
+        ask(url, "/reset", large)
+    with Remote(url) as attempt:
+        attempt.reset(seed=1)
+        with pytest.raises(Exception, match="1009"):
+            attempt.take(large)
+        assert attempt.reward is None
+
+
+@pytest.mark.parametrize("content", ["[" * 200 + "]" * 200, "9" * 5000], ids=["deep", "long number"])
+def test_json_that_no_parser_should_see_leaves_the_session_usable(url: str, content: str) -> None:
+    with connect(f"ws{url.removeprefix('http')}/ws") as client:
+        step = '{"type": "step", "data": {"type": "call_tool", "tool_name": "search", "arguments": {"words": %s}}}'
+        client.send(step % content)
+        assert "expected at most" in json.loads(client.recv(10))["data"]["message"]
+        for odd in ("[1]", "null", '"reset"', b"\xff"):
+            client.send(odd)
+            assert "expected one in a text message" in json.loads(client.recv(10))["data"]["message"]
+        client.send('{"type": "reset", "data": {"seed": 1}}')
+        assert json.loads(client.recv(10))["type"] == "observation"
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        ask(url, "/step", {"action": {"text": "Hi."}})  # plain HTTP keeps no session
 
 
 def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:

@@ -46,12 +46,14 @@ class Export:
         n: Scenarios to train on; a quarter as many are there for validation.
         levels: Levels that take turns; all by default.
         rollouts: Episodes to put beside the scenarios, where a library has a place for them.
+        trajectories: Whether the recorded episodes of the user's own target are copied.
     """
 
     envs: tuple[str, ...]
     n: int = 256
     levels: tuple[int, ...] | None = None
     rollouts: tuple[Trajectory, ...] = ()
+    trajectories: bool = True
 
     @cached_property
     def parts(self) -> list[str]:
@@ -84,7 +86,7 @@ class Export:
                 f"{', '.join(sorted(homes))} are targets of your own; export the environments of one at a time"
             )
         for home in map(targets.find, homes):
-            files |= {place: home.path / place for place in home.files()}
+            files |= {place: home.path / place for place in _target_files(home, self.trajectories)}
         return files
 
     @cached_property
@@ -97,6 +99,23 @@ class Export:
     def turns(self) -> int:
         """Most turns of an attempt."""
         return max(registry.load(name).max_turns for name in self.parts)
+
+
+def _target_files(home: targets.TargetFolder, trajectories: bool) -> list[str]:
+    """Return the files of a target that an export holds; an environment runs without the recorded episodes.
+
+    Raises:
+        ConfigError: One is missing.
+    """
+    module = home.base_module.relative_to(home.path)
+    names = [targets.SETTINGS, targets.TOOLS, targets.POLICY, str(module), str(module.with_suffix(".json"))]
+    names += [targets.TRAJECTORIES] if trajectories else []
+    if missing := [name for name in names if not (home.path / name).is_file()]:
+        fix = "export with --no-trajectories" if missing == [targets.TRAJECTORIES] else "see docs/targets.md"
+        raise ConfigError(
+            f"the target {home.name} is incomplete: found no file {home.path / missing[0]}. To fix it, {fix}"
+        )
+    return names
 
 
 def _trl(export: Export, folder: Path) -> dict[str, Any]:
@@ -152,6 +171,7 @@ def export(
     n: int = 256,
     levels: Sequence[int] | None = None,
     rollouts: Sequence[Trajectory] = (),
+    trajectories: bool = True,
     force: bool = False,
 ) -> list[str]:
     """Write a folder for a library.
@@ -163,6 +183,7 @@ def export(
         n: Scenarios to train on, in all; a quarter as many are there for validation.
         levels: Levels that take turns; all by default.
         rollouts: Episodes that go along, for datasets.
+        trajectories: Copy the recorded episodes of a target of the user's own, which may be private.
         force: Replace the folder of an earlier export.
 
     Returns:
@@ -184,6 +205,7 @@ def export(
         n=n,
         levels=None if levels is None else tuple(levels),
         rollouts=tuple(rollouts),
+        trajectories=trajectories,
     )
     hashes = {name: registry.manifest(name).module_sha256 for name in job.parts if registry.load(name)}
     with _folder(out, force) as folder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from functools import cache, partial
 from importlib import metadata
@@ -88,12 +89,17 @@ class _Answers:
 
     def __init__(self, attempt: Attempt, types: Any) -> None:
         self.attempt, self.types = attempt, types
+        self.worker = ThreadPoolExecutor(1)
+        """Takes the calls, one after the other, so that a slow environment does not stop other sessions."""
 
     async def list_tools(self, _: Any) -> Any:
         tools = [_listed(t["function"]) for t in (*self.attempt.tools, *OWN)]
         return self.types.ListToolsResult.model_validate({"tools": tools})
 
     async def call_tool(self, params: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.worker, self._call, params)
+
+    def _call(self, params: Any) -> Any:
         attempt, before = self.attempt, self.attempt.done
         texts = attempt.call(params.name, params.arguments or {})
         wrong, over = any(t.startswith("Error:") for t in texts), None

@@ -34,15 +34,29 @@ def export(
     rollouts: Annotated[
         list[Path] | None, typer.Option(help="JSONL of trace-gym rollout, for datasets; repeat for several.")
     ] = None,
+    trajectories: Annotated[
+        bool,
+        typer.Option(
+            "--trajectories/--no-trajectories", help="Copy the recorded episodes of your target, if it has any."
+        ),
+    ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder of an earlier export.")] = False,
 ) -> None:
     """Write a folder in which environments are ready for another library, with a README that runs.
 
     Example: trace-gym export --to trl tau2_precondition tau2_multi_step --out my_run
     """
+    from trace_gym.adapters.export import ENVS
     from trace_gym.adapters.export import export as write_folder
     from trace_gym.targets.results import read_results
+    from trace_gym.targets.user.folder import TRAJECTORIES
 
     episodes = [record for path in rollouts or () for record in read_results(path)]
-    made = write_folder(to, envs, out, n=n, levels=level, rollouts=episodes, force=force)
+    made = write_folder(to, envs, out, n=n, levels=level, rollouts=episodes, trajectories=trajectories, force=force)
+    if (recorded := f"{ENVS}/{TRAJECTORIES}") in made:
+        say(
+            f"note: {out / recorded} holds the recorded episodes of your target, which may be private; "
+            "--no-trajectories leaves them out",
+            err=True,
+        )
     say(f"{len(made)} files: {out}; next: {out / 'README.md'}")

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import socket
-from contextlib import suppress
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trace_gym.cli.environments import Env, matching_names
+from trace_gym.adapters.limits import IDLE, SESSIONS
+from trace_gym.cli.environments import matching_names
 from trace_gym.errors import ConfigError
 from trace_gym.files import cannot_write, locked, read_text
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:
     from trace_gym.episode import Episode
+
+HOST, PORT = "127.0.0.1", 8000
 
 Envs = Annotated[
     list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False, autocompletion=matching_names)
@@ -31,30 +34,66 @@ def register(app: typer.Typer) -> None:
 
 
 def serve_mcp(
-    env: Env,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the scenario.")] = 0,
-    level: Annotated[int, typer.Option(min=0, help="Level of the scenario.")] = 0,
+    envs: Envs,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the scenario; 0, or with --http one drawn for each session.")
+    ] = None,
+    level: Annotated[
+        int | None, typer.Option(min=0, help="Level of the scenario; 0, or with --http one drawn from the seed.")
+    ] = None,
     split: Split = "train",
     weights: Weights = "default",
-    out: Annotated[Path | None, typer.Option(help="JSONL file that the finished attempt is added to.")] = None,
+    out: Annotated[Path | None, typer.Option(help="JSONL file to which finished rollouts are added.")] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve many sessions over HTTP, each one episode.")] = False,
+    host: Annotated[str | None, typer.Option(help=f"With --http: address to listen on. [default: {HOST}]")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help=f"With --http: 0 takes a free one. [default: {PORT}]")
+    ] = None,
+    sessions: Annotated[
+        int | None, typer.Option(min=1, help=f"With --http: most sessions at once. [default: {SESSIONS}]")
+    ] = None,
+    idle: Annotated[
+        float | None,
+        typer.Option(min=0, help=f"With --http: seconds without a request that close a session. [default: {IDLE:g}]"),
+    ] = None,
 ) -> None:
-    """Serve one attempt at a scenario over MCP, for the chat program, IDE or agent framework that starts this command.
+    """Serve episodes over MCP to a chat program, IDE or agent framework.
+
+    Without --http the client starts this command, and it serves one episode over standard input and output.
 
     Example: trace-gym serve-mcp tau2_precondition --seed 3
     """
     from trace_gym import registry
-    from trace_gym.adapters.attempt import Attempt
-    from trace_gym.adapters.mcp import serve
     from trace_gym.adapters.problems import Problems
     from trace_gym.score import reward
+
+    if out is not None:
+        _check_writable(out)
+    lock = Lock()
 
     def at_end(episode: Episode) -> None:
         assert episode.score is not None
         say(f"{episode.scenario}: reward {reward(episode.score):.2f}", err=True)
         if out is not None:
-            _append(out, episode)
+            with lock:  # sessions end in threads
+                _append(out, episode)
 
-    attempt = Attempt(registry.episode(Problems([env], level, split).at(seed)), weights=weights, at_end=at_end)
+    network = {"host": host, "port": port, "sessions": sessions, "idle": idle}
+    chosen: dict[str, Any] = {name: value for name, value in network.items() if value is not None}
+    if http:
+        from trace_gym.adapters.mcp_http import app
+
+        at, on = chosen.pop("host", HOST), chosen.pop("port", PORT)
+        made = app(envs, level=level, split=split, weights=weights, seed=seed, host=at, at_end=at_end, **chosen)
+        _listen(made, at, on, "mcp", "/mcp")
+        return
+    if chosen:
+        raise ConfigError(f"--{min(chosen)} has no effect on a server over standard input: add --http or drop it")
+    from trace_gym.adapters.attempt import Attempt
+    from trace_gym.adapters.mcp import serve
+
+    scenario = Problems(envs, level or 0, split).at(seed or 0)
+    attempt = Attempt(registry.episode(scenario), weights=weights, at_end=at_end)
     serve(attempt)
     if not attempt.done:
         say(f"{attempt.episode.scenario}: not scored, the client left before the end", err=True)
@@ -62,33 +101,50 @@ def serve_mcp(
 
 def serve_openenv(
     envs: Envs,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 is every one of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 is every one of this machine.")] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = PORT,
     level: Annotated[
         int | None, typer.Option(min=0, help="Level of every scenario; drawn from the seed if none.")
     ] = None,
     split: Split = "train",
     weights: Weights = "default",
-    sessions: Annotated[int, typer.Option(min=1, help="How many may be open at once.")] = 64,
+    sessions: Annotated[int, typer.Option(min=1, help="How many may be open at once.")] = SESSIONS,
+    idle: Annotated[float, typer.Option(min=0, help="Seconds without a message that close a session.")] = IDLE,
 ) -> None:
     """Serve environments to OpenEnv clients; seeds take turns at several.
 
     Example: trace-gym serve-openenv tau2_precondition tau2_multi_step --port 8000
     """
-    from trace_gym.adapters.attempt import library
     from trace_gym.adapters.openenv import app
 
-    made = app(envs, level=level, split=split, weights=weights, sessions=sessions)
-    uvicorn = library("uvicorn", "openenv")
+    made = app(envs, level=level, split=split, weights=weights, sessions=sessions, idle=idle)
+    _listen(made, host, port, "openenv")
+
+
+def _listen(made: Any, host: str, port: int, extra: str, path: str = "") -> None:
+    """Serve an application until Ctrl-C."""
+    from trace_gym.adapters.listening import serve
+
+    serve(made, host, port, extra, lambda url: say(f"serving at {url}{path}, Ctrl-C stops"))
+
+
+def _check_writable(path: Path) -> None:
+    """Check before a rollout that its record can be added to a file.
+
+    Raises:
+        ConfigError: It cannot.
+    """
     try:
-        listener = socket.create_server((host, port))
-    except OSError as error:
-        raise ConfigError(f"{host}:{port} cannot be listened at: {error.strerror}; name another --port") from None
-    with listener, suppress(KeyboardInterrupt):
-        say(f"serving at http://{host}:{listener.getsockname()[1]}, Ctrl-C stops")
-        uvicorn.Server(uvicorn.Config(made, log_level="warning")).run(sockets=[listener])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            path.open("a").close()
+            path.read_text(encoding="utf-8")
+        else:
+            tempfile.TemporaryFile(dir=path.parent).close()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"cannot add records to {path} ({error}): expected a JSONL file. Choose another --out"
+        ) from None
 
 
 def _append(path: Path, episode: Episode) -> None:
