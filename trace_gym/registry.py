@@ -305,7 +305,7 @@ def admit(
         capability=world.capability,
         target=world.target,
         levels=len(world.levels),
-        title=spec.title if spec else (world.__doc__ or "").strip().partition("\n")[0],
+        title=spec.title if spec else _title(world),
         spec=spec,
         spec_sha256=spec.sha256 if spec else "",
         module_sha256=sha256(source),
@@ -320,6 +320,12 @@ def admit(
     write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()
     return made
+
+
+def _title(world: type[World]) -> str:
+    """The first line of a world's docstring; empty where it has none but what `dataclass` makes of its fields."""
+    text = (world.__doc__ or "").strip()
+    return "" if text.startswith(f"{world.__name__}(") else text.partition("\n")[0]
 
 
 def _card_of(module: Path, digest: str) -> Manifest | None:

@@ -41,7 +41,7 @@ def run(
     if source is not None:
         if not source.is_file():
             raise ReadError(f"{source}: no such file; --source takes a results file of tau-bench or tau2")
-        settings = settings.model_copy(update={"source": source.resolve()})
+        settings = RunConfig.parse({**settings.model_dump(), "source": source.resolve()}, "the settings with --source")
     _needs_lab()
     folder = out or Path("runs") / (preset or (config.stem if config else "run"))
     made = run_loop(settings, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trace_gym.pipeline import agents, measure, reporting, training
+from trace_gym.pipeline import agents, measure, named, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
 
@@ -28,9 +28,12 @@ def run(config: RunConfig, folder: Path) -> Run:
     """Run the whole loop into `folder`, or what is left of it.
 
     Raises:
-        ConfigError: The folder holds something other than a run, or a stage cannot go on.
+        ConfigError: The folder holds something other than a run, the settings name what there is not, or a stage
+            cannot go on.
+        EnvNotFound: An environment that the settings name is not registered.
         NoSignal: The base model's rewards spread in no environment.
     """
+    named.check(config)
     made = Run(config, folder)
     claim_folder(made)
     for stage in STAGES:
