@@ -349,10 +349,16 @@ def described(world: type[World]) -> Description:
         capability=world.capability,
         target=world.target,
         levels=len(world.levels),
-        title=(world.__doc__ or "").strip().partition("\n")[0][:2000],
+        title=_title(world),
         base_sha256=bases.base_sha256(world),
         fingerprint=fingerprint(world),
     )
+
+
+def _title(world: type[World]) -> str:
+    """Return the first line of a world's docstring, or an empty string for the one that `dataclass` generates."""
+    text = (world.__doc__ or "").strip()
+    return "" if text.startswith(f"{world.__name__}(") else text.partition("\n")[0][:2000]
 
 
 def is_admitted(module: str | os.PathLike[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -100,6 +101,12 @@ class RunConfig(Record):
     """``lab`` is the embedded agent; otherwise a Hugging Face folder or name."""
     source: Path | None = None
     """A results file (tau-bench, tau2 or ours) to diagnose instead of fresh rollouts of `model`."""
+    folders: tuple[Path, ...] = ()
+    """Folders with environments, such as that of a target; searched besides those in TRACE_GYM_ENVS."""
+    environments: tuple[str, ...] = ()
+    """Environments to train on. Nothing is rolled out and diagnosed then."""
+    capabilities: dict[str, str] = Field(default_factory=dict)
+    """Capability -> description. Those that none of `environments` trains get an environment as diagnosed ones do."""
     target: Target = Target()
     levels: dict[str, tuple[int, ...]] = Field(default_factory=dict)
     """Environment -> the levels to train on; every level where it is not named."""
@@ -128,6 +135,38 @@ class RunConfig(Record):
         if self.author == "llm" and not self.llm.model:
             raise ValueError("author llm needs a model: set llm.model to openai:MODEL, replay:DIR or files:DIR")
         return self
+
+    @model_validator(mode="after")
+    def _named_settings_have_an_effect(self) -> Self:
+        if faults := list(self._without_effect()):
+            raise ValueError("; ".join(faults))
+        return self
+
+    @property
+    def diagnoses(self) -> bool:
+        """Whether the capabilities are diagnosed; otherwise the settings name them, or the environments."""
+        return not (self.environments or self.capabilities)
+
+    def _without_effect(self) -> Iterator[str]:
+        """Yield what the named environments and capabilities leave without effect."""
+        named = " and ".join(key for key in ("environments", "capabilities") if getattr(self, key))
+        if not named:
+            return
+        if self.source is not None:
+            yield f"source has no effect: {named} are named, so nothing is diagnosed. Remove one of them"
+        for key, default in (("rollouts", Rollouts()), ("diagnose", Diagnose())):
+            if getattr(self, key) != default:
+                yield f"{key} has no effect: {named} are named, so nothing is diagnosed. Remove {key}"
+        if twice := sorted({n for n in self.environments if self.environments.count(n) > 1}):
+            yield f"environments name {twice[0]} twice. Remove one of them"
+        if self.capabilities:
+            return
+        if self.author == "llm":
+            yield "author llm has no effect: no capabilities are named, so none is written for. Remove author"
+        if unused := sorted(self.levels.keys() - {*self.environments}):
+            yield f"levels of {unused[0]} have no effect: found none of {', '.join(self.environments)}. Remove them"
+        if self.evaluate.mixture and len(self.environments) == 1:
+            yield "evaluate.mixture has no effect: found one environment, expected at least two. Remove it"
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -143,11 +143,10 @@ def route(
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from trace_gym.lab import model_folder
-    from trace_gym.route import LogitRouter, options_for
-    from trace_gym.targets.tau2.needs import DESCRIPTIONS
+    from trace_gym.route import LogitRouter, description_of, options_for
 
     names = [registry.name_of(e) for e in env]
-    told = {n: DESCRIPTIONS.get(registry.load(n).capability, registry.manifest(n).title) for n in names}
+    told = {n: description_of(registry.manifest(n)) for n in names}
     folder = model_folder(model)
     chat, tokenizer = AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     router = LogitRouter(chat, tokenizer, options_for(told), permutations=permutations)

@@ -47,7 +47,7 @@ def run(
     if source is not None:
         if not source.is_file():
             raise ReadError(f"{source}: no such file; --source takes a results file of tau-bench or tau2")
-        settings = settings.model_copy(update={"source": source})
+        settings = RunConfig.parse({**settings.model_dump(), "source": source}, "the settings with --source")
     _needs_lab()
     if settings.author == "llm":
         from trace_gym.sandbox import require_isolation

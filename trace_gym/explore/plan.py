@@ -14,7 +14,9 @@ from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
 DRAWS = 3
-"""Calls of each tool that are drawn for a choice, besides one that should be refused."""
+"""Calls of each tool that are drawn for a choice."""
+STRANGE = 0.25
+"""How often a call about what no record holds is drawn as well."""
 LOOKS = ("read", "generic")
 Made = list[tuple[Call, str]]
 """Calls with what the agent read."""
@@ -70,7 +72,8 @@ class Explorer:
         shown = list(_shown(made))
         known, strange = (sampler(rng, self.interface, shown, self.given, strange=s) for s in (False, True))
         for tool, kind in self.interface.kinds.items():
-            for draw in (*[known] * DRAWS, strange) if kind in kinds else ():
+            draws = [known] * DRAWS + [strange] * (rng.random() < STRANGE)
+            for draw in draws if kind in kinds else ():
                 if call := draw.call_of(tool):
                     yield call
 
@@ -79,6 +82,8 @@ class Explorer:
         schema = next(t["function"]["parameters"] for t in self._tools() if t["function"]["name"] == call.tool)
         optional = [p for p in schema.get("properties", {}) if p not in schema.get("required", ())]
         told = [f"{call.tool} {'with' if p in call.arguments else 'without'} {p}" for p in optional]
+        chosen = {p: v for p, v in call.arguments.items() if isinstance(v, bool) or "enum" in schema["properties"][p]}
+        told += [f"{call.tool} {p}={v}" for p, v in chosen.items()]
         body = json.dumps(call.arguments, sort_keys=True)
         strange = any(word in body for word in STRANGERS)
         told += [f"{call.tool} {'strange' if strange else 'known'}", f"{call.tool} {body}"]

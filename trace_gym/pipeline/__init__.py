@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trace_gym.files import locked, make_folder
-from trace_gym.pipeline import agents, measure, reporting, training
+from trace_gym.pipeline import agents, measure, named, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
 
@@ -31,9 +31,12 @@ def run(config: RunConfig, folder: Path) -> Run:
     Raises:
         InUse: Another process runs into this folder.
         WriteError: The folder cannot be made.
-        ConfigError: The folder holds something other than a run, or a stage cannot go on.
+        ConfigError: The folder holds something other than a run, the settings name something that does not exist, or
+            a stage cannot go on.
+        EnvNotFound: An environment that the settings name is not registered.
         NoSignal: The base model's rewards spread in no environment.
     """
+    named.check(config)
     with locked(make_folder(folder)):
         made = Run(config, folder)
         claim_folder(made)

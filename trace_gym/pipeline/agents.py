@@ -13,13 +13,19 @@ from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.evaluate import Seen
 from trace_gym.files import write
 from trace_gym.parsing import read_model
-from trace_gym.pipeline import authoring, common
+from trace_gym.pipeline import authoring, common, named
 from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.types import Capability, Manifest, Trajectory, to_jsonl
 
 
 def rollouts(run: Run) -> None:
-    """Collect the agent's trajectories on the target's select split, or read those of a results file."""
+    """Collect the agent's trajectories on the target's select split, or read those of a results file.
+
+    Where the settings name environments or capabilities, nothing is collected.
+    """
+    if not run.config.diagnoses:
+        run.ledger.pop("rollouts", None)  # of an earlier configuration
+        return
     out = run.path("rollouts", "select.jsonl")
     if run.config.source is not None:
         _read(run)
@@ -62,7 +68,10 @@ def _read(run: Run) -> None:
 
 
 def diagnose(run: Run) -> None:
-    """Name the capabilities whose lack explains the failures."""
+    """Name the capabilities whose lack explains the failures, unless the settings name them."""
+    if not run.config.diagnoses:
+        run.ledger.pop("diagnose", None)
+        return
     source, out, page = run.path("rollouts", "select.jsonl"), run.path("diagnosis.json"), run.path("diagnosis.md")
     settings = run.config.diagnose
 
@@ -76,15 +85,20 @@ def diagnose(run: Run) -> None:
 
 
 def synthesize(run: Run) -> None:
-    """Find, or write, one environment for each capability that was retained."""
+    """Find, or write, one environment for each capability that was retained, or that the settings name."""
     source, out = run.path("diagnosis.json"), run.path("environments.json")
     config = run.config
 
     def work() -> str:
         target = _interface(config.target.env)
-        retained = read_model(source, Diagnosis, "a diagnosis", common.REDO).retained
-        found: dict[str, Manifest | str] = {c.name: _served(run, c, target) or "" for c in retained}
-        missing = [c for c in retained if not found[c.name]]
+        asked = (
+            list(read_model(source, Diagnosis, "a diagnosis", common.REDO).retained)
+            if config.diagnoses
+            else named.capabilities(config)
+        )
+        found: dict[str, Manifest | str] = {card.capability: card for card in named.manifests(config)}
+        found |= {c.name: _served(run, c, target) or "" for c in asked}
+        missing = [c for c in asked if not found[c.name]]
         if config.author == "llm" and missing:
             found |= authoring.written(run, missing, target)
         chosen = {
@@ -95,14 +109,21 @@ def synthesize(run: Run) -> None:
         unserved = {name: why for name, why in found.items() if isinstance(why, str)}
         told = [f"{name} ({why})" if why else name for name, why in unserved.items()]
         if not chosen:
+            mend = f"read {source}, lower diagnose.delta or diagnose.rho, collect more rollouts"
+            mend = mend if config.diagnoses else "name environments that train them"
             raise ConfigError(
-                f"no environment serves what was found ({', '.join(told) or 'nothing'}); read {source}, lower "
-                "diagnose.delta or diagnose.rho, collect more rollouts, or have environments written: author: llm"
+                f"no environment serves what was found ({', '.join(told) or 'nothing'}); {mend}, or have environments "
+                "written: author: llm"
             )
         write(out, json.dumps({"environments": chosen, "unserved": list(unserved)}, indent=1) + "\n")
         return ", ".join(chosen) + (f"; nothing serves {', '.join(told)}" if told else "")
 
-    depends: dict[str, Any] = {"source": source, "author": config.author, "version": VERSION}
+    depends: dict[str, Any] = {"author": config.author, "version": VERSION}
+    if config.diagnoses:
+        depends["source"] = source
+    else:
+        depends |= {"capabilities": config.capabilities, "target": config.target.env}
+        depends |= {f"environment {card.id}": card.module_sha256 for card in named.manifests(config)}
     if config.author == "llm":
         depends["llm"] = config.llm.model_dump(mode="json")
     run.stage("synthesize", depends, [out], work)
@@ -117,12 +138,12 @@ def _interface(env: str) -> str:
 
 
 def _served(run: Run, capability: Capability, target: str) -> Manifest | None:
-    """The environment of the shipped spec that serves a capability; None where no spec does."""
+    """The environment of the shipped spec, or of the user's own target, that serves a capability; None without one."""
     from trace_gym.synthesize import TemplateAuthor, serving
     from trace_gym.synthesize import synthesize as write_environment
 
     if (spec := serving(capability, target)) is None:
-        return None
+        return named.registered(capability.name, target)
     if spec.id not in registry.names():
         write_environment(spec, author=TemplateAuthor(), folder=run.path("envs"))
         registry.add_folder(run.path("envs"))

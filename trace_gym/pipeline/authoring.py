@@ -31,7 +31,7 @@ def written(run: Run, capabilities: Sequence[Capability], target: str) -> dict[s
         run.console.print(f"  {line}")
 
     model = open_model(llm.model, folder, tell, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, by=llm.by)
-    evidence = common.trajectories(run.path("rollouts", "select.jsonl"))
+    evidence = common.trajectories(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
     terms = Terms(budget=llm.seconds, policy=llm.policy)
     try:
         order = Order(capabilities, target, model, folder, terms, llm.repairs, evidence)

@@ -42,7 +42,7 @@ def env(name: str) -> dict[str, str]:
 def environments(run: Run) -> dict[str, dict[str, str]]:
     """Name -> capability, author and module hash of the environments that the synthesize stage chose."""
     found: dict[str, dict[str, str]] = stored(run.path("environments.json"))["environments"]
-    for folder in (run.path("envs"), written_to(run)):
+    for folder in (*run.config.folders, run.path("envs"), written_to(run)):
         if folder.is_dir():
             registry.add_folder(folder)
     return found

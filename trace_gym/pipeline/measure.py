@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import MissingExtra
 from trace_gym.evaluate import (
     Evaluation,
@@ -24,13 +23,11 @@ from trace_gym.evaluate import (
     routed,
 )
 from trace_gym.files import write
-from trace_gym.parsing import read_model
-from trace_gym.pipeline import common
+from trace_gym.pipeline import common, named
 from trace_gym.pipeline.jobs import PlayJob
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.training import learnable
-from trace_gym.route import LogitRouter, Routing, accuracy, options_for
-from trace_gym.targets.tau2.needs import DESCRIPTIONS
+from trace_gym.route import LogitRouter, Routing, accuracy, description_of, options_for
 from trace_gym.types import Adapter, Scenario, Trajectory
 
 
@@ -51,12 +48,14 @@ def route(run: Run) -> None:
         write(out, json.dumps({"choices": choices, "routing": reports}, indent=1) + "\n")
         return ", ".join(f"level {level}: {_accuracy(r)} to a needed option" for level, r in reports.items())
 
-    depends = {
+    depends: dict[str, Any] = {
         "route": c.route.model_dump(),
         "target": c.target.model_dump(),
         "tasks": c.evaluate.tasks,
         "names": names,
     }
+    if not c.diagnoses:
+        depends["capabilities"] = c.capabilities
     levels = {n: common.levels(run, n) for n in names}
     run.stage("route", {**depends, "levels": levels, **common.base(run), **common.env(c.target.env)}, [out], work)
 
@@ -66,9 +65,8 @@ def _router(run: Run, names: Sequence[str]) -> LogitRouter:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[lab]'") from None
-    found = read_model(run.path("diagnosis.json"), Diagnosis, "a diagnosis", common.REDO)
-    told = {c.name: c.description for c in found.capabilities} | DESCRIPTIONS
-    descriptions = {n: told.get(registry.load(n).capability, registry.manifest(n).title) for n in names}
+    known = named.descriptions(run)
+    descriptions = {n: description_of(registry.manifest(n), known) for n in names}
     options = options_for(descriptions, levels={n: common.levels(run, n) for n in names})
     folder = common.model(run)
     model = AutoModelForCausalLM.from_pretrained(folder).eval()

@@ -71,13 +71,15 @@ def open_run(folder: Path) -> Run:
 
 def collect(run: Run) -> ReportData:
     """Everything that the page can show; a stage that has not run leaves its part empty."""
-    diagnosis = run.path("diagnosis.json")
+    diagnosis, diagnosed = run.path("diagnosis.json"), run.config.diagnoses
     chosen = list(common.environments(run)) if run.path("environments.json").exists() else []
     evaluations = [Evaluation.read(p) for p in sorted(run.path("evaluation").glob("level-*.json"))]
     routing = _json(run.path("routing.json")).get("routing", {})
     return ReportData(
         run=_info(run, evaluations),
-        capabilities=read_model(diagnosis, Diagnosis, "a diagnosis").capabilities if diagnosis.exists() else (),
+        capabilities=read_model(diagnosis, Diagnosis, "a diagnosis").capabilities
+        if diagnosed and diagnosis.exists()
+        else (),
         environments=tuple(registry.manifest(n) for n in chosen),
         variance=tuple(VariancePoint.model_validate(line) for line in _lines(run.path("variance.jsonl"))),
         training=tuple(_training(run)),
@@ -93,12 +95,12 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
     who: dict[str, tuple[str, Any]] = {
         "rollouts": (c.source.name if c.source else c.model, "model"),
         "diagnose": ("rules over reference and actual writes", "rules"),
-        "synthesize": ("templates", "template"),
+        "synthesize": ("templates" if c.diagnoses else "the settings", "template"),
         "validate": (f"properties, profile {c.validation}", "code"),
         "train": (f"GRPO, LoRA rank {c.train.lora_rank}, seeds {', '.join(map(str, c.seeds))}", "code"),
         "route": (f"label logits of {c.model}", "model"),
     }
-    rollouts = {"rollouts": common.lines(run.path("rollouts", "select.jsonl")) * (c.source is None)}
+    rollouts = {"rollouts": common.lines(run.path("rollouts", "select.jsonl")) * (c.source is None and c.diagnoses)}
     rollouts["skill"] = sum(common.lines(p) for p in run.path("rollouts").glob("skill-*.jsonl"))
     rollouts["train"] = sum(r.get("rollouts", 0) for r in _json(run.path("adapters.json"), []))
     rollouts["evaluate"] = sum(common.lines(p) for p in run.path("rollouts").glob("*/*.jsonl"))

@@ -10,7 +10,23 @@ from trace_gym.errors import ConfigError
 from trace_gym.policies.scripted import Ablated, Oracle
 from trace_gym.rollout import play
 from trace_gym.route.prompt import NO_SKILL, Option, compact
-from trace_gym.types import Scenario
+from trace_gym.targets.catalogue import TARGETS
+from trace_gym.targets.tau2.needs import DESCRIPTIONS
+from trace_gym.types import Manifest, Scenario
+
+
+def description_of(card: Manifest, known: Mapping[str, str] | None = None) -> str:
+    """Return what a routing prompt says about the capability of an environment.
+
+    Args:
+        card: The environment's manifest.
+        known: Capability -> description, for capabilities that the targets which ship do not describe.
+    """
+    shipped = DESCRIPTIONS if not card.target or card.target in TARGETS else {}
+    for said in (shipped, known or {}):
+        if text := said.get(card.capability):
+            return text
+    return card.title or card.capability.replace("_", " ")
 
 
 def options_for(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
+
+from trace_gym.targets.user.formats import format_of, formatted
 
 _PREFIX = re.compile(r"(error executing tool [^:]*:|mcp error -?\d+:|error:)\s*", re.I)
 
@@ -13,7 +14,7 @@ def answer_of(result: dict[str, Any]) -> str:
     """Return the text of a result of ``tools/call``, or ``Error: `` and a sentence where the tool failed.
 
     The text blocks of a result are shown unchanged, one below the other. ``structuredContent`` is shown instead, as
-    JSON, where there are no text blocks, and where a list was split into one block per item.
+    JSON, where there are no text blocks, and where a list was split into one block per item, in the format of these.
     """
     blocks = [_block(block) for block in result.get("content") or ()]
     text = "\n".join(blocks)
@@ -23,7 +24,7 @@ def answer_of(result: dict[str, Any]) -> str:
     wrapped = isinstance(structured, dict) and structured.keys() == {"result"}
     data = structured["result"] if wrapped and structured is not None else structured
     if data is not None and (not blocks or (wrapped and isinstance(data, list))):
-        return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        return data if isinstance(data, str) else formatted(data, format_of(blocks))
     return text
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import IO, Any
 
-from trace_gym.errors import ConfigError, MissingExtra, ReadError, TraceGymError
+from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.targets.user.answers import answer_of, refusal
 from trace_gym.types import Call
 
@@ -108,26 +108,26 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
         import_module("mcp")
     except ImportError:
         raise MissingExtra("MCP servers are reached by the package mcp: pip install 'trace-gym[mcp]'") from None
-    words, started = [] if is_url(place) else _words(place), False
+    words, failure = [] if is_url(place) else _words(place), list[BaseException]()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         try:
             with (
                 import_module("anyio.from_thread").start_blocking_portal() as portal,
                 portal.wrap_async_context_manager(_session(place.strip(), words, log, seconds)) as session,
             ):
-                started = True
-                yield Server(place, session, portal, seconds)
-        except TraceGymError as error:
-            raise type(error)(f"{error}{_tail(log)}") from None
+                try:
+                    yield Server(place, session, portal, seconds)
+                except BaseException as error:  # raised once the session is closed: task groups would wrap it
+                    failure.append(error)
         except TimeoutError:
-            if started:
-                raise
             raise ReadError(f"the MCP server {place!r} did not start within {seconds:g} seconds{_tail(log)}") from None
         except Exception as error:
-            if started:
-                raise
             says = f"the MCP server {place!r} did not start: {_cause(error)}; run it by hand"
             raise ReadError(f"{says}{_tail(log)}") from None
+        for error in failure:
+            if isinstance(error, ReadError):
+                raise ReadError(f"{error}{_tail(log)}") from None
+            raise error
 
 
 def listed(place: str, seconds: float = SECONDS) -> list[dict[str, Any]]:
