@@ -71,10 +71,11 @@ def no_constant_answer(world: type[World], scenarios: Sequence[Scenario], contex
 def too_constant(solved: int, count: int) -> bool | None:
     """Whether a recipe solves too large a share of all problems; None where more problems have to show it.
 
-    A share is judged once its 95 % interval (Wilson's) lies on one side of `CONSTANT`; after the last of `LOOKS` the
-    share itself is. By the binomial distribution, with 100 problems at first, 1.4 % of the recipes that solve 66 % of
-    all problems are taken for too much, and 98 % of those that solve 74 %; a single look at 100 problems would take
-    17 % of the former. Up to four recipes are tried, so these rates of false alarms count four times at most.
+    A recipe is rejected once the 95 % interval (Wilson's) of its share lies above `CONSTANT`, and accepted once it lies
+    below. After the last of `LOOKS` an open verdict is an acceptance. By the binomial distribution, with 100 problems
+    at first, 0.9 % of the recipes that solve 67 % of all problems are rejected, 95 % of those that solve 75 %, and
+    99.9 % of those that solve 78 %; a single look at 100 problems would reject 23 % of the first. As up to four recipes
+    are tried, the rate of false alarms of an environment is at most four times that of a recipe.
     """
     span = wilson(solved, count)
     assert span is not None  # there is a problem
