@@ -73,7 +73,7 @@ def boxes() -> Iterator[Boxes]:
 
     def box(*without: str) -> Sandbox:
         if without not in made:
-            made[without] = Sandbox(TIGHT, without=without)
+            made[without] = Sandbox(TIGHT, without=without, isolated=False)
         return made[without]
 
     with pytest.MonkeyPatch.context() as patch:

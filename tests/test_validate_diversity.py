@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import comb
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from toy_world import ToyBoxes
 
 from trace_gym import registry
 from trace_gym.types import Bars, Finding, Scenario
-from trace_gym.validate import Context, choice, diversity
+from trace_gym.validate import Context, choice, diversity, recipes
 from trace_gym.validate.context import PROFILES
 from trace_gym.validate.gate import sample
 from trace_gym.validate.properties import PROPERTIES
@@ -139,3 +140,44 @@ def test_shapes_leave_out_names_ids_and_order() -> None:
     assert shapes[0] == shapes[2] != shapes[1]
     assert diversity._shape(state("A9", "X", "low", 0), kinds) != shapes[0]  # nothing is not an amount
     assert diversity._shape([1, "a"], {}) == diversity._shape(["b", 2], {})
+
+
+def rejection_rate(share: float, first: int) -> float:
+    """Probability that TG804 rejects a recipe that solves this share of all problems, by the binomial distribution."""
+    open_cases, before, rejected = {0: 1.0}, 0, 0.0
+    for count in (first, *(n for n in recipes.LOOKS if n > first)):
+        step = count - before
+        fresh = [comb(step, k) * share**k * (1 - share) ** (step - k) for k in range(step + 1)]
+        reached: dict[int, float] = {}
+        for solved, weight in open_cases.items():
+            for k, chance in enumerate(fresh):
+                reached[solved + k] = reached.get(solved + k, 0.0) + weight * chance
+        verdicts = {solved: recipes.too_constant(solved, count) for solved in reached}
+        rejected += sum(reached[solved] for solved, verdict in verdicts.items() if verdict)
+        open_cases = {solved: reached[solved] for solved, verdict in verdicts.items() if verdict is None}
+        before = count
+    assert not open_cases, "the last look leaves no verdict open"
+    return rejected
+
+
+def test_constant_answer_error_rates_are_those_that_the_docs_state() -> None:
+    rates = [rejection_rate(share, 100) for share in (0.6, 0.67, 0.7, 0.75, 0.78)]
+    assert rates == [pytest.approx(r, abs=0.0006) for r in (0.0001, 0.0089, 0.083, 0.9484, 0.9998)]
+    once = sum(comb(100, k) * 0.67**k * 0.33 ** (100 - k) for k in range(71, 101))
+    assert once == pytest.approx(0.23, abs=0.005)  # a single look at 100 problems
+    assert max(rejection_rate(0.67, first) for first in (24, 72, 75, 96)) < 0.02  # as many as other profiles begin with
+
+
+@pytest.mark.parametrize("share", [0.5, 0.67, 0.8])
+def test_constant_answer_looks_at_more_problems_only_while_open(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    counts: list[int] = []
+
+    def verdict(solved: int, count: int) -> bool | None:
+        counts.append(count)
+        return real(round(share * count), count)
+
+    real = recipes.too_constant
+    monkeypatch.setattr(recipes, "too_constant", verdict)
+    found = check(ToyBoxes, "TG804")
+    assert found.verdict == ("failed" if share > recipes.CONSTANT else "passed")
+    assert counts == sorted(set(counts)) and (len(counts) > 3) is (share == 0.67)

@@ -161,7 +161,7 @@ case(
     generate="os._exit(0)",
 )
 case("exit_by_exception", "ends the process that checks it", "statement", "SystemExit", top="raise SystemExit(0)")
-case("interrupt", "pretends that somebody pressed Ctrl-C", "builtin", "unfinished", verify="raise KeyboardInterrupt")
+case("interrupt", "fakes Ctrl-C", "builtin", "raised KeyboardInterrupt", verify="raise KeyboardInterrupt")
 case("own_copy", "hands out itself instead of a copy", "class", HARMLESS, body="def copy(self): return self")
 case("own_interface", "shows the agent other tools", "attribute", body="def show(self): return self.interface()")
 case(

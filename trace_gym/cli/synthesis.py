@@ -62,8 +62,10 @@ def synthesize(
     For a target of your own, whose base world is written first:  --target my_target
     """
     from trace_gym import registry
+    from trace_gym.sandbox import require_isolation
     from trace_gym.synthesize import Terms
 
+    require_isolation()
     target, own = _aim(target)
     folder = out or own or registry.home()
     terms = Terms(budget=seconds, policy=policy)

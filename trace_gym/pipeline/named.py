@@ -91,7 +91,7 @@ def descriptions(run: Run) -> dict[str, str]:
     path = run.path("diagnosis.json")
     if not run.config.diagnoses or not path.exists():
         return dict(run.config.capabilities)
-    return {c.name: c.description for c in Diagnosis.model_validate_json(path.read_text()).capabilities}
+    return {c.name: c.description for c in read_model(path, Diagnosis, "a diagnosis", common.REDO).capabilities}
 
 
 def _named_levels(config: RunConfig) -> dict[str, tuple[int, ...]]:

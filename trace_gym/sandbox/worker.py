@@ -155,8 +155,14 @@ def _describe(job: Job, path: Path, given: Given, tell: Tell) -> int:
 
 
 def _play(job: Job, path: Path, given: Given, tell: Tell) -> int:
-    _tripwire(job, path)
-    serve(execute(path, path.read_bytes()), sys.stdin, tell)
+    tripwire = _tripwire(job, path)
+
+    def checked(**what: Any) -> None:
+        if tripwire.deeds:
+            what = {"error": "EnvBug", "says": f"the module did what environments may not do: {tripwire.deeds[0]}"}
+        tell(**what)
+
+    serve(execute(path, path.read_bytes()), sys.stdin, checked)
     return 0
 
 

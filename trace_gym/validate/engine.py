@@ -34,6 +34,10 @@ from trace_gym.validate.properties import PROPERTIES, Broken, raised
 from trace_gym.validate.source import Target, load
 
 
+ENDING = 2.0
+"""Seconds that a process may take to end once its pipe is closed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """All that a finding depends on besides the code of its property. It travels to other processes."""
@@ -118,7 +122,7 @@ def outline(target: Target, seconds: float | None) -> Outline | None:
             return None
         found = json.loads(pipe.recv_bytes())
     except (EOFError, ConnectionError):
-        process.join()
+        process.join(ENDING)
         raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}") from None
     finally:
         process.kill()
@@ -198,7 +202,7 @@ class _Worker:
             found = Finding.model_validate_json(self.pipe.recv_bytes())
         except (EOFError, ConnectionError):
             self.alive = False
-            self.process.join()
+            self.process.join(ENDING)  # one that closed its pipe may run on, and is killed
             says = f"the process that checked it died, with exit code {self.process.exitcode}"
             return PROPERTIES[self.code].failed(Broken(says))
         return found

@@ -137,11 +137,12 @@ def validate(
         found = _prepared(target, PROFILES[profile], seeds_per_level, levels, given, engine, budget)
         if found is None:
             late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end"
-            return _report(str(target), [PROPERTIES[loading.LOADS].finding("unfinished", late)], (), profile)
+            tell(unfinished := PROPERTIES[loading.LOADS].finding("unfinished", late))
+            return _report(str(target), [unfinished], (), profile)
         job, ask = found
     except EnvBug as error:
         snippet = "" if isinstance(target, type) or is_foreign(str(target)) else LOADING.format(str(target))
-        failed = PROPERTIES[loading.LOADS].failed(Broken(str(error), snippet))
+        tell(failed := PROPERTIES[loading.LOADS].failed(Broken(str(error), snippet)))
         return _report(str(target), [failed], (), profile)
     if job.alone and engine == "ray":
         raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")

@@ -26,6 +26,8 @@ Source = tuple[str, ...]
 Pattern = tuple[tuple[str, Any], ...]
 """The writes: the tool of each, and its arguments with sources for values."""
 
+LEAST = 24
+"""Seeds of a level that are needed to say something of the level as a whole."""
 _TELLING = 10
 """Numbers below are counts and indices; that one stands somewhere says nothing."""
 _DIGITS, _LETTERS = 4, 5
@@ -215,7 +217,7 @@ class Gold:
         return {name: self._value(part) for name, part in source}
 
 
-def more(scenarios: Sequence[Scenario], context: Context, factor: int = 1, least: int = 24) -> list[Scenario]:
+def more(scenarios: Sequence[Scenario], context: Context, factor: int = 1, least: int = LEAST) -> list[Scenario]:
     """The levels of `scenarios` with more seeds: `factor` times those of the profile, and at least so many.
 
     What is said of a level as a whole needs more scenarios than a quick look at each has.
