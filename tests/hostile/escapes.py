@@ -1,6 +1,6 @@
 """Attempts to make the harness's own code reach for names, objects and tables that a module assembles at run time."""
 
-from hostile.case import HARMLESS, case
+from hostile.case import case
 
 EXPERT = "from trace_gym.targets.toolsandbox.assistant import Expert"
 REACH = '''
@@ -76,7 +76,11 @@ case(
 def plan(thing, name, found):
     found.append((yield from Expert(thing, frozenset()).do(name)))
 """,
-    generate="found = []\nlist(plan(cls, 'm' + 'ro', found))\nlist(plan(found[0][-1], '_' + '_subclasses_' + '_', found))",
+    generate="""
+found = []
+list(plan(cls, "m" + "ro", found))
+list(plan(found[0][-1], "_" + "_subclasses_" + "_", found))
+""",
 )
 DESK = """
 from trace_gym.targets.tau2.airline import AirlineDesk
@@ -145,11 +149,11 @@ case(
     "assembles a template that looks into values, and has the target's base world fill it in",
     "",
     "template|format|field",
-    imports="from trace_gym.targets.tau2.airline import AirlineDesk",
+    imports="from dataclasses import asdict\nfrom trace_gym.targets.tau2.airline import AirlineDesk",
     top="@dataclass(kw_only=True)\nclass Mine(AirlineDesk):\n    pass",
     opening="""
-mine = Mine(customer=tool)
-mine.wording = "{user._" + "_globals_" + "_[inspect].os.environ}"
+mine = Mine(customer=asdict)
+mine.wording = "{user._" + "_globals_" + "_[sys].modules[os].environ}"
 return mine.opening()
 """,
 )
@@ -187,7 +191,9 @@ case(
     body="random: Any = None",
     generate="[0 for rng.random in [lambda: 0.5]]",
 )
-case("foreign_item", "changes a list of the harness's that it was handed", "assignment", verify="said[:] = [self.thing]")
+case(
+    "foreign_item", "changes a list of the harness's that it was handed", "assignment", verify="said[:] = [self.thing]"
+)
 case("foreign_item_deleted", "deletes items of a list that it was handed", "assignment", verify="del said[0]")
 case(
     "foreign_field_by_a_helper",
@@ -252,7 +258,7 @@ case(
     "",
     "has no attribute|does not support|changed the harness",
     imports="from trace_gym.targets.tau2 import retail_records",
-    generate="(lambda table: [v.clear() for v in table.values() if isinstance(v, (dict, list))])(retail_records.PRODUCTS)",
+    generate="(lambda table: [inner.clear() for inner in table.values()])(retail_records.PRODUCTS)",
 )
 case(
     "registered_abc",

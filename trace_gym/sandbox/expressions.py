@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import dataclass
+from inspect import getattr_static
 from random import Random
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, TypedDict
 
 from trace_gym.sandbox import formats, patterns
 from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER, RANDOM
 from trace_gym.sandbox.changes import Changes
 from trace_gym.sandbox.names import UNKNOWN, Names, exported
 from trace_gym.sandbox.rules import Fault
-from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of
+from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of, parameters
+from trace_gym.world import tool
 
 TAKES_CLASSES = ("isinstance", "issubclass", "map", "filter", "defaultdict", "cast")
 
@@ -51,12 +54,22 @@ class Expressions(ast.NodeVisitor):
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
+        self._named_self(node)
         self.where.scopes.append(bindings_of(node))
         for part in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
             self.visit(part)
         self.where.scopes.pop()
 
     visit_Lambda = in_scope
+
+    def _named_self(self, node: Function) -> None:
+        """Only the first parameter of a method goes by `self`, and of a classmethod by `cls`."""
+        marks = {ast.unparse(d) for d in node.decorator_list} if isinstance(node, ast.FunctionDef) else set()
+        own = "" if not isinstance(self.parent(node), ast.ClassDef) or "staticmethod" in marks else "self"
+        own = "cls" if own and "classmethod" in marks else own
+        for n, part in enumerate(parameters(node)):
+            if part.arg in ("self", "cls") and not (n == 0 and part.arg == own):
+                self.fault(part, "assignment", f"the parameter {part.arg} is not the object of a method; rename it")
 
     def in_comprehension(self, node: Comprehension) -> None:
         first = node.generators[0].iter
@@ -112,15 +125,23 @@ class Expressions(ast.NodeVisitor):
         match node.id, call, around:
             case "super", ast.Call(args=[], keywords=[]), ast.Attribute(ctx=ast.Load()):
                 return
-            case "vars", ast.Call(args=[_], keywords=[]), ast.Call(func=ast.Name(id="dict"), args=[only]) if (
-                only is call
+            case "vars", ast.Call(args=[of], keywords=[]), ast.Call(func=ast.Name(id="dict"), args=[only]) if (
+                only is call and not self._is_code(of)
             ):
                 return
-            case "vars", ast.Call(args=[_], keywords=[]), ast.Dict(keys=keys, values=values):
+            case "vars", ast.Call(args=[of], keywords=[]), ast.Dict(keys=keys, values=values) if not self._is_code(of):
                 if any(key is None and value is call for key, value in zip(keys, values, strict=True)):
                     return
-        says = "call it without arguments" if node.id == "super" else "write dict(vars(x)), or use dataclasses.asdict"
+        says = "call it without arguments" if node.id == "super" else "write dict(vars(x)) of an object, or asdict(x)"
         self.fault(node, "builtin", f"{node.id}: {says}")
+
+    def _is_code(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression is a class, a function or an import, and not an object of the state."""
+        if not isinstance(node, ast.Name) or node.id in seen:
+            return False
+        if self.where.local(node.id) and node.id != "cls":
+            return any(self._is_code(value, seen | {node.id}) for value in self.where.origins(node.id) or ())
+        return self.names.constant(node.id) is None
 
     def imported(self, node: ast.expr, found: Any) -> None:
         """An imported thing where an expression uses it."""
@@ -130,11 +151,21 @@ class Expressions(ast.NodeVisitor):
                 self.fault(node, "value", f"{text} is a module; name what is needed of it")
         elif found is Random:
             self.fault(node, "random", "draw from the rng that generate is given; Random stands in annotations only")
+        elif found in (tool, dataclass):
+            self.fault(node, "decorator", f"{text} is a decorator; write @{text} above what it decorates")
+        elif found in (NamedTuple, TypedDict):
+            self.fault(node, "class", f"{text} is a base class; write class Name({text})")
         elif not isinstance(found, type):
+            if getattr(found, "__module__", "") == "typing" and not callable(found):
+                self._special_form(node, parent, text)
             if getattr(found, "__module__", "") == "re" and callable(found) and not self.called(node):
                 self.fault(node, "regex", f"call {text} with a constant pattern")
         elif not self._class_position(node, parent):
             self.fault(node, "value", f"{text} is a class; call it, inherit from it or test for it")
+
+    def _special_form(self, node: ast.AST, parent: ast.AST | None, text: str) -> None:
+        if not self._class_position(node, parent):
+            self.fault(node, "value", f"{text} is a type; it stands in annotations")
 
     def _class_position(self, node: ast.AST, parent: ast.AST | None) -> bool:
         match parent:
@@ -156,8 +187,12 @@ class Expressions(ast.NodeVisitor):
         base = self.where.resolve(node.value)
         if not isinstance(base, ModuleType):
             self.visit(node.value)
-            if isinstance(node.ctx, ast.Load):
+            offered = METHODS | CLOCK | RANDOM  # of these, the next look says more
+            if base is not UNKNOWN and node.attr not in offered and not _is_ours(base):
+                self.fault(node, "attribute", f"{ast.unparse(node.value)} offers no {node.attr} to environments")
+            elif isinstance(node.ctx, ast.Load):
                 self.looked_up(node, node.attr)
+                self._unbound(node)
         elif node.attr not in exported(base):
             self.fault(node, "attribute", f"{base.__name__} offers no {node.attr} to environments")
         else:
@@ -170,6 +205,22 @@ class Expressions(ast.NodeVisitor):
             self.changes.mutated(node, node.value)
         elif node.attr == "format" and not self.called(node):
             self.fault(node, "format", "call format where the template stands")
+
+    def _unbound(self, node: ast.Attribute) -> None:
+        """A method of a class, looked up in the class, is called with `self` and nothing else."""
+        kind, parent = self.where.resolve(node.value), self.parent(node)
+        named = node.value.id if isinstance(node.value, ast.Name) and not self.where.local(node.value.id) else ""
+        own = next((n for n in self.names.top.get(named, ()) if isinstance(n, ast.ClassDef)), None)
+        if own is not None:
+            bare = any(isinstance(n, ast.FunctionDef) and n.name == node.attr and not _static(n) for n in own.body)
+        else:
+            held = getattr_static(kind, node.attr, None) if isinstance(kind, type) and _is_ours(kind) else None
+            bare = isinstance(held, FunctionType)
+        match parent:
+            case ast.Call(func=func, args=[ast.Name(id="self"), *_]) if func is node:
+                return
+        if bare:
+            self.fault(node, "value", f"{ast.unparse(node)} is a method; call it on an object, or by super()")
 
     def looked_up(self, node: ast.AST, attr: str) -> None:
         """An attribute that is read of some object."""
@@ -213,6 +264,15 @@ class Expressions(ast.NodeVisitor):
         if func.attr == "shuffle" or (unbound and func.attr in MUTATORS):  # such as list.append(x, 1)
             for changed in node.args[:1]:
                 self.changes.mutated(node, changed)
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether an imported thing is a class of the contract or of a target, or data."""
+    return not callable(value) or str(getattr(value, "__module__", "")).startswith("trace_gym.")
+
+
+def _static(node: ast.FunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id in ("classmethod", "staticmethod") for d in node.decorator_list)
 
 
 def _of_datetime(value: Any) -> bool:

@@ -210,7 +210,7 @@ class Owners:
 
 
 def _of_import(found: Any) -> Sources:
-    """Tables of the target are nobody's to change, and the rule about what is shared says so; what they hold is plain."""
+    """What an import leads to: the tables of a target hold plain data, and the rule on shared state protects them."""
     return ELSEWHERE if callable(found) or isinstance(found, ModuleType) else NEW
 
 

@@ -141,7 +141,7 @@ class Where:
             case ast.Name(id=name):
                 return name not in seen and any(self.shared(v, seen | {name}) for v in self.origins(name) or ())
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
-                return attr in self.names.constants
+                return attr in self.names.constants or attr in self.names.tables
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 return self.shared(value, seen)
             case ast.Call(func=ast.Attribute(attr="choice"), args=[value]):
