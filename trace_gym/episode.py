@@ -14,7 +14,7 @@ from trace_gym.errors import ConfigError, EnvBug, ScenarioError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
 from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
-from trace_gym.world import ToolError, World, call_tool, interface_of
+from trace_gym.world import ToolError, World, call_tool
 
 __all__ = ["Action", "Episode", "complaint_about", "interface_of"]
 
@@ -185,6 +185,16 @@ class Episode:
         self.done, self.truncated = True, truncated
         now = self.world.verify(self.start, self.said)
         self.score = fold(now, self.start.verify(self.start, []), self.turns, self.malformed)
+
+
+_interfaces: dict[type[World], Interface] = {}
+
+
+def interface_of(world: type[World]) -> Interface:
+    """The world's own interface, built once per class."""
+    if world not in _interfaces:
+        _interfaces[world] = world.interface()
+    return _interfaces[world]
 
 
 def _storable(words: Any) -> str:

@@ -110,33 +110,23 @@ class World:
         return pickle.loads(pickle.dumps(self, -1))  # type: ignore[no-any-return]  # 4x faster than deepcopy
 
 
-_interfaces: dict[type[World], Interface] = {}
-
-
-def interface_of(world: type[World]) -> Interface:
-    """Return the interface of a world class; it is built once per class."""
-    if world not in _interfaces:
-        _interfaces[world] = world.interface()
-    return _interfaces[world]
-
-
 def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
     """Call a tool of a world by its name; the harness and the experts of all targets call tools only through here.
 
-    The name is data that a generated module may have assembled. It must be in the tool table of the interface, and
-    the method is taken from the class, so that no private method, no attribute and no value of a field is called.
+    The name is data that a generated module may have assembled. Only a method that the class, or a class that it
+    inherits from, marks with `tool` is called: no other method, no special method, and no value of a field.
 
     Raises:
-        ToolError: The tool refuses the call.
+        ToolError: The tool refuses.
         ValueError: The object is no world, or has no tool of this name.
     """
     if not isinstance(world, World):
         raise ValueError(f"cannot call a tool: found an object of type {type(world).__name__}, expected a World")
-    kinds = interface_of(type(world)).kinds
-    held = next((vars(kind)[name] for kind in type(world).__mro__ if name in vars(kind)), None)
-    if name not in kinds or not isinstance(held, FunctionType):
-        raise ValueError(f"no tool is called {name!r}; the tools of {type(world).__name__} are {', '.join(kinds)}")
-    return held(world, **arguments)
+    held = [vars(kind)[name] for kind in type(world).__mro__ if name in vars(kind)]
+    marked = any(isinstance(method, FunctionType) and hasattr(method, "_tool_kind") for method in held)
+    if not (marked and isinstance(held[0], FunctionType)):
+        raise ValueError(f"no tool is called {name!r}: {type(world).__name__} has no method of this name marked @tool")
+    return held[0](world, **arguments)
 
 
 def plan_of(world: World, expert: Literal["oracle", "ablated"]) -> Iterator[Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import getattr_static
 from random import Random
@@ -15,7 +16,7 @@ from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER,
 from trace_gym.sandbox.changes import Changes
 from trace_gym.sandbox.names import UNKNOWN, Names, exported
 from trace_gym.sandbox.rules import Fault
-from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of, parameters
+from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of, parameters, part_of
 from trace_gym.world import tool
 
 TAKES_CLASSES = ("isinstance", "issubclass", "map", "filter", "defaultdict", "cast")
@@ -76,6 +77,7 @@ class Expressions(ast.NodeVisitor):
         self.visit(first)  # the only part that is evaluated outside
         self.where.scopes.append(bindings_of(node))
         for generator in node.generators:
+            self.changes.assigned(generator.target, part_of(generator.iter))
             for part in (generator.target, *generator.ifs, *([generator.iter] if generator.iter is not first else [])):
                 self.visit(part)
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
@@ -207,20 +209,33 @@ class Expressions(ast.NodeVisitor):
             self.fault(node, "format", "call format where the template stands")
 
     def _unbound(self, node: ast.Attribute) -> None:
-        """A method of a class, looked up in the class, is called with `self` and nothing else."""
-        kind, parent = self.where.resolve(node.value), self.parent(node)
-        named = node.value.id if isinstance(node.value, ast.Name) and not self.where.local(node.value.id) else ""
-        own = next((n for n in self.names.top.get(named, ()) if isinstance(n, ast.ClassDef)), None)
-        if own is not None:
-            bare = any(isinstance(n, ast.FunctionDef) and n.name == node.attr and not _static(n) for n in own.body)
-        else:
-            held = getattr_static(kind, node.attr, None) if isinstance(kind, type) and _is_ours(kind) else None
-            bare = isinstance(held, FunctionType)
-        match parent:
+        """Refuse a method that is looked up in a class, except to call it with `self`: it would change any object."""
+        match self.parent(node):
             case ast.Call(func=func, args=[ast.Name(id="self"), *_]) if func is node:
                 return
-        if bare:
+        kind = self.where.resolve(node.value)
+        held = getattr_static(kind, node.attr, None) if isinstance(kind, type) and _is_ours(kind) else None
+        own = [line for named in self._classes(node.value) for line in named.body]
+        methods = [line for line in own if isinstance(line, ast.FunctionDef) and line.name == node.attr]
+        if isinstance(held, FunctionType) or any(not _static(line) for line in methods):
             self.fault(node, "value", f"{ast.unparse(node)} is a method; call it on an object, or by super()")
+
+    def _classes(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> Iterator[ast.ClassDef]:
+        """The own classes that an expression may stand for."""
+        match node:
+            case ast.Name(id="cls"):
+                yield from (n for nodes in self.names.top.values() for n in nodes if isinstance(n, ast.ClassDef))
+            case ast.Name(id=name) if name not in seen and self.where.local(name):
+                for value in self.where.bound(name):
+                    if isinstance(value, ast.expr):
+                        yield from self._classes(value, seen | {name})
+            case ast.Name(id=name):
+                yield from (n for n in self.names.top.get(name, ()) if isinstance(n, ast.ClassDef))
+            case ast.Subscript(value=value):
+                yield from self._classes(value, seen)
+            case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
+                for value in values:
+                    yield from self._classes(value, seen)
 
     def looked_up(self, node: ast.AST, attr: str) -> None:
         """An attribute that is read of some object."""
@@ -260,6 +275,8 @@ class Expressions(ast.NodeVisitor):
         if func.attr == "format":
             for says in formats.faults(func.value, self.where):
                 self.fault(node, "format", says)
+        if func.attr in MUTATORS:
+            self.changes.added(func.value, node)
         unbound = isinstance(func.value, ast.Name) and func.value.id in BUILTINS and not self.where.local(func.value.id)
         if func.attr == "shuffle" or (unbound and func.attr in MUTATORS):  # such as list.append(x, 1)
             for changed in node.args[:1]:
