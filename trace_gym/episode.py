@@ -15,7 +15,7 @@ from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
 from trace_gym.start_checks import checks_at_start
 from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
-from trace_gym.world import ToolError, World, call_tool, interface_of
+from trace_gym.world import ToolError, World, call_tool
 
 __all__ = ["Action", "Episode", "complaint_about", "interface_of"]
 
@@ -197,6 +197,15 @@ class Episode:
         now = self.world.verify(self.start, self.said)
         at_start = checks_at_start(self.start) if self.share_start else self.start.verify(self.start, [])
         self.score = fold(now, at_start, self.turns, self.malformed)
+
+
+_interfaces: dict[type[World], Interface] = {}
+
+
+def interface_of(world: type[World]) -> Interface:
+    """The world's own interface, built once per class."""
+    known = _interfaces.get(world)
+    return known if known is not None else _interfaces.setdefault(world, world.interface())
 
 
 def _storable(words: Any) -> str:

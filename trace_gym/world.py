@@ -102,11 +102,12 @@ class World:
     def interface(cls) -> Interface:
         """What an agent sees; read from the tools unless a target provides it."""
         methods = {name: getattr(cls, method) for name, method in tool_methods(cls).items()}
+        kinds = {name: _marked(cls, method)._tool_kind for name, method in tool_methods(cls).items()}
         return Interface(
             name=cls.id,
             policy=inspect.cleandoc(cls.__doc__ or ""),
             tools=tuple(_schema(n, m) for n, m in methods.items()),
-            kinds={n: m._tool_kind for n, m in methods.items()},
+            kinds=kinds,
             conventions="In each turn either write to the user or make one tool call, never both.",
         )
 
@@ -122,32 +123,22 @@ class World:
         return pickle.loads(pickle.dumps(self, -1))  # type: ignore[no-any-return]  # 4x faster than deepcopy
 
 
-_interfaces: dict[type[World], Interface] = {}
-
-
-def interface_of(world: type[World]) -> Interface:
-    """Return the interface of a world class; it is built once per class."""
-    known = _interfaces.get(world)
-    return known if known is not None else _interfaces.setdefault(world, world.interface())  # threads get one object
-
-
 def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
     """Call a tool of a world by its name; the harness and the experts of all targets call tools only through here.
 
-    The name is data that a generated module may have assembled. It must be in the tool table of the interface, and
-    the method is taken from the class, so that no private method, no attribute and no value of a field is called.
+    The name is data that a generated module may have assembled. Only a method that the class, or a class that it
+    inherits from, marks with `tool` is called: no other method, no special method, and no value of a field.
 
     Raises:
-        ToolError: The tool refuses the call.
+        ToolError: The tool refuses.
         ValueError: The object is no world, or has no tool of this name.
     """
     if not isinstance(world, World):
         raise ValueError(f"cannot call a tool: found an object of type {type(world).__name__}, expected a World")
-    kinds = interface_of(type(world)).kinds
-    method = tool_methods(type(world)).get(name, name)
+    method = tool_methods(type(world)).get(name, "")
     held = next((vars(kind)[method] for kind in type(world).__mro__ if method in vars(kind)), None)
-    if name not in kinds or not isinstance(held, FunctionType):
-        raise ValueError(f"no tool is called {name!r}; the tools of {type(world).__name__} are {', '.join(kinds)}")
+    if not isinstance(held, FunctionType):
+        raise ValueError(f"no tool is called {name!r}: {type(world).__name__} has no method of this name marked @tool")
     return held(world, **{python_name(key): value for key, value in arguments.items()})
 
 
@@ -170,10 +161,16 @@ def tool_methods(world: type[World]) -> Mapping[str, str]:
     return known
 
 
+def _marked(world: type[World], method: str) -> Any:
+    """Return the function marked `@tool` behind a method, which a subclass may override without marking it again."""
+    found = (vars(kind).get(method) for kind in world.__mro__)
+    return next((f for f in found if isinstance(f, FunctionType) and hasattr(f, "_tool_kind")), None)
+
+
 def _read_tools(world: type[World]) -> dict[str, str]:
     table: dict[str, str] = {}
     for method in dir(world):
-        if hasattr(marked := getattr(world, method, None), "_tool_kind"):
+        if marked := _marked(world, method):
             name = getattr(marked, "_tool_name", "") or method
             if name in table:
                 raise TypeError(f"two methods are marked as the tool {name!r}: found {table[name]} and {method}")

@@ -1,6 +1,6 @@
 """Attempts to make the harness's own code reach for names, objects and tables that a module assembles at run time."""
 
-from hostile.case import HARMLESS, case
+from hostile.case import case
 
 EXPERT = "from trace_gym.targets.toolsandbox.assistant import Expert"
 REACH = '''
@@ -62,7 +62,7 @@ case(
 tripwire = load("sys").modules.get("trace_gym.sandbox.tripwire")
 if tripwire is not None:
     tripwire.QUIET = Everything()
-if "trace-gym-work" not in load("os").getcwd():
+if "trace-gym" not in load("os").getcwd():
     load("os").system("echo " + load("os").environ.get("<VARIABLE>", "") + " > <OUTSIDE>/written")
 """,
 )
@@ -76,7 +76,11 @@ case(
 def plan(thing, name, found):
     found.append((yield from Expert(thing, frozenset()).do(name)))
 """,
-    generate="found = []\nlist(plan(cls, 'm' + 'ro', found))\nlist(plan(found[0][-1], '_' + '_subclasses_' + '_', found))",
+    generate="""
+found = []
+list(plan(cls, "m" + "ro", found))
+list(plan(found[0][-1], "_" + "_subclasses_" + "_", found))
+""",
 )
 DESK = """
 from trace_gym.targets.tau2.airline import AirlineDesk
@@ -103,13 +107,13 @@ class Odd(Request):
 class Mine(AirlineDesk):
     pass
 """,
-    generate="Mine(requests=[Odd()]).served()",
+    generate="Mine(requests=[Odd('X')]).served()",
 )
 case(
     "desk_calls_a_field",
     "keeps something to call in a field that goes by a tool's name",
     "",
-    "no tool|assigned|may not",
+    "no tool",
     imports=DESK,
     top="""
 @dataclass
@@ -125,7 +129,7 @@ class Odd(Request):
 class Mine(AirlineDesk):
     think: Any = dict
 """,
-    generate="Mine(requests=[Odd()]).served()",
+    generate="Mine(requests=[Odd('X')]).served()",
 )
 case(
     "desk_guards_any_attribute",
@@ -145,11 +149,11 @@ case(
     "assembles a template that looks into values, and has the target's base world fill it in",
     "",
     "template|format|field",
-    imports="from trace_gym.targets.tau2.airline import AirlineDesk",
+    imports="from dataclasses import asdict\nfrom trace_gym.targets.tau2.airline import AirlineDesk",
     top="@dataclass(kw_only=True)\nclass Mine(AirlineDesk):\n    pass",
     opening="""
-mine = Mine(customer=tool)
-mine.wording = "{user._" + "_globals_" + "_[inspect].os.environ}"
+mine = Mine(customer=asdict)
+mine.wording = "{user._" + "_globals_" + "_[sys].modules[os].environ}"
 return mine.opening()
 """,
 )
@@ -187,7 +191,9 @@ case(
     body="random: Any = None",
     generate="[0 for rng.random in [lambda: 0.5]]",
 )
-case("foreign_item", "changes a list of the harness's that it was handed", "assignment", verify="said[:] = [self.thing]")
+case(
+    "foreign_item", "changes a list of the harness's that it was handed", "assignment", verify="said[:] = [self.thing]"
+)
 case("foreign_item_deleted", "deletes items of a list that it was handed", "assignment", verify="del said[0]")
 case(
     "foreign_field_by_a_helper",
@@ -252,7 +258,7 @@ case(
     "",
     "has no attribute|does not support|changed the harness",
     imports="from trace_gym.targets.tau2 import retail_records",
-    generate="(lambda table: [v.clear() for v in table.values() if isinstance(v, (dict, list))])(retail_records.PRODUCTS)",
+    generate="(lambda table: [inner.clear() for inner in table.values()])(retail_records.PRODUCTS)",
 )
 case(
     "registered_abc",
@@ -350,4 +356,103 @@ case(
     "regex",
     imports="import re",
     reply='re.search(rf"(?:aa|{re.escape(self.thing)})*b", text)',
+)
+
+BLIND = """
+tripwire = sys.modules["trace_gym.sandbox.tripwire"]
+class Everything(frozenset):
+    def __contains__(self, thing): return True
+kept = dict(vars(tripwire))
+vars(tripwire).update(QUIET=Everything(), MEANS=Everything(), MOST=0, OF_FUNCTIONS=Everything())
+vars(tripwire).update(len=lambda _: 99, type=lambda _: None, sys=None)
+for name in ("asleep", "path", "name", "_hook", "_read"):
+    try:
+        setattr(tripwire.Tripwire, name, Everything())
+    except Exception:
+        pass
+"""
+case(
+    "blinded_tripwire",
+    "replaces whatever the tripwire looks at, and opens a file",
+    "import",
+    "may not do",
+    imports="import sys",
+    generate=BLIND + 'open("<OUTSIDE>/written", "w")',
+)
+case(
+    "blinded_and_restored",
+    "replaces whatever the tripwire looks at, opens a file, and puts it back",
+    "import",
+    "may not do",
+    imports="import sys",
+    generate=BLIND
+    + """
+try:
+    open("<OUTSIDE>/written", "w")
+except OSError:
+    pass
+vars(tripwire).clear()
+vars(tripwire).update(kept)
+""",
+)
+OBJECT = "random: Any = None\ntable: Any = None"
+PART = """
+@dataclass
+class Part:
+    value: Any = None
+    random: Any = None
+
+    def change(self):
+        self.random = 1
+"""
+for name, rule, places in (
+    ("returned", "assignment", {"top": "def same(x): return x", "generate": "same(rng).random = 1"}),
+    ("listed", "assignment", {"generate": "[rng][0].random = 1"}),
+    ("matched", "assignment", {"generate": "match rng:\n    case x:\n        x.random = 1"}),
+    ("put_into_a_list", "assignment", {"generate": "kept = []\nkept.append(rng)\nkept[0].random = 1"}),
+    ("put_into_a_dict", "assignment", {"generate": "kept = {}\nkept['a'] = rng\nkept['a'].random = 1"}),
+    ("put_into_a_part", "assignment", {"top": PART, "generate": "part = Part(rng)\npart.value.random = 1"}),
+    ("put_into_a_field", "assignment", {"generate": "mine = cls('x')\nmine.table = rng\nmine.table.random = 1"}),
+    ("put_there_by_a_loop", "assignment", {
+        "generate": "mine = cls('x')\n[0 for mine.table in [rng]]\nmine.table.random = 1",
+    }),
+    ("bound_by_nonlocal", "assignment", {
+        "generate": "x = []\ndef inner():\n    nonlocal x\n    x = rng\ninner()\nx.random = 1",
+    }),
+    ("read_by_a_method", "assignment", {
+        "body": OBJECT + "\ndef get(self):\n    return self.table",
+        "generate": "mine = cls('x')\nmine.table = rng\nmine.get().random = 1",
+    }),
+    ("made_self", "value", {"top": PART, "generate": "Part.change(rng)"}),
+    ("made_self_by_map", "value", {"top": PART, "generate": "list(map(Part.change, [rng]))"}),
+    ("made_self_by_a_loop", "value", {"top": PART, "generate": "for kind in (Part,):\n    kind.change(rng)"}),
+    ("called_self", "assignment", {"top": "def change(self): self.random = 1", "generate": "change(rng)"}),
+):  # fmt: skip
+    case(
+        f"foreign_object_{name}",
+        f"assigns a declared field of an object that it was handed ({name})",
+        rule,
+        **{"body": OBJECT, **places},
+    )
+COUNT = "SEEN = []"
+case("state_by_a_kept_method", "keeps a method", "shared-state", top=COUNT, generate="f = SEEN.append\nf(1)")
+case("state_by_an_unbound_method", "counts by list", "shared-state", top=COUNT, generate="list.append(SEEN, 1)")
+case(
+    "state_by_a_parameter",
+    "counts in what a parameter is bound to again",
+    "shared-state",
+    top=COUNT,
+    generate="def count(x=None):\n    x = SEEN\n    x.append(1)\ncount()",
+)
+case(
+    "template_put_into_a_list",
+    "formats a template of its state that it puts beside a constant one",
+    "format",
+    opening="texts = ['{a}']\ntexts.append(self.thing)\nreturn texts[1].format(a=self)",
+)
+case(
+    "template_put_into_a_dict",
+    "formats a template of its state that it puts in place of a constant one",
+    "format",
+    opening="texts = {'a': '{a}'}\ntexts['a'] = self.thing\nreturn texts['a'].format(a=self)",
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import collections.abc
+import functools
 import itertools
+import types
+from importlib.machinery import ModuleSpec
 
 from trace_gym import world
 
@@ -34,8 +38,8 @@ AT_THE_TOP = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.Ass
 IN_A_CLASS = (ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.Expr, ast.Pass)
 
 EXCEPTIONS = _words(
-    "ArithmeticError AssertionError IndexError KeyError LookupError NotImplementedError OverflowError StopIteration",
-    "TypeError ValueError ZeroDivisionError",
+    "ArithmeticError AssertionError IndexError KeyError LookupError NotImplementedError OverflowError TypeError",
+    " ValueError ZeroDivisionError",
 )
 BUILTINS = EXCEPTIONS | _words(
     "abs all any bool chr classmethod dict divmod enumerate filter float frozenset int isinstance issubclass iter len",
@@ -77,11 +81,20 @@ MUTATORS = _words(
 )
 CLOCK = _words("astimezone ctime fromtimestamp localtime now timestamp today utcfromtimestamp utcnow")
 RANDOM = _words("getstate randbytes seed setstate")
-NEVER = _words(
-    "f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace gi_code gi_frame gi_running gi_yieldfrom",
-    "ag_await ag_code ag_frame cr_await cr_code cr_frame cr_origin tb_frame tb_lasti tb_lineno tb_next co_code",
-    "co_consts co_names format_map func_code func_globals interface mro throw with_traceback",
+INTERNALS = (
+    *(types.FunctionType, types.CodeType, types.FrameType, types.TracebackType, types.MethodType, types.CellType),
+    *(types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.GetSetDescriptorType, property, type),
+    *(abc.ABCMeta, ModuleSpec, functools.partial, BaseException),
 )
+"""Types of the interpreter's own objects, which an environment has no business with."""
+SAFE = METHODS | _words(
+    "args cached close deleter func getter has_location keywords name origin parent register send setter value"
+)
+"""Names of theirs that mean something else as well."""
+NEVER = (
+    frozenset(name for kind in INTERNALS for name in dir(kind) if not name.startswith("_"))
+    | _words("cr_origin format_map func_code func_globals gi_yieldfrom interface")
+) - SAFE
 """Attributes that are not safe even where a module defines one of that name."""
 
 MODULES: dict[str, frozenset[str]] = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from trace_gym.sandbox.owners import MADE, OWN, Owners, Sources
-from trace_gym.sandbox.scopes import Where, unpacked
+from trace_gym.sandbox.owners import CHOOSERS, CONTAINERS, DRAWERS, MADE, OWN, PARTS, Owners, Sources, results
+from trace_gym.sandbox.scopes import Origin, Where, unpacked
 
 Report = Callable[[ast.AST, str, str], None]
+Kept = tuple[str, bool]
+"""A field, and whether what matters is what it holds rather than its value itself."""
 HOW = "change self, what is reached from it, or what this function made"
 
 
@@ -29,12 +31,12 @@ class Changes:
             for kind in tree.body
             if isinstance(kind, ast.ClassDef)
         }
-        self._shared: set[str] = set()
+        self._shared: set[Kept] = set()
         """Fields that somewhere are made to lead to what all episodes share."""
-        self._foreign: set[str] = set()
+        self._foreign: set[Kept] = set()
         """Fields that somewhere are made to lead to what did not come from the module."""
-        self._deep: list[tuple[ast.AST, set[str], bool]] = []
-        """Changes by way of fields: where, which fields, and whether something is assigned."""
+        self._deep: list[tuple[ast.AST, ast.expr, set[Kept]]] = []
+        """Changes: where, of what, and, of those that assign, the fields by which it is reached."""
 
     def stored(self, node: ast.Attribute | ast.Subscript) -> None:
         """Judge an attribute or item that is assigned to, or an item that is deleted."""
@@ -45,22 +47,34 @@ class Changes:
         if isinstance(node, ast.Attribute) and node.attr not in self.where.names.fields:
             says = f".{node.attr} is no field that a class of the module or its target declares"
             self.fault(node, "assignment", says)
-        if strange := _strange(self.owners.of(node.value)):
+        if strange := self._handed(node.value) or _strange(self.owners.of(node.value)):
             self.fault(node, "assignment", f"{text} is changed, which comes from {strange}; {HOW}")
-        self._deep.append((node, set(_way(node.value)), True))
+        self._deep.append((node, node.value, set(self._way(node.value))))
+
+    def _handed(self, node: ast.expr) -> str:
+        """The parameter by which what is changed was handed to the function, whatever it is declared to be."""
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        name = node.id if isinstance(node, ast.Name) else ""
+        handed = name != "self" and any(isinstance(value, ast.arg) for value in self.where.bound(name))
+        return f"outside ({name})" if handed else ""
 
     def mutated(self, node: ast.AST, changed: ast.expr) -> None:
         """Judge an object whose method changes it."""
         if self.where.shared(changed):
             text = ast.unparse(node)[:80]
             self.fault(node, "shared-state", f"{text} changes what all episodes share; copy it first")
-        self._deep.append((node, set(_way(changed)), False))
+        self._deep.append((node, changed, set()))
 
     def assigned(self, target: ast.expr, value: ast.expr) -> None:
         """Note what the fields among the targets of an assignment lead to."""
         for one, other in unpacked(target, value):
-            if isinstance(one, ast.Attribute):
-                self._keep([one.attr], other)
+            self._keep(list(_last(one)), other, inside=isinstance(one, ast.Subscript))
+
+    def added(self, container: ast.expr, node: ast.Call) -> None:
+        """Note what is put into a container that a field leads to."""
+        for value in (*node.args, *(k.value for k in node.keywords)):
+            self._keep(list(_last(container)), value, inside=True)
 
     def made(self, node: ast.Call) -> None:
         """Note what the fields of an object lead to that a call makes."""
@@ -75,23 +89,64 @@ class Changes:
 
     def finish(self) -> None:
         """Judge the changes by way of fields, now that all that is kept in fields is known."""
-        for node, fields, assigns in self._deep:
+        for node, changed, fields in self._deep:
             text = ast.unparse(node)[:80]
-            if shared := sorted(fields & self._shared):
-                says = f"{text} is changed, and .{shared[0]} may lead to what all episodes share; keep a copy there"
+            if shared := sorted(set(_chain(changed)) & self._shared):
+                says = f"{text} is changed, and .{shared[0][0]} may lead to what all episodes share; keep a copy there"
                 self.fault(node, "shared-state", says)
-            elif assigns and (foreign := sorted(fields & self._foreign)):
-                says = f"{text} is changed, and .{foreign[0]} may lead to what the module was handed; keep a copy there"
+            elif foreign := sorted(fields & self._foreign):
+                says = f"{text} is changed, and .{foreign[0][0]} may lead to what was handed over; keep a copy there"
                 self.fault(node, "assignment", says)
+
+    def _way(self, node: ast.AST, inside: bool = False, seen: frozenset[str] = frozenset()) -> Iterator[Kept]:
+        """The fields by which an object is reached; `inside` where it is a part of what the expression stands for."""
+        match node:
+            case ast.Attribute(value=value, attr=attr):
+                yield from ((attr, False), *([(attr, True)] if inside else []))
+                if isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)) or self._looked_up(value):
+                    yield from self._way(value, True, seen)
+            case ast.Subscript(value=value):
+                yield from self._way(value, True, seen)
+            case ast.Name(id=name) if name not in seen and self.where.local(name):
+                for bound in filter(None, self.where.bound(name)):
+                    yield from self._way(bound, inside, seen | {name})
+            case ast.Call(func=func, args=args):
+                named = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+                if named in CONTAINERS | CHOOSERS | DRAWERS | PARTS:
+                    for part in (*args, *([func.value] if isinstance(func, ast.Attribute) else [])):
+                        yield from self._way(part, True, seen)
+                for attr in self._read_by(named):
+                    yield from ((attr, False), (attr, True))
+            case ast.IfExp() | ast.BoolOp() | ast.NamedExpr() | ast.Starred():
+                for child in ast.iter_child_nodes(node):
+                    yield from self._way(child, inside, seen)
+            case ast.expr() if inside:  # a display, or something that is made of parts
+                for child in ast.iter_child_nodes(node):
+                    yield from self._way(child, inside, seen)
+
+    def _looked_up(self, node: ast.expr) -> bool:
+        """Whether a name is bound to what was looked up, and not to an object that the function made."""
+        known = self.where.bound(node.id) if isinstance(node, ast.Name) else []
+        return any(isinstance(value, (ast.Attribute, ast.Subscript)) for value in known)
+
+    def _read_by(self, method: str) -> set[str]:
+        """The fields that own methods of a name read to find what they return."""
+        found = [v for m in self.owners.methods.get(method, ()) for v in results(m.body)]
+        return {part.attr for value in found for part in ast.walk(value) if isinstance(part, ast.Attribute)}
 
     def _fields_of(self, name: str) -> list[str]:
         return self._fields.get(name, [f for fields in self._fields.values() for f in fields])
 
-    def _keep(self, fields: list[str], value: ast.expr) -> None:
+    def _keep(self, fields: Iterable[str], value: ast.expr, inside: bool = False) -> None:
+        """Note that fields lead to a value, or, with `inside`, to something that holds it."""
+        itself, holders = {(f, inside) for f in fields}, {(f, True) for f in fields}
         if self.where.shared(value):
-            self._shared.update(fields)
-        if _strange(self.owners.of(value) | self.owners.parts(value)):
-            self._foreign.update(fields)
+            self._shared |= itself | holders
+        declared = {p for scope in self.where.scopes for p, held in scope.items() if any(map(_is_declared, held))}
+        if _strange(self.owners.of(value) - declared):
+            self._foreign |= itself | holders
+        elif _strange(self.owners.parts(value) - declared):
+            self._foreign |= holders
 
 
 def _strange(sources: Sources) -> str:
@@ -101,12 +156,29 @@ def _strange(sources: Sources) -> str:
     return f"outside ({named[0]})" if named else "elsewhere" if strange else ""
 
 
-def _way(node: ast.expr) -> Iterator[str]:
-    """The fields on the way to an object."""
+def _is_declared(value: Origin) -> bool:
+    """Whether a parameter is declared to be a record or a table, and not anything."""
+    if not isinstance(value, ast.arg) or value.annotation is None:
+        return False
+    names = {n.id for n in ast.walk(value.annotation) if isinstance(n, ast.Name)}
+    return not names & {"Any", "object", "Random", "Callable", "Self", "World"}
+
+
+def _last(node: ast.expr) -> Iterator[str]:
+    """The field that leads to a container, through its items."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+
+
+def _chain(node: ast.expr) -> Iterator[Kept]:
+    """The fields that are written out before what is changed."""
+    inside = False
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Attribute):
-            yield node.attr
-        node = node.value
+            yield from ((node.attr, False), *([(node.attr, True)] if inside else []))
+        node, inside = node.value, True
 
 
 def _is_field(line: ast.stmt) -> bool:

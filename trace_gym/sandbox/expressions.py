@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import getattr_static
 from random import Random
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, TypedDict
 
 from trace_gym.sandbox import formats, patterns
 from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER, RANDOM
 from trace_gym.sandbox.changes import Changes
 from trace_gym.sandbox.names import UNKNOWN, Names, exported
 from trace_gym.sandbox.rules import Fault
-from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of
+from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of, parameters, part_of
+from trace_gym.world import tool
 
 TAKES_CLASSES = ("isinstance", "issubclass", "map", "filter", "defaultdict", "cast")
 
@@ -51,6 +55,7 @@ class Expressions(ast.NodeVisitor):
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
+        self._named_self(node)
         self.where.scopes.append(bindings_of(node))
         for part in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
             self.visit(part)
@@ -58,11 +63,21 @@ class Expressions(ast.NodeVisitor):
 
     visit_Lambda = in_scope
 
+    def _named_self(self, node: Function) -> None:
+        """Only the first parameter of a method goes by `self`, and of a classmethod by `cls`."""
+        marks = {ast.unparse(d) for d in node.decorator_list} if isinstance(node, ast.FunctionDef) else set()
+        own = "" if not isinstance(self.parent(node), ast.ClassDef) or "staticmethod" in marks else "self"
+        own = "cls" if own and "classmethod" in marks else own
+        for n, part in enumerate(parameters(node)):
+            if part.arg in ("self", "cls") and not (n == 0 and part.arg == own):
+                self.fault(part, "assignment", f"the parameter {part.arg} is not the object of a method; rename it")
+
     def in_comprehension(self, node: Comprehension) -> None:
         first = node.generators[0].iter
         self.visit(first)  # the only part that is evaluated outside
         self.where.scopes.append(bindings_of(node))
         for generator in node.generators:
+            self.changes.assigned(generator.target, part_of(generator.iter))
             for part in (generator.target, *generator.ifs, *([generator.iter] if generator.iter is not first else [])):
                 self.visit(part)
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
@@ -112,15 +127,23 @@ class Expressions(ast.NodeVisitor):
         match node.id, call, around:
             case "super", ast.Call(args=[], keywords=[]), ast.Attribute(ctx=ast.Load()):
                 return
-            case "vars", ast.Call(args=[_], keywords=[]), ast.Call(func=ast.Name(id="dict"), args=[only]) if (
-                only is call
+            case "vars", ast.Call(args=[of], keywords=[]), ast.Call(func=ast.Name(id="dict"), args=[only]) if (
+                only is call and not self._is_code(of)
             ):
                 return
-            case "vars", ast.Call(args=[_], keywords=[]), ast.Dict(keys=keys, values=values):
+            case "vars", ast.Call(args=[of], keywords=[]), ast.Dict(keys=keys, values=values) if not self._is_code(of):
                 if any(key is None and value is call for key, value in zip(keys, values, strict=True)):
                     return
-        says = "call it without arguments" if node.id == "super" else "write dict(vars(x)), or use dataclasses.asdict"
+        says = "call it without arguments" if node.id == "super" else "write dict(vars(x)) of an object, or asdict(x)"
         self.fault(node, "builtin", f"{node.id}: {says}")
+
+    def _is_code(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression is a class, a function or an import, and not an object of the state."""
+        if not isinstance(node, ast.Name) or node.id in seen:
+            return False
+        if self.where.local(node.id) and node.id != "cls":
+            return any(self._is_code(value, seen | {node.id}) for value in self.where.origins(node.id) or ())
+        return self.names.constant(node.id) is None
 
     def imported(self, node: ast.expr, found: Any) -> None:
         """An imported thing where an expression uses it."""
@@ -130,11 +153,21 @@ class Expressions(ast.NodeVisitor):
                 self.fault(node, "value", f"{text} is a module; name what is needed of it")
         elif found is Random:
             self.fault(node, "random", "draw from the rng that generate is given; Random stands in annotations only")
+        elif found in (tool, dataclass):
+            self.fault(node, "decorator", f"{text} is a decorator; write @{text} above what it decorates")
+        elif found in (NamedTuple, TypedDict):
+            self.fault(node, "class", f"{text} is a base class; write class Name({text})")
         elif not isinstance(found, type):
+            if getattr(found, "__module__", "") == "typing" and not callable(found):
+                self._special_form(node, parent, text)
             if getattr(found, "__module__", "") == "re" and callable(found) and not self.called(node):
                 self.fault(node, "regex", f"call {text} with a constant pattern")
         elif not self._class_position(node, parent):
             self.fault(node, "value", f"{text} is a class; call it, inherit from it or test for it")
+
+    def _special_form(self, node: ast.AST, parent: ast.AST | None, text: str) -> None:
+        if not self._class_position(node, parent):
+            self.fault(node, "value", f"{text} is a type; it stands in annotations")
 
     def _class_position(self, node: ast.AST, parent: ast.AST | None) -> bool:
         match parent:
@@ -156,8 +189,12 @@ class Expressions(ast.NodeVisitor):
         base = self.where.resolve(node.value)
         if not isinstance(base, ModuleType):
             self.visit(node.value)
-            if isinstance(node.ctx, ast.Load):
+            offered = METHODS | CLOCK | RANDOM  # of these, the next look says more
+            if base is not UNKNOWN and node.attr not in offered and not _is_ours(base):
+                self.fault(node, "attribute", f"{ast.unparse(node.value)} offers no {node.attr} to environments")
+            elif isinstance(node.ctx, ast.Load):
                 self.looked_up(node, node.attr)
+                self._unbound(node)
         elif node.attr not in exported(base):
             self.fault(node, "attribute", f"{base.__name__} offers no {node.attr} to environments")
         else:
@@ -170,6 +207,35 @@ class Expressions(ast.NodeVisitor):
             self.changes.mutated(node, node.value)
         elif node.attr == "format" and not self.called(node):
             self.fault(node, "format", "call format where the template stands")
+
+    def _unbound(self, node: ast.Attribute) -> None:
+        """Refuse a method that is looked up in a class, except to call it with `self`: it would change any object."""
+        match self.parent(node):
+            case ast.Call(func=func, args=[ast.Name(id="self"), *_]) if func is node:
+                return
+        kind = self.where.resolve(node.value)
+        held = getattr_static(kind, node.attr, None) if isinstance(kind, type) and _is_ours(kind) else None
+        own = [line for named in self._classes(node.value) for line in named.body]
+        methods = [line for line in own if isinstance(line, ast.FunctionDef) and line.name == node.attr]
+        if isinstance(held, FunctionType) or any(not _static(line) for line in methods):
+            self.fault(node, "value", f"{ast.unparse(node)} is a method; call it on an object, or by super()")
+
+    def _classes(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> Iterator[ast.ClassDef]:
+        """The own classes that an expression may stand for."""
+        match node:
+            case ast.Name(id="cls"):
+                yield from (n for nodes in self.names.top.values() for n in nodes if isinstance(n, ast.ClassDef))
+            case ast.Name(id=name) if name not in seen and self.where.local(name):
+                for value in self.where.bound(name):
+                    if isinstance(value, ast.expr):
+                        yield from self._classes(value, seen | {name})
+            case ast.Name(id=name):
+                yield from (n for n in self.names.top.get(name, ()) if isinstance(n, ast.ClassDef))
+            case ast.Subscript(value=value):
+                yield from self._classes(value, seen)
+            case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
+                for value in values:
+                    yield from self._classes(value, seen)
 
     def looked_up(self, node: ast.AST, attr: str) -> None:
         """An attribute that is read of some object."""
@@ -209,10 +275,21 @@ class Expressions(ast.NodeVisitor):
         if func.attr == "format":
             for says in formats.faults(func.value, self.where):
                 self.fault(node, "format", says)
+        if func.attr in MUTATORS:
+            self.changes.added(func.value, node)
         unbound = isinstance(func.value, ast.Name) and func.value.id in BUILTINS and not self.where.local(func.value.id)
         if func.attr == "shuffle" or (unbound and func.attr in MUTATORS):  # such as list.append(x, 1)
             for changed in node.args[:1]:
                 self.changes.mutated(node, changed)
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether an imported thing is a class of the contract or of a target, or data."""
+    return not callable(value) or str(getattr(value, "__module__", "")).startswith("trace_gym.")
+
+
+def _static(node: ast.FunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id in ("classmethod", "staticmethod") for d in node.decorator_list)
 
 
 def _of_datetime(value: Any) -> bool:

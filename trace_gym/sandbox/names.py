@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import getattr_static
 from types import GenericAlias, ModuleType, UnionType
 from typing import Any
 
@@ -40,6 +41,8 @@ class Names:
     """Those that may be assigned to."""
     constants: set[str] = field(default_factory=set)
     """Class attributes that are no fields."""
+    tables: set[str] = field(default_factory=set)
+    """Class attributes of the target that are tables, which all its worlds share."""
     faults: list[Fault] = field(default_factory=list)
 
     def constant(self, name: str) -> ast.expr | None:
@@ -68,6 +71,7 @@ def names_of(tree: ast.Module, target_imports: Sequence[str]) -> Names:
         _target(importlib.import_module(name), found)
     found.attributes -= NEVER
     found.fields -= NEVER | CONTRACT | found.constants
+    found.tables -= found.fields
     return found
 
 
@@ -150,3 +154,4 @@ def _target(module: ModuleType, found: Names) -> None:
             own = {f.name for f in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
             found.fields |= own
             found.attributes |= own | {n for n in dir(kind) if not n.startswith("_")}
+            found.tables |= {n for n in dir(kind) if isinstance(getattr_static(kind, n), (Mapping, list, set))}

@@ -112,14 +112,19 @@ class Owners:
             return frozenset({OWN})
         if name in seen:
             return NEW
-        found = self.where.resolve(ast.Name(name))
-        if found is not UNKNOWN:
-            return _of_import(found)
-        origins = self.where.origins(name)
-        if origins is None:
-            return frozenset({name}) if self.where.local(name) else ELSEWHERE
+        imported = self.where.resolve(ast.Name(name))
+        if imported is not UNKNOWN:
+            return _of_import(imported)
+        if name in self.where.names.top and self.where.names.constant(name) is None and not self.where.local(name):
+            return ELSEWHERE
         look = self.parts if parts else self.of
-        return NEW.union(*(look(value, seen | {name}) for value in origins))
+        found = NEW
+        for value in self.where.bound(name):
+            if isinstance(value, ast.expr):
+                found |= look(value, seen | {name})
+            elif not (isinstance(value, ast.arg) and _is_scalar(value.annotation)):
+                found |= {name}
+        return found
 
     def _of_comprehension(self, node: Comprehension, seen: frozenset[str]) -> Sources:
         self.where.scopes.append(bindings_of(node))
@@ -203,18 +208,24 @@ class Owners:
         if id(function) not in self._returned:
             self._returned[id(function)] = NEW  # while it is read: a call of itself adds nothing
             kept, self.where.scopes = self.where.scopes, [bindings_of(function)]
-            found = [self.of(v) | self.parts(v) for v in _results(function.body)]
+            found = [self.of(v) | self.parts(v) for v in results(function.body)]
             self.where.scopes = kept
             self._returned[id(function)] = NEW.union(*found)
         return self._returned[id(function)]
 
 
+def _is_scalar(annotation: ast.expr | None) -> bool:
+    """Whether a parameter is declared to be what nobody can change: a text or a number."""
+    names = {n.id for n in ast.walk(annotation) if isinstance(n, ast.Name)} if annotation is not None else set()
+    return bool(names) and names <= {"str", "int", "float", "bool", "Literal"}
+
+
 def _of_import(found: Any) -> Sources:
-    """Tables of the target are nobody's to change, and the rule about what is shared says so."""
+    """What an import leads to: the tables of a target hold plain data, and the rule on shared state protects them."""
     return ELSEWHERE if callable(found) or isinstance(found, ModuleType) else NEW
 
 
-def _results(body: Iterable[ast.AST]) -> Iterator[ast.expr]:
+def results(body: Iterable[ast.AST]) -> Iterator[ast.expr]:
     """The values that a function returns or yields."""
     for node in body:
         match node:
@@ -224,4 +235,4 @@ def _results(body: Iterable[ast.AST]) -> Iterator[ast.expr]:
                 yield value
             case ast.YieldFrom(value=value):
                 yield part_of(value)
-        yield from _results(ast.iter_child_nodes(node))
+        yield from results(ast.iter_child_nodes(node))

@@ -29,7 +29,7 @@ FLAGS_AT = {
     "subn": 4,
 }
 """The position at which each function of `re` takes flags."""
-KNOWN = re.A | re.I | re.M | re.S | re.U | re.X
+KNOWN = int(re.A | re.I | re.M | re.S | re.U | re.X)
 """Flags that the automaton accounts for; the others are for bytes and for debugging."""
 
 

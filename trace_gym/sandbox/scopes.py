@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from trace_gym.sandbox.allowed import MUTATORS
 from trace_gym.sandbox.names import UNKNOWN, Names, exported
 
 Function = ast.FunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Bindings = dict[str, list[ast.expr] | None]
-"""Names that a scope binds, with the expressions that they or what they are taken from is; None where unknown."""
+Origin = ast.expr | ast.arg | None
+"""What a name is bound to: an expression, a parameter, or something that cannot be told."""
+Bindings = dict[str, list[Origin]]
+"""Names that a scope binds, with all that each is bound to."""
 
 LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
 """Methods that hand out what they were asked about, or a part of it."""
@@ -31,12 +34,13 @@ def bindings_of(node: Function | Comprehension) -> Bindings:
     if isinstance(node, Function):
         body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
         made = [pair for line in body for pair in _stored(line)]
-        found = dict.fromkeys((p.arg for p in parameters(node)), None)
+        found = {p.arg: [p] for p in parameters(node)}
     else:
         made = [pair for g in node.generators for pair in _unpacked(g.target, part_of(g.iter))]
     for name, value in made:
-        known = found.get(name, [])
-        found[name] = None if known is None or value is None else [*known, value]
+        found.setdefault(name, []).append(value)
+    for name, value in _added(node):  # only to names of this scope
+        found.get(name, []).append(value)
     return found
 
 
@@ -50,7 +54,7 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         case ast.For(target=target, iter=value):
             yield from _unpacked(target, part_of(value))
         case ast.AugAssign(target=ast.Name(id=name), value=value):
-            yield name, ast.BinOp(value, ast.Add(), value)  # it holds what it held, and of the value
+            yield name, holding(value)
         case ast.AnnAssign(target=ast.Name(id=name)) | ast.ExceptHandler(name=str() as name):
             yield name, None
         case ast.Match(subject=subject, cases=cases):
@@ -58,11 +62,43 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             yield from ((name, part_of(subject)) for name in taken)
         case ast.FunctionDef(name=name):
             yield name, None
-            return  # what it binds itself is its own
+            yield from ((n, None) for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for n in part.names)
+            return  # what else it binds is its own
         case ast.Lambda():
             return
     for child in ast.iter_child_nodes(node):
         yield from _stored(child)
+
+
+def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names of containers and objects that something is put into, each with what it then holds."""
+    for part in ast.walk(node):
+        values: list[ast.expr] = []
+        match part:
+            case ast.Assign(targets=targets, value=value):
+                pairs = [pair for target in targets for pair in unpacked(target, value)]
+                yield from ((_root(one), holding(v)) for one, v in pairs if not isinstance(one, ast.Name))
+            case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value):
+                values = [value]
+            case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value):
+                values = [value]
+            case ast.For(target=ast.Attribute() | ast.Subscript() as into, iter=value):
+                values = [value]
+            case ast.Call(func=ast.Attribute(value=into, attr=attr)) if attr in MUTATORS:
+                values = [*part.args, *(k.value for k in part.keywords)]
+        yield from ((_root(into), holding(value)) for value in values)
+
+
+def _root(node: ast.expr) -> str:
+    """The name of the container that an item belongs to; empty where it is no name. Fields are followed elsewhere."""
+    while isinstance(node, (ast.Subscript, ast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def holding(value: ast.expr) -> ast.expr:
+    """An expression that stands for a new object which holds a value, and what that holds."""
+    return ast.BinOp(ast.List([value], ast.Load()), ast.Add(), ast.List([ast.Starred(value, ast.Load())], ast.Load()))
 
 
 def part_of(value: ast.expr) -> ast.expr:
@@ -120,13 +156,18 @@ class Where:
                 return getattr(base, attr, UNKNOWN) if attr in exported(base) else UNKNOWN
         return UNKNOWN
 
-    def origins(self, name: str) -> list[ast.expr] | None:
-        """The expressions that a name of the module is taken from; None where that cannot be said."""
+    def bound(self, name: str) -> list[Origin]:
+        """All that a name of the module is bound to."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
-        value = self.names.constant(name)
-        return None if value is None else [value]
+        return [self.names.constant(name)]
+
+    def origins(self, name: str) -> list[ast.expr] | None:
+        """The expressions that a name of the module is taken from; None where that cannot be said."""
+        found = self.bound(name)
+        known = [value for value in found if isinstance(value, ast.expr)]
+        return known if len(known) == len(found) else None
 
     def shared(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
         """Whether an expression leads to something imported, or that stands in the module or a class.
@@ -139,9 +180,10 @@ class Where:
             case ast.Name(id="cls"):
                 return True
             case ast.Name(id=name):
-                return name not in seen and any(self.shared(v, seen | {name}) for v in self.origins(name) or ())
+                known = [value for value in self.bound(name) if isinstance(value, ast.expr)]
+                return name not in seen and any(self.shared(v, seen | {name}) for v in known)
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
-                return attr in self.names.constants
+                return attr in self.names.constants or attr in self.names.tables
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 return self.shared(value, seen)
             case ast.Call(func=ast.Attribute(attr="choice"), args=[value]):

@@ -59,7 +59,8 @@ class Statements(Expressions):
             ours = isinstance(found, type) and (issubclass(found, (World, ToolError)) or _of_a_target(found))
             if not (own or ours or found in (NamedTuple, TypedDict)):
                 self.fault(base, "class", f"{ast.unparse(base)} is no class that environments inherit from")
-        replaced = {name for line in node.body for name in bound(line)} & INHERITED if node.bases else set()
+        kept = INHERITED if node.bases else {"interface"}
+        replaced = {name for line in node.body for name in bound(line)} & kept
         for name in sorted(replaced):
             self.fault(node, "class", f"{node.name} replaces {name}, which stays as it is inherited")
 

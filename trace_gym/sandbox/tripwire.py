@@ -55,9 +55,14 @@ class Tripwire:
         """A copy of the notes."""
         return self._read()
 
-    def arm(self) -> None:
-        """Watch from now on; there is no way back."""
+    def arm(self) -> Callable[[], list[str]]:
+        """Watch from now on; there is no way back.
+
+        Returns:
+            What reads the notes. Who keeps it does not depend on attributes that a module could replace.
+        """
         sys.addaudithook(self._hook)
+        return self._read
 
 
 def _wired(path: str, name: str, standard: frozenset[Any]) -> tuple[Hook, Callable[[], list[str]]]:

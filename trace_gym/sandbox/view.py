@@ -27,8 +27,8 @@ SHARED_MEMORY = "/dev/shm"
 """Where the locks of multiprocessing live."""
 MAPPED = ("generated_envs", "templates", "trainers")
 """Folders of a checkout that are packages of ours."""
-WORK = "/trace-gym-work"
-"""The private folder, inside a file system of its own."""
+WORK = "/var/tmp/job"
+"""The private folder, inside a file system of its own; its name tells a module nothing."""
 
 
 def packages() -> list[str]:
