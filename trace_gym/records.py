@@ -46,8 +46,9 @@ def appending(
         ConfigError: The model's records have another temperature.
         WriteError: The file cannot be written.
     """
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder: expected a JSONL file. Choose another name")
+    if path.is_dir() or path.is_fifo() or path.is_socket():
+        kind = "a folder" if path.is_dir() else "a pipe, which cannot be continued"
+        raise ConfigError(f"{path} is {kind}: expected a JSONL file. Choose another name")
     with locked(path):
         known = _resume(path, model) if path.exists() else {}
         for record in known.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trace_gym.files import locked, make_folder
+from trace_gym.files import working_in
 from trace_gym.pipeline import agents, measure, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
@@ -34,7 +34,7 @@ def run(config: RunConfig, folder: Path) -> Run:
         ConfigError: The folder holds something other than a run, or a stage cannot go on.
         NoSignal: The base model's rewards spread in no environment.
     """
-    with locked(make_folder(folder)):
+    with working_in(folder):
         made = Run(config, folder)
         claim_folder(made)
         for stage in STAGES:

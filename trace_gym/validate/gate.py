@@ -7,9 +7,9 @@ import random
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from trace_gym import terminal
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.types import Finding, Report, Scenario
 
@@ -206,8 +206,8 @@ def _followed(
     found: Iterator[Finding], codes: Sequence[str], name: str, progress: bool, tell: Callable[[Finding], None]
 ) -> tuple[list[Finding], bool]:
     """The findings as they come, and whether Ctrl-C ended them, which keeps those that are there."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = terminal.console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     findings: list[Finding] = []
     stopped = False
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:

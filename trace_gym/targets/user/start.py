@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym.errors import ConfigError
-from trace_gym.files import write
+from trace_gym.files import working_in, write
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.targets.user import mcp
 from trace_gym.targets.user.folder import (
@@ -99,11 +99,21 @@ def init(
     episodes = [t for source in trajectories for t in read_logs(source)]
     if not episodes:
         raise ConfigError("name at least one file of trajectories: --trajectories episodes.jsonl")
+    with working_in(place):
+        if (place / SETTINGS).exists():
+            raise ConfigError(f"{place} is a target already; edit its files, or choose another folder")
+        _write(place, called, rows, known, text, episodes)
+    return read(place)
+
+
+def _write(
+    place: Path, called: str, rows: Any, known: Sequence[dict[str, Any]], text: str, episodes: Sequence[Trajectory]
+) -> None:
+    """Write the files of the folder."""
     write(place / TOOLS, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     write(place / POLICY, text)
     write(place / TRAJECTORIES, to_jsonl(_apart(episodes)))
     write(place / SETTINGS, _settings(called, rows, known, episodes))  # last, as it makes the folder a target
-    return read(place)
 
 
 def guess(tool: dict[str, Any]) -> str:
