@@ -52,6 +52,10 @@ def in_run(name: str) -> Callable[[Path], Path]:
     return prepare
 
 
+def in_answers(folder: Path) -> Path:
+    return folder / "answers" / "a.json"
+
+
 def inputs(suffix: str) -> Callable[[Path], Path]:
     return lambda folder: folder / f"{NAME}{suffix}"
 
@@ -68,6 +72,9 @@ class Command:
 
 FRESH = {"missing", "folder"}
 EMPTY = {"empty", "no permission", "blank", "byte order mark alone"}
+REPAIRED = {"missing", "truncated record", *EMPTY}
+"""What `rollout` continues: nothing, or the beginning of a record."""
+LLM = "--author llm --llm replay:NOBODY --out OUT"
 RESULTS = "diagnose FILE --out OUT"
 
 COMMANDS = {
@@ -78,17 +85,17 @@ COMMANDS = {
     "evaluate json.gz": Command("evaluate FILE --out OUT", ".json.gz"),
     "run configuration": Command("run FILE --out OUT", ".yaml", {"empty object"}),
     "run source": Command("run --preset smoke --source FILE --out OUT"),
-    "run stages": Command("run --preset smoke --out RUN", in_run("stages.json"), {"missing", "empty object", "other object"}),
+    "run stages": Command("run --preset smoke --out RUN", in_run("stages.json"), {"missing", "empty object"}),
     "report configuration": Command("report RUN --out OUT", in_run("config.json"), {"empty object"}),
     "report stages": Command("report RUN --out OUT", in_run("stages.json"), {"missing", "empty object"}),
     "report diagnosis": Command("report RUN --out OUT", in_run("diagnosis.json"), {"missing"}),
     "report evaluation": Command("report RUN --out OUT", in_run("evaluation/level-0.json"), {"missing"}),
-    "rollout continued": Command("rollout tau2_precondition --policy oracle -n 2 --out FILE", ".jsonl", {"missing", *EMPTY}),
+    "rollout continued": Command("rollout tau2_precondition --policy oracle -n 2 --out FILE", ".jsonl", REPAIRED),
     "train settings": Command("train tau2_precondition --config FILE --out OUT", ".yaml"),
     "synthesize spec": Command("synthesize FILE --out OUT", ".yaml"),
     "synthesize from": Command("synthesize --from FILE --out OUT"),
-    "synthesize from yaml": Command("synthesize --from FILE --author llm --llm replay:NOBODY --out OUT", ".yaml"),
-    "synthesize trajectories": Command("synthesize --from GOOD --trajectories FILE --author llm --llm replay:NOBODY --out OUT", ".jsonl"),
+    "synthesize from yaml": Command(f"synthesize --from FILE {LLM}", ".yaml"),
+    "synthesize trajectories": Command(f"synthesize --from GOOD --trajectories FILE {LLM}", ".jsonl"),
     "replay": Command("replay FILE"),
     "scan": Command("scan FILE", ".py", {*EMPTY, "text"}),
     "export rollouts": Command("export --to datasets tau2_precondition -n 4 --rollouts FILE --out OUT", ".jsonl"),
@@ -100,7 +107,7 @@ COMMANDS = {
     "check trajectories": Command("target check DEPOT", in_target("trajectories.jsonl")),
     "validate recordings": Command("validate tau2_precondition --profile quick --only TG413 --recordings FILE"),
     "validate rollouts": Command("validate rollouts:FILE", ".jsonl"),
-    "replayed answers": Command("synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT", lambda f: f / "answers" / "a.json"),
+    "replayed answers": Command("synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT", in_answers),
 }  # fmt: skip
 
 

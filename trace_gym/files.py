@@ -102,6 +102,12 @@ def read_bytes(path: Path | str, fix: str = "") -> bytes:
     return _decompressed(raw, path) if raw.startswith(GZIP) else raw
 
 
+def read_start(path: Path) -> bytes:
+    """Return the first bytes of a file, as they are on disk."""
+    with path.open("rb") as file:
+        return file.read(16)
+
+
 def _decompressed(raw: bytes, path: Path | str) -> bytes:
     import io
 

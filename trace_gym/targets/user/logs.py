@@ -59,6 +59,8 @@ def _read(row: Any, path: Path, number: int, names: Names) -> Trajectory:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ReadError(f"{path}, line {number}: messages.{place}: {first['msg']}; expected {FORM}") from None
+    if not logged:
+        raise ReadError(f"{path}, line {number} holds no messages; expected {FORM}")
     success, reward = said.get("success"), said.get("reward")
     if not isinstance(success, (bool, type(None))) or not isinstance(reward, (int, float, type(None))):
         raise ReadError(f"{path}, line {number}: success is {success!r} and reward {reward!r}; expected {FORM}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import working_in, write
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.targets.user import mcp
@@ -96,6 +96,8 @@ def init(
     rows = mcp.listed(command) if tools is None else json_of(tools)
     known = tools_in(rows, command or str(tools))
     text = text_of(policy)
+    if not text.strip() or "\0" in text:
+        raise ReadError(f"{policy} holds no text: expected the rules that the agent has to obey")
     episodes = [t for source in trajectories for t in read_logs(source)]
     if not episodes:
         raise ConfigError("name at least one file of trajectories: --trajectories episodes.jsonl")
