@@ -176,7 +176,7 @@ def test_rows_that_do_not_pair_up_are_refused() -> None:
         evaluation(row("base", "01"), row("cap", "011"))
     with pytest.raises(ValidationError, match="several rows of one name"):
         evaluation(row("base", "01"), row("base", "11"))
-    with pytest.raises(ValidationError, match="expected one a scenario and seed"):
+    with pytest.raises(ValidationError, match="expected one per scenario, seed and sample"):
         Row(name="cap", scenarios=("toy_boxes/0/1",), successes=(True, False))
 
 

@@ -42,14 +42,14 @@ def write(path: Path, text: str) -> None:
 
 
 def _replace(place: Path, text: str) -> None:
-    file = tempfile.NamedTemporaryFile("w", dir=place.parent, prefix=place.name, delete=False, encoding="utf-8")
+    descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=place.name)
     try:
-        with file:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(file.name, 0o644)  # a temporary file is private
-        os.replace(file.name, place)
+        os.chmod(name, 0o644)  # a temporary file is private
+        os.replace(name, place)
     except BaseException:
-        Path(file.name).unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
         raise
 
 
@@ -100,6 +100,12 @@ def read_bytes(path: Path | str, fix: str = "") -> bytes:
             raise
         raise ReadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}{end}") from None
     return _decompressed(raw, path) if raw.startswith(GZIP) else raw
+
+
+def read_start(path: Path) -> bytes:
+    """Return the first bytes of a file, as they are on disk."""
+    with path.open("rb") as file:
+        return file.read(16)
 
 
 def _decompressed(raw: bytes, path: Path | str) -> bytes:
@@ -174,6 +180,24 @@ def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
         with suppress(OSError):
             place.unlink()  # while it is held: a process that waits for the removed file opens a new one
         lock.release()
+
+
+@contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    """Make a folder and hold its lock while the block runs; a new folder that stays empty is removed.
+
+    Raises:
+        InUse: Another process works in the folder.
+        WriteError: The folder cannot be made.
+    """
+    new = not folder.exists()
+    try:
+        with locked(make_folder(folder)):
+            yield
+    finally:
+        if new:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
 
 
 def _holder(place: Path) -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.files import cannot_write, locked, read_text, write
+from trace_gym.files import GZIP, cannot_write, locked, read_start, read_text, write
 from trace_gym.parsing import first_fault, parse_json
 from trace_gym.targets.results import EXPECTED, own_records
 from trace_gym.types import Trajectory
 
 FIX = "Move the file away, or delete the line"
+BEGINS = '{"id":'
+"""Beginning of every line, by which a half-written one is known from a file of another kind."""
 
 
 def read_records(path: Path) -> list[Trajectory]:
@@ -46,8 +48,9 @@ def appending(
         ConfigError: The model's records have another temperature.
         WriteError: The file cannot be written.
     """
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder: expected a JSONL file. Choose another name")
+    if path.is_dir() or path.is_fifo() or path.is_socket():
+        kind = "a folder" if path.is_dir() else "a pipe, which cannot be continued"
+        raise ConfigError(f"{path} is {kind}: expected a JSONL file. Choose another name")
     with locked(path):
         known = _resume(path, model) if path.exists() else {}
         for record in known.values():
@@ -79,6 +82,8 @@ def _resume(path: Path, model: str) -> dict[str, Trajectory]:
     """Return the scored records of `model` by id, after the file is repaired."""
     if not path.is_file():
         return {}  # such as /dev/null
+    if read_start(path).startswith(GZIP):
+        raise ReadError(f"{path} is gzipped, so nothing can be appended to it. Unpack it, or choose another file")
     *lines, torn = read_text(path, FIX).split("\n")
     known: dict[tuple[str, str], Trajectory] = {}
     good: list[str] = []
@@ -86,7 +91,7 @@ def _resume(path: Path, model: str) -> dict[str, Trajectory]:
         try:
             record = Trajectory.model_validate(parse_json(line, f"{path}, line {number}", FIX)) if line else None
         except (ReadError, ValidationError) as error:
-            if number <= len(lines):
+            if number <= len(lines) or not (line.startswith(BEGINS) or BEGINS.startswith(line)):
                 problem = first_fault(error) if isinstance(error, ValidationError) else str(error)
                 raise ReadError(f"{path}, line {number} is not a trajectory ({problem}). {FIX}") from None
             record = None

@@ -162,7 +162,7 @@ def _found(searched: list[Path]) -> list[Entry]:
     claims: dict[str, list[Path]] = {}
     cards: dict[str, Path] = {}
     for folder in searched:
-        files = {p.name: p for p in sorted(folder.glob("*"))} if folder.is_dir() else {}
+        files = {p.name: p for p in sorted(folder.glob("*")) if p.is_file()} if folder.is_dir() else {}
         for name in sorted({p.stem for p in files.values() if _NAME.fullmatch(p.stem)}):
             module, card = files.get(f"{name}.py"), files.get(f"{name}.json")
             if card is not None and (module or "mixture" in _read(card)):

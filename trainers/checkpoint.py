@@ -22,7 +22,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from trace_gym.errors import ReadError
+from trace_gym.files import write
 from trace_gym.lab import BASE
+from trace_gym.parsing import read_json
 from trace_gym.trainers.config import GRPOConfig
 
 Metrics = dict[str, float | int | None]
@@ -88,7 +90,7 @@ def read_state(folder: Path) -> RunState | None:
     if not folder.exists():
         return None
     try:
-        facts: dict[str, Any] = json.loads((folder / "state.json").read_text())
+        facts: dict[str, Any] = read_json(folder / "state.json")
         env = [(str(name), float(weight)) for name, weight in facts["env"]]
         return RunState(GRPOConfig.parse(facts["config"]), env, facts["base"], facts["history"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -114,10 +116,7 @@ def read_tensors(folder: Path, model: PeftModel, optimizer: torch.optim.Optimize
 
 def write_metrics(path: Path, history: list[Metrics]) -> None:
     """Replace the metrics file, which also drops lines (even half lines) younger than the checkpoint."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".new")
-    new.write_text("".join(json.dumps(line) + "\n" for line in history))
-    os.replace(new, path)
+    write(path, "".join(json.dumps(line) + "\n" for line in history))
 
 
 def append_metrics(path: Path, entry: Metrics) -> None:

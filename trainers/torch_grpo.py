@@ -43,6 +43,7 @@ from torch import Tensor, nn
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, NoSignal
+from trace_gym.files import working_in
 from trace_gym.score import reward
 from trace_gym.trainers import base, checkpoint, stopping
 from trace_gym.trainers.advantage import Advantages, advantages
@@ -104,7 +105,34 @@ def train(
         ConfigError: The settings contradict the model, the environment, or the run to be continued.
         ReadError: The model or the checkpoint cannot be read.
         EnvBug: The rollouts of a group did not start from one state.
+        InUse: Another process trains into `out_dir`.
+        WriteError: `out_dir` is a file, or cannot be made.
     """
+    with working_in(Path(out_dir)):
+        return _train(
+            config,
+            env=env,
+            model_dir=model_dir,
+            out_dir=out_dir,
+            open_episode=open_episode,
+            progress=progress,
+            resume=resume,
+            on_iteration=on_iteration,
+        )
+
+
+def _train(
+    config: GRPOConfig,
+    *,
+    env: str | Sequence[tuple[str, float]],
+    model_dir: str | Path,
+    out_dir: str | Path,
+    open_episode: Callable[[Scenario], Episode] | None,
+    progress: bool,
+    resume: bool,
+    on_iteration: Callable[[Metrics], bool | None] | None,
+) -> Trained:
+    """Do the work of `train`, which holds the lock of the folder."""
     out, envs = Path(out_dir), _envs(env)
     levels = _levels(config, [name for name, _ in envs], registered=open_episode is None)
     device = torch.device(config.device)

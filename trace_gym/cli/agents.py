@@ -111,7 +111,10 @@ def train(
     settings |= {"seed": seed} if seed is not None else {}
     settings |= {"iterations": iterations} if iterations else {}
     settings |= {"levels": dict.fromkeys(level, 1.0)} if level else {}
-    grpo = GRPOConfig.parse(settings)
+    try:
+        grpo = GRPOConfig.parse(settings)
+    except ConfigError as error:
+        raise ConfigError(f"{config}: {error}" if config else str(error)) from None
     name = registry.name_of(env)
     _needs_lab()
     from trace_gym.trainers.torch_grpo import train as run_grpo

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +11,13 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.cli.options import AllowUnisolated
-from trace_gym.errors import ConfigError, ReadError, TraceGymError
+from trace_gym.errors import ConfigError, TraceGymError
+from trace_gym.files import read_text, working_in
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:
+    from trace_gym.llm import Model
+    from trace_gym.synthesize import Terms
     from trace_gym.types import Manifest, Spec
 
 
@@ -74,31 +78,65 @@ def synthesize(
     elif author == "llm":
         if not llm:
             raise ConfigError("author llm needs a model: --llm openai:MODEL, replay:DIR or files:DIR")
-        from trace_gym.synthesize.model import open_model
+        write = _planned(name, source, trajectories, target, own, folder, terms, repairs, workers, force)
+        with working_in(folder):
+            from trace_gym.synthesize.model import open_model
 
-        model = open_model(llm, folder, _tell, tokens=tokens, dollars=dollars, price=price, by=by)
-        if source is not None:
-            from trace_gym.synthesize.batch import Order, read_capabilities, write_all
-            from trace_gym.targets.results import read_results
-
-            known = list(read_results(str(trajectories))) if trajectories else []
-            order = Order(read_capabilities(source), target, model, folder, terms, repairs, known, force)
-            _tell_all(write_all(order, workers, _tell), folder)
-        elif name is not None:
-            from trace_gym.synthesize import synthesize as write
-            from trace_gym.synthesize.llm_author import LlmAuthor
-
-            _told(write(_spec(name), author=LlmAuthor(model, repairs), folder=folder, force=force, terms=terms), folder)
-        elif own is not None:
-            from trace_gym.synthesize.base import write_base
-            from trace_gym.targets.user.folder import read
-
-            made = write_base(read(own), model, repairs, terms, _tell)
-            say(f"{made.id}, by {made.author}, is the base world of {target}")
-        else:
-            raise ConfigError("name a spec file, or the file of capabilities: --from diagnosis.json")
+            model = open_model(llm, folder, _tell, tokens=tokens, dollars=dollars, price=price, by=by)
+            try:
+                write(model)
+            finally:
+                model.close()
     else:
         raise ConfigError(f"there is no author {author!r}; expected template or llm")
+
+
+def _planned(
+    name: str | None,
+    source: Path | None,
+    trajectories: Path | None,
+    target: str,
+    own: Path | None,
+    folder: Path,
+    terms: Terms,
+    repairs: int,
+    workers: int,
+    force: bool,
+) -> Callable[[Model], None]:
+    """What a model is to write, once every input is read."""
+    if source is not None:
+        from trace_gym.synthesize.batch import Order, read_capabilities, write_all
+        from trace_gym.targets.results import read_results
+
+        wanted, known = read_capabilities(source), list(read_results(trajectories)) if trajectories else []
+
+        def write_capabilities(model: Model) -> None:
+            order = Order(wanted, target, model, folder, terms, repairs, known, force)
+            _tell_all(write_all(order, workers, _tell), folder)
+
+        return write_capabilities
+    if name is not None:
+        from trace_gym.synthesize import synthesize as write
+        from trace_gym.synthesize.llm_author import LlmAuthor
+
+        spec = _spec(name)
+
+        def write_spec(model: Model) -> None:
+            _told(write(spec, author=LlmAuthor(model, repairs), folder=folder, force=force, terms=terms), folder)
+
+        return write_spec
+    if own is None:
+        raise ConfigError("name a spec file, or the file of capabilities: --from diagnosis.json")
+    from trace_gym.synthesize.base import write_base as write_world
+    from trace_gym.targets.user.folder import read
+
+    home = read(own)
+
+    def write_base(model: Model) -> None:
+        made = write_world(home, model, repairs, terms, _tell)
+        say(f"{made.id}, by {made.author}, is the base world of {target}")
+
+    return write_base
 
 
 def _aim(target: str) -> tuple[str, Path | None]:
@@ -130,20 +168,18 @@ def _from_templates(name: str | None, source: Path | None, target: str, every: b
         raise ConfigError(f"name a spec ({', '.join(template.spec_names())}), a spec file, --all or --from")
     else:
         specs = [_spec(name)]
-    for spec in specs:
-        _told(write(spec, folder=folder, force=force), folder)
+    with working_in(folder):
+        for spec in specs:
+            _told(write(spec, folder=folder, force=force), folder)
 
 
 def _spec(name: str) -> Spec:
     """The spec of a file, or the one that ships under this name."""
     from trace_gym.synthesize import template
 
-    if not Path(name).is_file():
+    if not Path(name).exists():
         return template.spec(name)
-    try:
-        return template.read_spec(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(f"{name} cannot be read: {error}") from None
+    return template.read_spec(read_text(name, "Name a spec file, or a spec that ships"), name)
 
 
 def _tell(line: str) -> None:

@@ -10,8 +10,9 @@ from typing import Self
 from pydantic import ValidationError
 
 from trace_gym.errors import ModelError, ReadError
-from trace_gym.files import write
+from trace_gym.files import read_bytes, write
 from trace_gym.llm.request import Completion, Request
+from trace_gym.parsing import first_fault
 from trace_gym.types import Record
 
 
@@ -32,11 +33,9 @@ class Recording(Record):
             ReadError: It is no recording, or its request was changed after it was answered.
         """
         try:
-            read = cls.model_validate_json(path.read_bytes())
+            read = cls.model_validate_json(read_bytes(path))
         except ValidationError as error:
-            first = error.errors()[0]
-            at = ".".join(map(str, first["loc"])) or "the file"
-            raise ReadError(f"{path} is no recording ({at}: {first['msg']}); delete it to ask again") from None
+            raise ReadError(f"{path} is no recording ({first_fault(error)}); delete it to ask again") from None
         if read.version != 1:
             raise ReadError(f"{path} is a recording of version {read.version}; this trace-gym reads version 1")
         if read.key != read.request.key:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trace_gym.files import locked, make_folder
+from trace_gym.files import working_in
 from trace_gym.pipeline import agents, measure, named, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
+from trace_gym.targets.results import read_results
 
 __all__ = ["STAGES", "Run", "run"]
 
@@ -29,6 +30,7 @@ def run(config: RunConfig, folder: Path) -> Run:
     """Run the whole loop into `folder`, or what is left of it.
 
     Raises:
+        ReadError: The source holds no trajectories.
         InUse: Another process runs into this folder.
         WriteError: The folder cannot be made.
         ConfigError: The folder holds something other than a run, the settings name something that does not exist, or
@@ -37,7 +39,9 @@ def run(config: RunConfig, folder: Path) -> Run:
         NoSignal: The base model's rewards spread in no environment.
     """
     named.check(config)
-    with locked(make_folder(folder)):
+    if config.source is not None:
+        read_results(config.source)  # before anything is written
+    with working_in(folder):
         made = Run(config, folder)
         claim_folder(made)
         for stage in STAGES:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from trace_gym import registry
 from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
+from trace_gym.files import working_in
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.synthesize import Terms
@@ -25,11 +27,19 @@ def written(run: Run, capabilities: Sequence[Capability], target: str) -> dict[s
         ConfigError, ReadError, MissingExtra: The model cannot be asked.
         BudgetSpent: What was allowed is spent; the same run goes on from there.
     """
-    llm, folder = run.config.llm, common.written_to(run)
+    folder = common.written_to(run)
 
     def tell(line: str) -> None:
         run.console.print(f"  {line}")
 
+    with working_in(folder):
+        return _written(run, capabilities, target, folder, tell)
+
+
+def _written(
+    run: Run, capabilities: Sequence[Capability], target: str, folder: Path, tell: Callable[[str], None]
+) -> dict[str, Manifest | str]:
+    llm = run.config.llm
     model = open_model(llm.model, folder, tell, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, by=llm.by)
     evidence = common.trajectories(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
     terms = Terms(budget=llm.seconds, policy=llm.policy)

@@ -16,14 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 import trace_gym
 from trace_gym import terminal
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import make_folder, write
-from trace_gym.parsing import read_json, read_model
+from trace_gym.parsing import first_fault, read_json, read_model
 from trace_gym.settings import RunConfig
 from trace_gym.types import sha256
 
@@ -32,6 +34,19 @@ STARTED = "started.json"
 """File that says for which model and settings the files of each stage were begun."""
 BOOKKEEPING = frozenset({"stages.json", STARTED, "seen.json"})
 """Files of a run folder that are not results."""
+
+
+class _Done(TypedDict):
+    """What the ledger says of a finished stage."""
+
+    key: str
+    outputs: dict[str, str | None]
+    says: str
+    seconds: float
+
+
+_STAGES: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, _Done])
+_STARTED: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, str])
 
 
 @dataclass
@@ -45,19 +60,18 @@ class Run:
 
     def __post_init__(self) -> None:
         make_folder(self.folder)
-        self.ledger = self._read_ledger("stages.json")
+        self.ledger = self._read_ledger("stages.json", _STAGES)
 
     def path(self, *parts: str) -> Path:
         """A file of the run folder."""
         return self.folder.joinpath(*parts)
 
-    def _read_ledger(self, name: str) -> dict[str, Any]:
-        path = self.folder / name
-        fix = "Delete it to run every stage again"
-        ledger = read_json(path, fix) if path.exists() else {}
-        if not isinstance(ledger, dict):
-            raise ReadError(f"{path} is damaged: expected an object. {fix}")
-        return ledger
+    def _read_ledger(self, name: str, form: TypeAdapter[dict[str, Any]]) -> dict[str, Any]:
+        path, fix = self.folder / name, "Delete it to run every stage again"
+        try:
+            return form.validate_python(read_json(path, fix)) if path.exists() else {}
+        except ValidationError as error:
+            raise ReadError(f"{path} is damaged ({first_fault(error)}). {fix}") from None
 
     def stage(self, name: str, depends: Mapping[str, Any], outputs: Sequence[Path], work: Callable[[], str]) -> None:
         """Run a stage unless its key and its outputs are those in the ledger.
@@ -92,7 +106,7 @@ class Run:
             depends: Everything that decides what stands in the files, as for `stage`.
             files: The files.
         """
-        started, key = self._read_ledger(STARTED), _key(depends)
+        started, key = self._read_ledger(STARTED, _STARTED), _key(depends)
         if started.get(stage, "unknown" if stage in self.ledger else key) != key:
             for path in files:
                 path.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError
+from trace_gym.parsing import read_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.settings import RunConfig

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from trace_gym.synthesize.author import Author, TemplateAuthor
 from trace_gym.synthesize.calibrate import SPREAD
 from trace_gym.synthesize.hint import hint_checked
 from trace_gym.synthesize.rounds import USUAL, Candidate, Desk, Terms, fitted, rounds
+from trace_gym.terminal import say
 from trace_gym.types import Manifest, Spec, sha256
 
 CANDIDATES = ".candidates"
@@ -28,7 +28,7 @@ CANDIDATES = ".candidates"
 
 def tell_on_stderr(line: str) -> None:
     """Say what is being done where results do not go."""
-    print(line, file=sys.stderr)
+    say(line, err=True)
 
 
 def synthesize(

@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import BudgetSpent, ConfigError, ReadError, TraceGymError
+from trace_gym.files import read_text
 from trace_gym.llm import Model
+from trace_gym.parsing import parse_json, parse_yaml
 from trace_gym.sandbox import require_isolation
 from trace_gym.synthesize.admission import synthesize
 from trace_gym.synthesize.base import write_base
@@ -47,10 +48,8 @@ def read_capabilities(path: Path) -> list[Capability]:
     Raises:
         ReadError: The file is missing, or holds neither.
     """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))  # JSON is YAML
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ReadError(f"{path} cannot be read: {error}") from None
+    text = read_text(path)
+    data = parse_json(text, str(path)) if text.lstrip().startswith("{") else parse_yaml(text, str(path))
     try:
         if isinstance(data, dict):
             return list(Diagnosis.model_validate_json(json.dumps(data)).retained)

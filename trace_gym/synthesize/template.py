@@ -10,12 +10,12 @@ from importlib import resources
 from typing import Any
 
 import jinja2
-import yaml
 from jinja2 import meta
 from pydantic import ValidationError
 
-from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.errors import ConfigError, EnvNotFound, ReadError
 from trace_gym.llm.quoting import Verbatim, fenced, inline, quoted
+from trace_gym.parsing import parse_yaml
 from trace_gym.types import Spec, sha256
 
 SKELETONS = (
@@ -44,16 +44,18 @@ def spec(name: str) -> Spec:
     return read_spec((_specs() / f"{name}.yaml").read_text())
 
 
-def read_spec(text: str) -> Spec:
-    """Validate the YAML or JSON text of a spec.
+def read_spec(text: str, where: str = "the spec") -> Spec:
+    """Validate the YAML or JSON text of a spec; `where` names it in errors.
 
     Raises:
         ConfigError: The text is not a spec; the message names the fields at fault.
     """
     try:
-        return Spec.model_validate(yaml.safe_load(text))
-    except (yaml.YAMLError, ValidationError) as error:
+        return Spec.model_validate(parse_yaml(text, where))
+    except ReadError as error:
         raise ConfigError(f"not a spec: {error}") from None
+    except ValidationError as error:
+        raise ConfigError(f"{where} is not a spec: {error}") from None
 
 
 def write(spec: Spec) -> str:

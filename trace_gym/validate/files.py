@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from trace_gym.errors import ReadError
+from trace_gym.files import read_text
 from trace_gym.targets.results import read_results
 from trace_gym.types import Trajectory
 from trace_gym.validate.context import Given
@@ -77,12 +76,8 @@ def _recorded(path: str, stamp: tuple[int, int]) -> tuple[Trajectory, ...]:
 
 @lru_cache(maxsize=32)
 def _texts(path: str, stamp: tuple[int, int]) -> tuple[str, ...]:
-    try:
-        raw = Path(path).read_bytes()
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ReadError(f"{path} is no text ({error}); expected JSON, JSON lines or text in UTF-8") from None
-    parts = _parsed([text]) or _parsed(text.splitlines())
+    text = read_text(path, "Expected JSON, JSON lines or text in UTF-8")
+    parts = _parsed([text]) or _parsed(text.split("\n"))
     return tuple(parts if parts is not None else [text])
 
 

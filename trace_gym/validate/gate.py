@@ -229,7 +229,7 @@ def _followed(
 ) -> tuple[list[Finding], bool]:
     """The findings as they come, and whether Ctrl-C ended them, which keeps those that are there."""
     console = terminal.console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     findings: list[Finding] = []
     stopped = False
     with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +12,9 @@ from typing import Any, Protocol
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
+from trace_gym.files import read_text
 from trace_gym.llm.address import endpoint_of
+from trace_gym.parsing import parse_json
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.exploits import EXPLOITS
@@ -139,10 +140,7 @@ def recorded(path: str | Path, low: float = 0.0, high: float = 1.0) -> list[Grou
     """
     if not low < high:
         raise ConfigError(f"rewards range from {low:g} to {high:g}; expected the least first, as in FILE@-1..1")
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(f"{path} cannot be read: {error}") from None
+    lines = read_text(path, "Name a JSONL file of recorded rollouts").split("\n")
     attempts: list[tuple[str, float, bool | None]] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -167,10 +165,7 @@ def place(problem: str) -> tuple[str, int] | None:
 
 def _attempts(line: str, where: str) -> list[tuple[str, float, bool | None]]:
     """What one line of a log tells: problem, reward and success of each scored attempt."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise ReadError(f"{where} is no JSON: {error}") from None
+    row = parse_json(line, where)
     named = next((row[n] for n in NAMES if row.get(n) is not None), None) if isinstance(row, Mapping) else None
     if named is None or not ("reward" in row or "rewards" in row):
         raise ReadError(f"{where} is no attempt; expected a reward, and the problem's id as one of {', '.join(NAMES)}")

@@ -36,7 +36,10 @@ def read(path: str | Path) -> Report:
         ReadError: It cannot be read, holds no report, or one of another version of the format.
     """
     again = f"write one with trace-gym validate ENV --out {path}"
-    data: Any = read_json(path, again[0].upper() + again[1:])
+    try:
+        data: Any = read_json(path)
+    except ReadError as error:
+        raise ReadError(f"{path} is no report ({error}); {again}") from None
     report = data.get("report", data) if isinstance(data, dict) else None
     if not isinstance(report, dict) or "findings" not in report:
         raise ReadError(f"{path} is no report (it has no findings); {again}")

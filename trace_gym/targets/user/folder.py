@@ -12,10 +12,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError
 
 from trace_gym.errors import ConfigError, DuplicateEnv, ReadError
+from trace_gym.files import read_text
+from trace_gym.parsing import json_lines, parse_json, parse_yaml
 from trace_gym.registration import VARIABLE, folders
 from trace_gym.targets.user.formats import Format
 from trace_gym.types import Interface, Record, Trajectory, sha256
@@ -118,9 +119,9 @@ class TargetFolder:
         """
         path, kinds = self.path / TRAJECTORIES, dict(self.kinds)
         found = []
-        for number, line in enumerate(text_of(path).splitlines(), 1):
+        for number, row in json_lines(text_of(path), str(path)):
             try:
-                found.append(Trajectory.model_validate_json(line).model_copy(update={"tools": kinds}))
+                found.append(Trajectory.model_validate(row).model_copy(update={"tools": kinds}))
             except ValidationError as error:
                 raise ReadError(
                     f"{path}, line {number} is no trajectory ({error.errors()[0]['msg']}); put the episodes elsewhere, "
@@ -194,14 +195,7 @@ def text_of(path: Path) -> str:
     Raises:
         ReadError: It cannot be read.
     """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ReadError(
-            f"there is no file {path}; put it there, or make the target anew: trace-gym target init"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(f"{path} cannot be read: {error}") from None
+    return read_text(path, "Put it there, or make the target anew: trace-gym target init")
 
 
 def read_tools(path: Path) -> tuple[dict[str, Any], ...]:
@@ -219,11 +213,7 @@ def json_of(path: Path) -> Any:
     Raises:
         ReadError: It cannot be read, or is no JSON.
     """
-    text = text_of(path)  # outside of what follows, as its own error is a ValueError, too
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ReadError(f"{path} is no JSON ({error}); expected a list of OpenAI function tools") from None
+    return parse_json(text_of(path), str(path), "Expected a list of OpenAI function tools")
 
 
 def tools_in(data: Any, where: str) -> tuple[dict[str, Any], ...]:
@@ -267,9 +257,7 @@ def _read(folder: Path, stamp: tuple[tuple[int, int], ...]) -> TargetFolder:
     place = folder / SETTINGS
     mend = f"correct {place}; docs/targets.md shows one"
     try:
-        return TargetFolder(folder, Settings.model_validate(yaml.safe_load(text_of(place))))
-    except yaml.YAMLError as error:
-        raise ReadError(f"{place} is no YAML ({' '.join(str(error).split())}); {mend}") from None
+        return TargetFolder(folder, Settings.model_validate(parse_yaml(text_of(place), str(place), mend.capitalize())))
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:3])
         raise ReadError(f"{place}: {told}; {mend}") from None
@@ -279,7 +267,7 @@ def _read(folder: Path, stamp: tuple[tuple[int, int], ...]) -> TargetFolder:
 def _name(folder: Path, stamp: tuple[tuple[int, int], ...]) -> str:
     """The name in a ``target.yaml`` that may be broken otherwise; empty where it has none."""
     try:
-        said = yaml.safe_load(text_of(folder / SETTINGS))
-    except (ReadError, yaml.YAMLError):
+        said = parse_yaml(text_of(folder / SETTINGS), SETTINGS)
+    except ReadError:
         return ""
     return str(said.get("name", "")) if isinstance(said, dict) else ""

@@ -10,6 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from trace_gym.errors import ReadError
+from trace_gym.files import read_text
+from trace_gym.parsing import json_lines
 from trace_gym.targets.conversation import Logged, Names, conversation
 from trace_gym.targets.results import read_results
 from trace_gym.targets.user.replays import parsed
@@ -38,9 +40,8 @@ def read_logs(path: Path) -> list[Trajectory]:
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     """Line numbers and what JSON holds there; nothing where `read_results` knows better what is wrong."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-        yield from [(n, json.loads(line)) for n, line in enumerate(lines, 1) if line.strip()]
-    except (OSError, ValueError):
+        yield from list(json_lines(read_text(path), str(path)))
+    except ReadError:
         return
 
 
@@ -58,6 +59,8 @@ def _read(row: Any, path: Path, number: int, names: Names) -> Trajectory:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ReadError(f"{path}, line {number}: messages.{place}: {first['msg']}; expected {FORM}") from None
+    if not logged:
+        raise ReadError(f"{path}, line {number} holds no messages; expected {FORM}")
     success, reward = said.get("success"), said.get("reward")
     if not isinstance(success, (bool, type(None))) or not isinstance(reward, (int, float, type(None))):
         raise ReadError(f"{path}, line {number}: success is {success!r} and reward {reward!r}; expected {FORM}")

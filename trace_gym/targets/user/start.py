@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from trace_gym.errors import ConfigError
-from trace_gym.files import write
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.files import working_in, write
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.targets.user import mcp
 from trace_gym.targets.user.folder import (
@@ -105,14 +105,19 @@ def init(
     rows = mcp.listed(command) if tools is None else json_of(tools)
     known = tools_in(rows, command or str(tools))
     text = text_of(policy)
+    if not text.strip() or "\0" in text:
+        raise ReadError(f"{policy} holds no text: expected the rules that the agent has to obey")
     episodes = [t for source in trajectories for t in read_logs(source)]
     if not episodes:
         raise ConfigError("name at least one file of trajectories: --trajectories episodes.jsonl")
     settings = _settings(called, rows, known, episodes, calls_per_turn)
-    write(place / TOOLS, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-    write(place / POLICY, text)
-    write(place / TRAJECTORIES, to_jsonl(_apart(episodes)))
-    write(place / SETTINGS, settings)  # last, as it makes the folder a target
+    with working_in(place):
+        if (place / SETTINGS).exists():
+            raise ConfigError(f"{place} is a target already; edit its files, or choose another folder")
+        write(place / TOOLS, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+        write(place / POLICY, text)
+        write(place / TRAJECTORIES, to_jsonl(_apart(episodes)))
+        write(place / SETTINGS, settings)  # last, as it makes the folder a target
     return read(place)
 
 
