@@ -76,16 +76,16 @@ def render(report: Report) -> Group:
     table.add_column("")
     table.add_column("what was found", overflow="fold")
     for finding in report.findings:
-        table.add_row(finding.code, finding.property, Text(*MARKS[finding.verdict]), _found(finding))
+        table.add_row(finding.code, finding.property, Text(*MARKS[finding.verdict]), _found(finding, report.env))
     shown = [f for f in report.findings if f.counterexample]
     return Group(table, *(part for finding in shown for part in _snippet(finding)))
 
 
-def _found(finding: Finding) -> Text:
+def _found(finding: Finding, env: str) -> Text:
     """What was found and, of a failure, what to do."""
     if finding.passed:
         return Text(finding.says)
-    mend = remedy(finding)
+    mend = remedy(finding, env)
     return Text("\n").join([Text(finding.says, MARKS[finding.verdict][1]), *([Text(mend)] if mend else [])])
 
 
