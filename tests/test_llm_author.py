@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,11 @@ from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.errors import ModelError, ReadError, RejectedEnv
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, Request, resolve
 from trace_gym.synthesize import Terms, synthesize, template
 from trace_gym.synthesize.admission import CANDIDATES
 from trace_gym.synthesize.batch import Order, read_capabilities, write_all
+from trace_gym.synthesize.changes import MARK
 from trace_gym.synthesize.llm_author import LINES, LlmAuthor
 from trace_gym.types import Capability, Manifest
 from trace_gym.validate import PROPERTIES
@@ -103,11 +105,52 @@ def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -
     told = [str(r.messages[-1]["content"]) for r in parrot.asked]
     assert "imports time" in told[2] and "TG201" not in told[2].partition("---")[2]
     assert "### TG201" in told[3] and "episode.step" in told[3] and "class Tau2PreconditionVerification" in told[3]
+    for request in parrot.asked[2:]:  # a repair continues the conversation, and repeats nothing of it
+        assert request.messages[:2] == parrot.asked[1].messages
+        assert [m["role"] for m in request.messages] == ["system", "user", "assistant", "user"]
+        assert "serve(frozenset())" in str(request.messages[2]["content"]) or "import time" in str(request.messages[2])
+        assert len(str(request.messages[3]["content"])) < 4000 < len(GOOD)
     rounds = tmp_path / CANDIDATES / card.id
     assert [(rounds / f"round-{n}" / "report.json").exists() for n in range(3)] == [False, True, True]
     assert "TG201" in (rounds / "round-1" / "complaints.md").read_text()
     assert [line.partition(": ")[2][:7] for line in said if "version" in line] == ["not run", "fails T", "passed "]
     assert Manifest.model_validate_json((tmp_path / f"{card.id}.json").read_bytes()) == card
+
+
+def test_repair_may_be_answered_with_what_changes(tmp_path: Path) -> None:
+    change = f"{MARK}\nclass Tau2PreconditionVerification(AirlineDesk):\n"
+    method = "    def oracle(self) -> Iterator[Call | Say]:\n        return self.serve(SKILLS)\n"
+    parrot = Parrot([json.dumps(PLAN), block(NEVER_LEGAL), block(change + method)])
+    card, _ = made(tmp_path, parrot)
+    alone = made(tmp_path / "whole", Parrot([json.dumps(PLAN), block(GOOD)]))[0]
+    assert card.origin is not None and card.origin.rounds == 2
+    assert card.module_sha256 == alone.module_sha256
+    assert MARK in str(parrot.asked[2].messages[-1]["content"])
+
+
+def test_repair_of_what_is_no_module_asks_for_the_whole(tmp_path: Path) -> None:
+    parrot = Parrot([json.dumps(PLAN), block("def f():\n    return 1\n"), block(GOOD)])
+    made(tmp_path, parrot)
+    assert MARK not in str(parrot.asked[2].messages[-1]["content"])
+    assert "the whole module" in str(parrot.asked[2].messages[-1]["content"])
+
+
+def test_page_of_a_repair_is_short(tmp_path: Path) -> None:
+    """Someone who answers files gets the findings, and a reference to the page with the writing prompt."""
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    for number, text in enumerate([json.dumps(PLAN), block(NEVER_LEGAL), block(GOOD)], 1):
+        stage = ("plan", "write", "repair-1")[number - 1]
+        answer = folder / f"{number:03}-{stage}-tau2_precondition_verification.answer.md"
+        answer.write_text(text)
+        os.utime(answer, (0, 0))  # written long ago, so that nobody waits for it to be whole
+    author = LlmAuthor(resolve(f"files:{folder}", tell=lambda line: None, wait=60))
+    spec = author.plan(CAPABILITY, "tau2_airline")
+    card = synthesize(spec, author=author, folder=tmp_path / "envs", terms=QUICK, tell=lambda line: None)
+    write, repair = (next(folder.glob(f"{n}-*verification.md")).read_text() for n in ("002", "003"))
+    assert card.author == "llm:files" and len(write) > 60_000
+    assert "`002-write-tau2_precondition_verification.md`" in repair
+    assert len(repair) < len(GOOD) + 5000 and "### TG201" in repair
 
 
 def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

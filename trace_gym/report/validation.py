@@ -22,6 +22,8 @@ from trace_gym.report.replays import Played, played
 from trace_gym.report.talk import Said, Talk, talk
 from trace_gym.types import Bars, Curves, Exhibit, Finding, Message, Report, Trajectory, Verdict
 from trace_gym.validate.experts import CHECKS
+from trace_gym.validate.foreign import is_foreign
+from trace_gym.validate.foreign.remedies import statement_for
 from trace_gym.validate.properties import PROPERTIES, remedy
 
 MARKS: dict[Verdict, tuple[str, str, str]] = {
@@ -94,19 +96,20 @@ def render_report(report: Report) -> str:
             report=report,
             verdict=MARKS[_verdict(report)],
             counts=list(_counts(report)),
-            failures=[(row(f), again.get(n), shown(f.exhibits)) for n, f in enumerate(failed)],
-            unfinished=[row(f) for f in report.findings if f.verdict == "unfinished"],
-            rows=[row(f) for f in report.findings],
-            measured=[(row(f), shown(f.exhibits)) for f in measured],
+            failures=[(row(f, report.env), again.get(n), shown(f.exhibits)) for n, f in enumerate(failed)],
+            unfinished=[row(f, report.env) for f in report.findings if f.verdict == "unfinished"],
+            rows=[row(f, report.env) for f in report.findings],
+            measured=[(row(f, report.env), shown(f.exhibits)) for f in measured],
             version=trace_gym.__version__,
         )
     )
     return page.encode(errors="replace").decode()  # half a surrogate pair cannot be written to a file
 
 
-def row(finding: Finding) -> Row:
-    """A finding as the page shows it."""
+def row(finding: Finding, env: str = "") -> Row:
+    """A finding as the page shows it, in words that fit the environment."""
     known = PROPERTIES.get(finding.code)
+    statement = statement_for(finding.code) if is_foreign(env) else ""
     sign, words, tone = MARKS[finding.verdict]
     return Row(
         code=finding.code,
@@ -114,10 +117,10 @@ def row(finding: Finding) -> Row:
         sign=sign,
         words=words,
         tone=tone,
-        statement=_text(known.statement if known else ""),
+        statement=_text(statement or (known.statement if known else "")),
         reason=_text(known.reason if known else ""),
         says=_text(finding.says),
-        mend=_text(remedy(finding)),
+        mend=_text(remedy(finding, env)),
         figures=tuple((name.replace("_", " "), number(value)) for name, value in finding.figures.items()),
         snippet=finding.counterexample.rstrip(),
         beyond=_beyond(finding.counterexample),

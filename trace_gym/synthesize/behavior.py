@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from trace_gym.synthesize.evidence import signatures
-from trace_gym.synthesize.refusals import Refusal, definition, helpers_of, is_refused_only, method_of, refusals_of
+from trace_gym.synthesize.refusals import Refusal, helpers_of, is_refused_only, method_of, refusals_of
+from trace_gym.synthesize.substitution import definition
 from trace_gym.targets.catalogue import Target
 from trace_gym.world import World
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
+from trace_gym.synthesize.substitution import Bound, Filled, arguments_of, definition, template_of
 from trace_gym.world import ToolError, World
 
 CODE_OF_TARGETS = "trace_gym.targets."
 """Functions of these modules are followed; others do not refuse a call."""
-LONGEST_CONSTANT = 120
-"""Characters of a constant that is shown in place of its name."""
-LONGEST_EXPRESSION = 60
-"""Characters of an expression in the text of a refusal."""
-Bound = Mapping[str, ast.expr]
 
 
 @dataclass(frozen=True)
@@ -64,13 +59,6 @@ def method_of(world: type[World], tool: str) -> FunctionType:
     named = {getattr(m, "_tool_name", "") or name: m for name, m in marked.items() if hasattr(m, "_tool_kind")}
     method: FunctionType = inspect.unwrap(named.get(tool) or getattr(world, tool))
     return method
-
-
-def definition(function: Callable[..., Any]) -> ast.FunctionDef:
-    """Return the syntax tree of a function."""
-    [node] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    assert isinstance(node, ast.FunctionDef)
-    return node
 
 
 class _Reader:
@@ -161,7 +149,7 @@ class _Reader:
         if function in callers:
             return None
         skipped = isinstance(node.func, ast.Attribute) and not isinstance(self.static(node.func), staticmethod)
-        arguments = {name: self.shown(value, place) for name, value in _arguments(function, node, skipped).items()}
+        arguments = {name: self.shown(value, place) for name, value in arguments_of(function, node, skipped).items()}
         return _Place(function, arguments, place.when, callers)
 
     def static(self, node: ast.Attribute) -> object:
@@ -190,7 +178,7 @@ class _Reader:
             return None
         made = self.resolved(error.func, place)
         if isinstance(made, type) and issubclass(made, ToolError):
-            return _template(self.shown(error.args[0], place)) if error.args else ""
+            return template_of(self.shown(error.args[0], place)) if error.args else ""
         if (called := self.called(error, place)) is not None:  # a function that makes refusals
             for node in ast.walk(definition(called.function)):
                 if isinstance(node, ast.Return) and node.value is not None:
@@ -202,36 +190,7 @@ class _Reader:
 
     def shown(self, node: Any, place: _Place) -> Any:
         """Return a copy of a node with the arguments in place of the parameters, and constants in place of names."""
-        return ast.fix_missing_locations(_Filled(place).visit(deepcopy(node)))
-
-
-class _Filled(ast.NodeTransformer):
-    """Puts arguments and constants into an expression."""
-
-    def __init__(self, place: _Place) -> None:
-        self.place = place
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=key):
-                table = self.place.function.__globals__.get(name) if name not in self.place.bound else None
-                filled = self.visit(key)
-                value = (
-                    table.get(filled.value) if isinstance(table, Mapping) and isinstance(filled, ast.Constant) else None
-                )
-                if isinstance(value, (str, int, float)):
-                    return ast.Constant(value)
-        self.generic_visit(node)
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if isinstance(node.ctx, ast.Load):
-            if node.id in self.place.bound:
-                return self.place.bound[node.id]
-            value = self.place.function.__globals__.get(node.id)
-            if isinstance(value, (str, int, float, tuple)) and len(repr(value)) <= LONGEST_CONSTANT:
-                return ast.parse(repr(value), mode="eval").body
-        return node
+        return ast.fix_missing_locations(Filled(place.bound, place.function.__globals__).visit(deepcopy(node)))
 
 
 def _joined(conditions: Iterable[str]) -> str:
@@ -240,47 +199,6 @@ def _joined(conditions: Iterable[str]) -> str:
     for condition in dict.fromkeys(conditions):
         text += f"{'' if not text else ' ' if text.endswith(':') else ' and '}{condition}"
     return text
-
-
-def _arguments(function: FunctionType, call: ast.Call, skipped: bool) -> dict[str, ast.expr]:
-    """Return the argument of each parameter of a function in a call; what is not given is the default."""
-    spec = definition(function).args
-    names = [a.arg for a in (*spec.posonlyargs, *spec.args)][1 if skipped else 0 :]
-    found: dict[str, ast.expr] = {}
-    if spec.defaults:
-        found |= dict(zip(names[-len(spec.defaults) :], spec.defaults, strict=False))
-    found |= {a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}
-    found |= dict(zip(names, call.args, strict=False))
-    known = {*names, *(a.arg for a in spec.kwonlyargs)}
-    named = {k.arg: k.value for k in call.keywords if k.arg is not None}
-    found |= {name: value for name, value in named.items() if name in known}
-    if spec.kwarg is not None:
-        rest = {name: value for name, value in named.items() if name not in known}
-        found[spec.kwarg.arg] = ast.Dict([ast.Constant(name) for name in rest], list(rest.values()))
-    if spec.vararg is not None:
-        found[spec.vararg.arg] = ast.Tuple(list(call.args[len(names) :]), ast.Load())
-    return {name: value for name, value in found.items() if not isinstance(value, ast.Starred)}
-
-
-def _template(node: ast.expr) -> str:
-    """Return a text with its expressions in braces."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.JoinedStr(values=parts):
-            return "".join(map(_template, parts))
-        case ast.FormattedValue(value=ast.Constant(value=value)):
-            return str(value)
-        case ast.FormattedValue(value=ast.JoinedStr() as inner):
-            return _template(inner)
-        case ast.FormattedValue(value=value):
-            return _template_of_code(value)
-    return _template_of_code(node)
-
-
-def _template_of_code(node: ast.expr) -> str:
-    code = re.sub("[{}]", "", ast.unparse(node))
-    return f"{{{code}}}" if len(code) <= LONGEST_EXPRESSION else "{...}"
 
 
 def helpers_of(world: type[World], function: FunctionType) -> Iterator[FunctionType]:

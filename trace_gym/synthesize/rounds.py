@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
+from trace_gym.llm.quoting import fenced, inline
 from trace_gym.sandbox import RULES, ConfinedWorld, confined_validate, scan
 from trace_gym.synthesize.author import Author, identity_faults
 from trace_gym.synthesize.calibrate import Calibration, by_experts, by_policy
@@ -259,5 +260,5 @@ def _known(desk: Desk, text: str, number: int) -> Report | None:
 
 
 def _told(complaint: Complaint) -> str:
-    blocks = "".join(f"\n```python\n{b.rstrip()}\n```\n" for b in (complaint.counterexample, complaint.lines) if b)
-    return f"## {complaint.code} {complaint.says}\n\n{complaint.mend}\n{blocks}\n"
+    blocks = "".join(f"\n{fenced(b, 'python')}\n" for b in (complaint.counterexample, complaint.lines) if b)
+    return f"## {complaint.code} {inline(complaint.says)}\n\n{complaint.mend}\n{blocks}\n"

@@ -122,13 +122,22 @@ def raised(error: BaseException) -> str:
     return f"raised {type(error).__name__}: {error}"
 
 
-def remedy(finding: Finding) -> str:
-    """What to do about a failure; empty where nothing failed, or where nobody can tell."""
+def remedy(finding: Finding, env: object = "") -> str:
+    """Return what to do about a failure; empty if nothing failed, or if that is not known.
+
+    Args:
+        finding: What a property found.
+        env: The environment as reports name it. For a third-party environment, the text is about its own code and not
+            about worlds.
+    """
+    from trace_gym.validate.foreign.address import is_foreign  # it imports this module
+    from trace_gym.validate.foreign.remedies import remedy_for
+
     known = PROPERTIES.get(finding.code)
     if known is None or finding.verdict != "failed":
         return ""
     if known.raising or not _told_so.match(finding.says):
-        return known.mend
+        return remedy_for(finding.code, str(env)) if is_foreign(env) else known.mend
     return RAISED if finding.counterexample else ""
 
 

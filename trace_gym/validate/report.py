@@ -63,17 +63,17 @@ def render(report: Report) -> Group:
     failed = any(f.verdict == "failed" for f in report.findings)
     word, colour = ("failed", "red") if failed else ("passed", "green") if report.passed else ("unfinished", "yellow")
     title = Text(f"{word} on {report.scenarios} scenarios, profile {report.profile}", f"bold {colour}")
-    rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _found(f)) for f in report.findings]
+    rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _found(f, report.env)) for f in report.findings]
     table = Grid(("code", "property", "", "what was found"), rows, title=title, head=3)
     shown = [f for f in report.findings if f.counterexample]
     return Group(table, *(part for finding in shown for part in _snippet(finding)))
 
 
-def _found(finding: Finding) -> Text:
+def _found(finding: Finding, env: str) -> Text:
     """What was found and, of a failure, what to do."""
     if finding.passed:
         return Text(finding.says)
-    mend = remedy(finding)
+    mend = remedy(finding, env)
     return Text("\n").join([Text(finding.says, MARKS[finding.verdict][1]), *([Text(mend)] if mend else [])])
 
 

@@ -58,7 +58,7 @@ def property_tests(
         if finding.verdict == "inapplicable":
             pytest.skip(finding.says)
         if not finding.passed:
-            said = "\n".join(filter(None, (finding.says, remedy(finding))))
+            said = "\n".join(filter(None, (finding.says, remedy(finding, target))))
             pytest.fail(f"{said}\n\n{finding.counterexample}".rstrip(), pytrace=False)
 
     return test_property

@@ -69,6 +69,14 @@ def foreign(code: str) -> Callable[[Question], Question]:
     return register
 
 
+def questions() -> dict[str, Question]:
+    """Return all questions by the code of the property."""
+    # Importing them registers the questions; they import the families, which must not depend on them.
+    from trace_gym.validate.foreign import bank, payment, sameness, spaces, words  # noqa: F401
+
+    return FOREIGN
+
+
 def solved(share: float) -> bool:
     """Whether an attempt earned all there is."""
     return share >= 1 - 1e-9
@@ -101,10 +109,7 @@ class Asked:
     def __call__(self, code: str) -> Finding:
         """What a property finds; one that has no question for black boxes does not apply."""
         found = PROPERTIES[code]
-        # Importing them registers the questions; they import the families, which must not depend on them.
-        from trace_gym.validate.foreign import bank, payment, sameness, spaces, words  # noqa: F401
-
-        if code in FOREIGN:
+        if code in questions():
             return found.judged(lambda: FOREIGN[code](self))
         needs = NEEDS.get(code, "the state or the experts of a world")
         return found.judged(lambda: self._lacks(needs))

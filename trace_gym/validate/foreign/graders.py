@@ -21,6 +21,8 @@ from trace_gym.validate.context import PROFILES
 from trace_gym.validate.foreign.asked import Asked
 from trace_gym.validate.properties import remedy
 
+SERVER = "openenv:"
+"""Scheme of the address of every environment that is graded here."""
 SEEDS = 8
 """Problems that are asked about."""
 STATUS: dict[Verdict, Any] = {
@@ -51,7 +53,7 @@ class Grader:
         if subject.running is None:
             return self._result(started, CheckStatus.SKIP, ["the environment is not running"])
         low, high = subject.manifest.reward.range
-        address = f"openenv:{subject.running.base_url}?low={min(low, 0.0)}&high={high}"
+        address = f"{SERVER}{subject.running.base_url}?low={min(low, 0.0)}&high={high}"
         asked = Asked(address, range(SEEDS), PROFILES["quick"])
         try:
             return self.judged(asked(self.code), subject.manifest, started)
@@ -60,7 +62,7 @@ class Grader:
 
     def judged(self, finding: Finding, manifest: Any, started: float) -> Any:
         """What a finding means to OpenEnv."""
-        told = remedy(finding) or None
+        told = remedy(finding, SERVER) or None
         return self._result(started, STATUS[finding.verdict], [finding.says], dict(finding.figures), told)
 
     def _result(
@@ -102,5 +104,5 @@ class FloorGap(Grader):
         floor = max(paid.values(), default=0.0) * top
         measured = {"measured_floor": floor, "declared_margin": margin, **finding.figures}
         status = CheckStatus.PASS if top - floor >= margin else CheckStatus.FAIL
-        told = None if status is CheckStatus.PASS else remedy(finding) or None
+        told = None if status is CheckStatus.PASS else remedy(finding, SERVER) or None
         return self._result(started, status, [finding.says], measured, told)

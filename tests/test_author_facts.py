@@ -1,0 +1,261 @@
+"""What prompts state about base worlds, the gate and the user is what the code does."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from toy_world import ToyBoxes
+
+from trace_gym import registry
+from trace_gym.sandbox import scan
+from trace_gym.schemas import settle
+from trace_gym.synthesize.allowances import allowances
+from trace_gym.synthesize.behavior import behavior, code, inherited_needs, public_part
+from trace_gym.synthesize.forms import types_in_words
+from trace_gym.synthesize.llm_author import LlmAuthor, Planned
+from trace_gym.synthesize.refusals import refusals_of
+from trace_gym.targets.catalogue import TARGETS, target
+from trace_gym.targets.listening import MESSAGES, listening
+from trace_gym.targets.scripted_user import ScriptedUser
+from trace_gym.targets.toolsandbox.assistant import Assistant
+from trace_gym.types import Call, Say, Scenario
+from trace_gym.validate import validate
+from trace_gym.validate.draws import Draw, Values
+from trace_gym.world import ToolError
+
+ROOT = Path(__file__).resolve().parents[1]
+GOOD = (ROOT / "generated_envs" / "tau2_precondition.py").read_text()
+SHORT = 120_000
+"""Characters of a prompt, at most."""
+
+
+def refused_calls(name: str, count: int) -> Iterator[tuple[str, str]]:
+    """Refusals of random calls that fit the schema, in states that earlier calls have changed."""
+    place, rng = target(name), Random(f"refusals/{name}")
+    envs = [e for e in registry.names() if registry.manifest(e).target == name]
+    for number in range(count):
+        if number % 200 == 0:
+            scenario = Scenario(env=rng.choice(envs), level=0, seed=number)
+            world = registry.episode(scenario).world
+            draw = Draw(rng, place.world.interface(), Values.of(world))
+        call = draw.call()
+        arguments, complaint = settle(call, draw.interface)
+        if not complaint:
+            try:
+                getattr(world, call.tool)(**arguments)
+            except ToolError as refusal:
+                yield call.tool, str(refusal)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_refusal_that_a_tool_makes_is_stated(name: str) -> None:
+    known = {tool: refusals_of(target(name).world, tool) for tool in target(name).world.interface().kinds}
+    met = set()
+    for tool, text in refused_calls(name, 4000):
+        fitting = [r for r in known[tool] if r.pattern.fullmatch(text)]
+        assert fitting, (tool, text)
+        met |= {(tool, r.says) for r in fitting}
+    assert len(met) >= 20
+    unconditional = {(tool, r.says) for tool, found in known.items() for r in found if not r.when}
+    assert not unconditional
+
+
+def test_conditions_name_the_arguments_of_the_tool() -> None:
+    found = {r.says: r.when for r in refusals_of(target("tau2_airline").world, "update_reservation_baggages")}
+    assert found["there is no reservation {reservation_id[:40]}"] == "reservation_id not in self.reservations"
+    bags = "bags must satisfy 0 <= nonfree_baggages <= total_baggages <= 50"
+    assert found[bags] == "not 0 <= nonfree_baggages <= total_baggages <= 50"
+    assert "method['source'] == 'certificate'" in found.values()
+    phone = {r.says: r.when for r in refusals_of(target("toolsandbox").world, "set_wifi_status")}
+    assert phone["PermissionError: wifi cannot be switched on in low battery mode"].startswith("on and ")
+
+
+def test_refusals_of_a_custom_base_world_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = ROOT / "tests" / "data" / "parcel_depot" / "base.py"
+    spec = importlib.util.spec_from_file_location("trace_gym.targets.user.depot_of_a_test", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(__import__("sys").modules, spec.name, module)
+    spec.loader.exec_module(module)
+    found = {r.says: r.when for r in refusals_of(module.ParcelDepotBase, "hand_over")}
+    assert found == {
+        "there is no parcel {parcel_id[:40]}; find_parcels lists those of a recipient": "not self.whole(parcel_id)",
+        "parcel {parcel_id} is no longer here": "self.parcel(parcel_id)['status'] != 'waiting'",
+    }
+
+
+def prompt_of(name: str) -> str:
+    place = target(name)
+    spec = registry.manifest(place.example).spec
+    assert spec is not None
+    return LlmAuthor(SimpleNamespace(name="nobody"))._writing(spec)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_write_prompt_states_what_authors_had_to_guess(name: str) -> None:
+    prompt, place = prompt_of(name), target(name)
+    spec = registry.manifest(place.example).spec
+    assert spec is not None
+    tools = behavior(place, spec.tools)
+    assert {t.name for t in tools if t.planned} == {*spec.tools} & place.world.interface().kinds.keys()
+    for tool in tools:
+        assert f"`{tool.name}(" in prompt
+        assert all(text.replace('"', '\\"') in prompt for text in tool.texts)
+        assert all(r.when in prompt for r in tool.refusals if tool.planned)
+    for node in ast.parse(code(place, tools)).body:
+        assert isinstance(node, ast.FunctionDef) and f"def {node.name}(" in prompt
+    for names in allowances().values():
+        assert names in prompt
+    heard = listening(place.world)
+    assert heard is not None and all(rule in prompt for rule in heard.rules)
+    assert inherited_needs(place, spec.capability) in prompt
+    assert len(prompt) < SHORT
+
+
+def test_all_tools_are_shown_whole_where_the_plan_names_none_of_them() -> None:
+    assert all(tool.planned for tool in behavior(target("tau2_airline"), ["telepathy"]))
+
+
+def test_needs_has_to_be_overridden_for_a_capability_that_the_target_does_not_know() -> None:
+    place = target("tau2_airline")
+    assert "override it" in inherited_needs(place, "claim_verification")
+    assert "override it" not in inherited_needs(place, "precondition_verification")
+
+
+def test_contract_is_shown_without_its_private_parts() -> None:
+    source = (ROOT / "trace_gym" / "world.py").read_text()
+    shown = ast.parse(public_part(source)).body
+    defined = {n.name for n in shown if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    assert defined >= {"ToolError", "World", "asserted", "tool"}
+    assert not [name for name in defined if name.startswith("_")]
+
+
+def rules_broken(text: str) -> set[str]:
+    return {fault.rule for fault in scan(text)}
+
+
+def test_the_gate_accepts_exactly_the_builtins_that_the_prompt_lists() -> None:
+    listed = {*allowances()["Builtins"].split(), *allowances()["Exceptions"].split()}
+    called_only = {"super", "vars"}  # allowed in some forms only
+    for name in {n for n in dir(builtins) if not n.startswith("_")} - {"True", "False", "None"} - called_only:
+        text = f"{GOOD}\n\ndef spare() -> object:\n    return {name}\n"
+        assert ("builtin" in rules_broken(text)) == (name not in listed), name
+
+
+def test_the_gate_accepts_the_attributes_that_the_prompt_lists() -> None:
+    listed = allowances()["Attributes and methods of any value"].split()
+    lines = "".join(f"    x.{name}\n" for name in listed)
+    assert "attribute" not in rules_broken(f"{GOOD}\n\ndef spare(x: object) -> None:\n{lines}")
+    for name in ("today", "seed", "mro", "gi_frame", "nobody_knows_this"):
+        assert name not in listed
+        assert rules_broken(f"{GOOD}\n\ndef spare(x: object) -> None:\n    x.{name}\n"), name
+
+
+CLAIMS: dict[type[Any], dict[str, str | None]] = {
+    ScriptedUser: {
+        "I cannot do that. Shall I do the other?": "Yes, please.",
+        "I cannot do that. What is the reason?": "But I need this. Please make an exception.",
+        "What is the reason?": "My cat is ill.",
+        "Please tell me the reason.": "Please see to my request.",
+        "It has been cancelled.": None,
+        "One moment.": "Please see to my request.",
+    },
+    Assistant: {
+        "Please tell me which number to call": "It is 5.",
+        "May I have the number?": "It is 5.",
+        "Shall I call the number?": "Yes, if what I asked for needs it.",
+        "I cannot do that.": None,
+        "I will look it up.": "Please go ahead with what I asked for.",
+        "There are 3 of them.": None,
+        "Hm.": "Please go ahead with what I asked for.",
+    },
+}
+"""What the rules in `listening` say, as messages with their answers."""
+
+
+class Person(ScriptedUser):
+    questions = {"reason": re.compile(r"\breason\b")}
+
+    def tells(self, topic: str) -> str:
+        return "My cat is ill." if topic == "reason" else ""
+
+
+@pytest.mark.parametrize("kind", CLAIMS, ids=lambda kind: kind.__name__)
+def test_users_answer_as_the_rules_say(kind: type[Any]) -> None:
+    for message, answer in CLAIMS[kind].items():
+        if kind is ScriptedUser:
+            user: Any = object.__new__(Person)
+            user.pushes, user.pushed, user.nudged = 1, 0, 0
+        else:
+            user = Assistant(requests=[SimpleNamespace(facts={"number": "It is 5."})])  # type: ignore[list-item]
+        assert user.reply(message) == answer, message
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_examples_are_what_the_user_hears(name: str) -> None:
+    heard = listening(target(name).world)
+    assert heard is not None and [message for message, _ in heard.examples] == list(MESSAGES)
+    kinds = {kind.split()[0] for _, kind in heard.examples}
+    stated = set(re.findall(r"^`(\w+)`", "\n".join(heard.rules), re.MULTILINE))
+    assert stated <= kinds  # each kind of message has an example
+    topics = set(getattr(target(name).world, "questions", ()))
+    assert kinds - stated <= topics
+
+
+class TriesTwice(ToyBoxes):
+    """The oracle opens the box twice, and is refused the second time."""
+
+    id = "tries_twice"
+
+    def oracle(self) -> Iterator[Call | Say]:
+        *before, last = super().oracle()
+        yield from (*before, before[-1], last)
+
+
+class ForgetsAnArgument(ToyBoxes):
+    id = "forgets_an_argument"
+
+    def oracle(self) -> Iterator[Call | Say]:
+        yield Call("look", {})
+        yield from super().oracle()
+
+
+class NamesTheCapabilityAlways(ToyBoxes):
+    id = "names_the_capability_always"
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({self.capability})
+
+
+@pytest.mark.parametrize(
+    ("world", "code", "passes"),
+    [
+        (TriesTwice, "TG201", True),
+        (TriesTwice, "TG203", True),
+        (ForgetsAnArgument, "TG201", False),
+        (ToyBoxes, "TG205", True),
+        (NamesTheCapabilityAlways, "TG205", False),
+    ],
+)
+def test_experts_and_needs_are_judged_as_the_prompt_says(world: type[ToyBoxes], code: str, passes: bool) -> None:
+    report = validate(world, profile="quick", only=(code,), progress=False)
+    found = next(f for f in report.findings if f.code == code)
+    assert found.passed == passes, found.says
+
+
+def test_plan_prompt_states_the_type_of_every_field() -> None:
+    types = types_in_words(Planned.model_json_schema())
+    assert types["plan.oracle"] == types["plan.ablated"] == types["rationale"] == "string"
+    assert types["levels"] == "list of 2 to 5 strings" and types["plan.families"] == "list of objects"
+    page = (ROOT / "templates" / "prompts" / "plan.md.jinja").read_text()
+    for path in types:
+        assert f'{{{{ types["{path}"] }}}}' in page, path
