@@ -183,7 +183,7 @@ def test_a_seal_names_what_was_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "fold", lambda *_: None)
     monkeypatch.setattr(World, "copy", lambda self: self)
     monkeypatch.setattr(random.Random, "random", lambda self: 0.5)
-    monkeypatch.setitem(records.AIRPORTS, "XXX", ("x", "y"))
+    monkeypatch.setattr(records, "AIRPORTS", {**records.AIRPORTS, "XXX": ("x", "y")})
     monkeypatch.setattr(score, "isinstance", lambda *_: True, raising=False)
     changed = set(broken(before, seal()))
     assert {"trace_gym.score:fold", "trace_gym.world:World.copy", "random:Random.random"} <= changed
@@ -248,8 +248,45 @@ def test_the_tripwire_knows_whose_doing_it_is(code: str, deed: str | None) -> No
 
 def test_a_tripwire_sleeps_until_it_is_armed() -> None:
     wire = Tripwire(__file__, __name__)
-    wire._hook("open", ("x",))
+    Path(__file__).read_bytes()
     assert wire.deeds == []
+
+
+BLINDED = """
+import json, sys
+from trace_gym.sandbox import tripwire
+wire = tripwire.Tripwire("module.py", "envs.module")
+read = wire.arm()
+class Everything(frozenset):
+    __contains__ = lambda self, thing: True
+    __eq__ = lambda self, other: False
+    __hash__ = None
+everything = Everything()
+for key in list(vars(tripwire)):
+    if not key.startswith("__"):
+        setattr(tripwire, key, everything)
+for key in ("asleep", "path", "name", "_hook", "_read"):
+    setattr(wire, key, everything)
+for key in ("len", "repr", "type", "str", "dict", "set"):
+    setattr(tripwire, key, lambda *_: everything)
+sys._getframe = lambda *_: None
+try:
+    exec(compile("open('/etc/hostname')", "module.py", "exec"))
+except PermissionError as error:
+    print(error)
+read().clear()
+print(json.dumps(read()))
+"""
+
+
+def test_an_armed_tripwire_depends_on_nothing_that_can_be_replaced() -> None:
+    """Neither a constant of its module, nor an attribute, nor a builtin that it uses, nor the notes that it hands out."""
+    done = subprocess.run([sys.executable, "-c", BLINDED], capture_output=True, text=True, timeout=60)
+    assert not done.stderr, done.stderr
+    refusal, noted = done.stdout.splitlines()
+    assert "may not do this: open" in refusal and [d.split(",")[0] for d in json.loads(noted)] == [
+        "open '/etc/hostname'"
+    ]
 
 
 # What is seen, and what is used

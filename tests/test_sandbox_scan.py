@@ -126,6 +126,36 @@ def test_a_fault_names_the_line_and_the_rule() -> None:
             "imports": "from trace_gym.targets.tau2 import records",
             "generate": "records.day(1) + rng.choice(list(records.AIRPORTS))",
         },
+        {"verify": "was = start.copy()\nwas.open = True\nwas.thing = self.thing"},
+        {
+            "body": "rows: list[dict[str, Any]] = field(default_factory=list)\n"
+            "def find(self, key: str) -> dict[str, Any]:\n    return next(r for r in self.rows if r['key'] == key)",
+            "tool": "row = self.find('x')\nrow['open'] = True\nfor row in sorted(self.rows, key=len):\n    row['n'] = 1",
+        },
+        {
+            "top": "@dataclass\nclass Part:\n    name: str\n    open: bool = False\n\n"
+            "def made(rng: Random, n: int) -> list[Part]:\n    return [Part(rng.choice('abc')) for _ in range(n)]",
+            "body": "parts: dict[str, Part] = field(default_factory=dict)",
+            "generate": "parts = made(rng, 3)\nparts[0].open = True\nrng.choice(parts).open = True\n"
+            "for n, part in enumerate(parts):\n    part.name += str(n)\n    parts[n], last = part, part\nlast.open = True",
+            "tool": "match list(self.parts.values()):\n    case [first, *_]:\n        first.open = True",
+        },
+        {
+            "tool": "rows: dict[str, list[int]] = {}\nrows.setdefault('a', []).append(1)\nrows['b'] = [2]\n"
+            "rows['b'][0] += 1\ndel rows['a']\nmine = {**rows}\nmine['c'], mine['d'] = [], []"
+        },
+        {
+            "body": "booked: dict[str, dict[str, Any]] = field(default_factory=dict)",
+            "argument": ", guest: str = ''",
+            "tool": "self.booked['a'] = {'guest': guest}\nself.booked['a']['open'] = True\n"
+            "booking = self.booked.get('a') or {}\nbooking['guest'] = guest.upper()",
+        },
+        {
+            "generate": "count = 0\ndef again() -> None:\n    nonlocal count\n    count += 1\nagain()\n"
+            "made = cls('x')\nmade.open = bool(count)\nother = made if count else cls('y')\nother.thing = 'z'",
+        },
+        {"body": "register: str = ''\ncached: bool = False", "opening": "return f'{self.register} {self.cached}'"},
+        {"body": "def send(self) -> str:\n    return 'x'\ndef close(self) -> str:\n    return self.send()"},
     ],
     ids=lambda p: next(iter(p.values()))[:40],
 )
@@ -164,6 +194,54 @@ def test_what_environments_are_made_of_passes(places: dict[str, str]) -> None:
 def test_patterns_are_screened(text: str, wrong: str) -> None:
     found = pattern_fault(text)
     assert (wrong in found) if wrong else not found, found
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        ("re.compile(r'(ab|AB)*c', 2)", "exponential"),
+        ("re.compile(r'(ab|AB)*c', re.M | re.I)", "exponential"),
+        ("re.compile(r'(ab|AB)*c', flags=IGNORECASE)", "exponential"),
+        ("re.compile(r'(ab|AB)*c', FLAGS)", "exponential"),
+        ("re.search(r'(ab|AB)*c', 'x', re.I)", "exponential"),
+        ("re.sub(r'(ab|AB)*c', '', 'x', 0, 2)", "exponential"),
+        ("re.split(r'(ab|AB)*c', 'x', 1, re.I)", "exponential"),
+        ("re.compile(r'(?i:(ab|AB)*)c')", "exponential"),
+        ("re.compile(r'(?i)(?:(?-i:ab)|AB)*c')", "exponential"),
+        ("re.compile('(?i)(?:sa|\\u017fa)*x')", "exponential"),
+        ("re.compile('(?i)(?:ka|[\\u2100-\\u2200]a)*x')", "exponential"),
+        ("re.compile(r'(ab | a b)*c', re.X)", "exponential"),
+        ("re.compile(r'(ab|AB)*c', 1024)", "flags"),
+        ("re.compile(r'(ab|AB)*c', -1)", "flags"),
+        ("re.compile(r'(ab|AB)*c', re.M + re.I)", "flags"),
+        ("re.compile(r'(ab|AB)*c', **{'flags': 2})", "flags"),
+        ("re.compile(r'(ab|AB)*c', LEVEL)", "flags"),
+        ("re.compile(r'(ab|AB)*c')", ""),
+        ("re.compile(r'(ab|AB)*c', re.M | re.S)", ""),
+        ("re.compile(r'(ab | a b)*c', re.M)", ""),
+        ("re.compile(r'(?i:(ab)*)(AB)*c')", ""),
+        ("re.compile(r'(?:(?-i:ab)|AB)*c')", ""),
+        ("re.sub(r'(ab|AB)*c', '', 'x', 2)", ""),
+        ("re.compile(r'\\b(what|which|who|whom)\\b', FLAGS)", ""),
+        ("re.compile(r'[a-zà-ÿ]+ street', re.I | re.ASCII)", ""),
+    ],
+)
+def test_flags_count_however_they_are_given(call: str, wrong: str) -> None:
+    top = f"FLAGS = re.IGNORECASE | 8\nLEVEL = len('ab')\nP = {call}"
+    text = Case("flags", "", "", "", (("imports", "import re\nfrom re import IGNORECASE"), ("top", top))).text()
+    found = scan(text)
+    assert [f.rule for f in found] == (["regex"] if wrong else []) and all(wrong in f.says for f in found), found
+
+
+def test_a_text_that_is_filled_in_may_be_any_text() -> None:
+    for pattern, refused in (
+        ("(?:aa|{re.escape(text)})*b", True),
+        ("(?:[{re.escape(text)}]b|ab)*c", True),
+        (r"\b{re.escape(text)}\b", False),
+        (r"\b{re.escape(text)} *(is|was) +\d+", False),
+    ):
+        places = (("imports", "import re"), ("reply", f"re.search(rf'{pattern}', text)"))
+        assert rules(Case("filled", "", "", "", places).text()) == ({"regex"} if refused else set()), pattern
 
 
 def test_the_lists_agree_with_each_other() -> None:
