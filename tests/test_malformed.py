@@ -17,8 +17,6 @@ pytest.importorskip("peft", reason="some commands need the lab extra")
 
 NAME = "given"
 ANY: frozenset[str] = frozenset()
-READABLE_YAML = frozenset({"empty object"})
-"""An object without settings: every setting has its default."""
 
 
 def target(folder: Path) -> None:
@@ -72,6 +70,10 @@ class Command:
 
 FRESH = {"missing", "folder"}
 EMPTY = {"empty", "no permission", "blank", "byte order mark alone"}
+UNREADABLE = {"named pipe", "binary", "null bytes", "invalid UTF-8", "UTF-16", "truncated gzip", "gzip of garbage"}
+UNREADABLE |= {"byte order mark and garbage", "gzip bomb"}
+TEXTS = set(malformed.FILES) - FRESH - EMPTY - UNREADABLE
+"""What is a policy: any text."""
 REPAIRED = {"missing", "truncated record", *EMPTY}
 """What `rollout` continues: nothing, or the beginning of a record."""
 LLM = "--author llm --llm replay:NOBODY --out OUT"
@@ -100,14 +102,14 @@ COMMANDS = {
     "scan": Command("scan FILE", ".py", {*EMPTY, "text"}),
     "export rollouts": Command("export --to datasets tau2_precondition -n 4 --rollouts FILE --out OUT", ".jsonl"),
     "target tools": Command("target init OUT --tools FILE --policy POLICY --trajectories RECORDS"),
-    "target policy": Command("target init OUT --tools TOOLS --policy FILE --trajectories RECORDS", ".md"),
+    "target policy": Command("target init OUT --tools TOOLS --policy FILE --trajectories RECORDS", ".md", TEXTS),
     "target trajectories": Command("target init OUT --tools TOOLS --policy POLICY --trajectories FILE", ".jsonl"),
     "check settings": Command("target check DEPOT", in_target("target.yaml")),
     "check tools": Command("target check DEPOT", in_target("tools.json")),
     "check trajectories": Command("target check DEPOT", in_target("trajectories.jsonl")),
     "validate recordings": Command("validate tau2_precondition --profile quick --only TG413 --recordings FILE"),
     "validate rollouts": Command("validate rollouts:FILE", ".jsonl"),
-    "replayed answers": Command("synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT", in_answers),
+    "replayed answers": Command("synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT", in_answers, {"missing"}),
 }  # fmt: skip
 
 

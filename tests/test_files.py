@@ -1,0 +1,153 @@
+"""Files: locks that vanish with their process, writes that are whole, and errors that name the place."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from trace_gym.errors import InUse, ReadError, WriteError
+from trace_gym.evaluate import Seen
+from trace_gym.files import locked, make_folder, working_in, write
+from trace_gym.parsing import parse_json, parse_yaml
+from trace_gym.types import Scenario
+
+HOLD = """
+import sys
+from pathlib import Path
+from trace_gym.files import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def hold(path: Path) -> subprocess.Popen[str]:
+    """Another process that holds the lock."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "held\n"
+    return child
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_lock_of_another_process_is_refused_and_vanishes_when_it_is_killed(tmp_path: Path, folder: bool) -> None:
+    path = tmp_path if folder else tmp_path / "base.jsonl"
+    child = hold(path)
+    try:
+        with pytest.raises(InUse, match=f"process {child.pid} is writing it"), locked(path):
+            pass
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.communicate()
+    with locked(path):
+        pass
+    assert not list(tmp_path.iterdir()), "no lock file is left"
+
+
+def test_second_thread_of_one_process_is_refused(tmp_path: Path) -> None:
+    path, refused = tmp_path / "base.jsonl", []
+
+    def other() -> None:
+        try:
+            with locked(path):
+                pass
+        except InUse as error:
+            refused.append(error)
+
+    with locked(path):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert len(refused) == 1
+
+
+def test_new_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
+    with working_in(tmp_path / "new"):
+        pass
+    with working_in(tmp_path / "kept"):
+        (tmp_path / "kept" / "a").touch()
+    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
+
+
+def test_claims_of_concurrent_processes_are_all_kept(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from trace_gym.evaluate import Seen; from trace_gym.types import Scenario\n"
+        "for seed in range(20): Seen(Path(sys.argv[1])).claim(sys.argv[2], [Scenario(env='e', level=0, seed=seed)])"
+    )
+    path = tmp_path / "seen.json"
+    children = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in ("one", "two")]
+    assert [child.wait(60) for child in children] == [0, 0]
+    stages = Seen(path).stages
+    assert {name: len(claimed) for name, claimed in stages.items()} == {"one": 20, "two": 20}
+    assert str(Scenario(env="e", level=0, seed=19)) in stages["one"]
+
+
+def test_full_disk_keeps_the_earlier_file_and_leaves_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.json"
+    write(path, "earlier")
+    real = os.fdopen
+
+    def full(descriptor: int, *args: object, **options: object) -> object:
+        os.close(descriptor)
+        return real(os.open("/dev/full", os.O_WRONLY), *args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "fdopen", full)
+    with pytest.raises(WriteError, match=r"cannot write .*report.json: No space left on device"):
+        write(path, "x" * 100_000)
+    assert [p.name for p in tmp_path.iterdir()] == ["report.json"] and path.read_text() == "earlier"
+
+
+def test_devices_are_written_to_and_links_stay_links(tmp_path: Path) -> None:
+    write(Path("/dev/null"), "gone")
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(WriteError, match="/dev/full: No space left"):
+        write(Path("/dev/full"), "x")
+    (tmp_path / "real").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "text"
+
+
+@pytest.mark.parametrize("name", ["file", "file/inner", "file/inner/deeper"])
+def test_place_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match="file"):
+        make_folder(tmp_path / name)
+    if name != "file":
+        with pytest.raises(WriteError, match="cannot write .*file"):
+            write(tmp_path / name, "text")
+
+
+def test_aliases_are_read_where_they_are_few() -> None:
+    shared = "base: &base {lr: 1}\nfirst: {<<: *base, steps: 2}\nsecond: *base\n"
+    assert parse_yaml(shared, "a.yaml")["first"] == {"lr": 1, "steps": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("lr: 1\nlr: 2\n", "'lr' is given twice"),
+        ("lr: .nan\n", ".nan is not a number"),
+        ("a: &a [*a]", "contains it"),
+        ("lr: " + "9" * 5000, "cannot be read"),
+        ("[" * 5000, "nested too deep"),
+    ],
+)
+def test_yaml_that_cannot_mean_what_it_says_is_refused(text: str, says: str) -> None:
+    with pytest.raises(ReadError, match=f"^a.yaml.*{says}"):
+        parse_yaml(text, "a.yaml")
+
+
+def test_json_separators_inside_strings_do_not_split_lines() -> None:
+    from trace_gym.parsing import json_lines
+
+    assert list(json_lines('{"a": "x\u2028y"}\n\n"z"\n', "a.jsonl")) == [(1, {"a": "x\u2028y"}), (3, "z")]
+    with pytest.raises(ReadError, match="a.jsonl is not JSON .NaN"):
+        parse_json("NaN", "a.jsonl")
