@@ -18,6 +18,8 @@ from trace_gym.errors import ConfigError, ReadError
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from trace_gym.types import Finding, Report
 
 FAILED, UNFINISHED = 1, 2
@@ -224,7 +226,7 @@ def _play_foreign(env: str, finding: Finding) -> None:
         print_message(console, message)
 
 
-def _heading(finding: Finding) -> terminal.Console:
+def _heading(finding: Finding) -> Console:
     """Print what was found, and return the console for the rest."""
     console = terminal.console()
     console.print(Text.assemble((f"{finding.code} {finding.property}", "bold"), f": {finding.says}"))
