@@ -71,7 +71,7 @@ def capability(text: str) -> Capability:
 
 
 def spec(text: str) -> Spec:
-    many = {name: (text,) for name in ("tools", "rules", "goals", "guards", "levels")}
+    many: dict[str, Any] = {name: (text,) for name in ("tools", "rules", "goals", "guards", "levels")}
     return Spec.model_construct(id=text, capability=text, target=text, title=text, rationale=text, **many)
 
 

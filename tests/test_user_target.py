@@ -569,7 +569,9 @@ def test_write_prompt_states_what_the_tools_of_the_base_world_refuse(made: Made)
     prompt = str(made.parrot.asked[-1].messages[1]["content"])
     tools = prompt.partition("## What the tools do")[2].partition("\n## ")[0]
     assert "- write `hand_over(parcel_id: string, paid: number)`" in tools
-    refusal = "  - refused when self.parcel(parcel_id)['status'] != 'waiting': \"parcel {parcel_id} is no longer here\"\n"
+    refusal = (
+        "  - refused when self.parcel(parcel_id)['status'] != 'waiting': \"parcel {parcel_id} is no longer here\"\n"
+    )
     assert refusal in tools and "def hand_over" not in tools  # its code is among the target's modules
     assert "def hand_over" in prompt and '"What is the reason?": `' in prompt
     assert "Inherited is `World.needs`" in prompt
