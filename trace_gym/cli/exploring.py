@@ -10,8 +10,6 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.errors import ConfigError
-from trace_gym.parsing import read_yaml
-from trace_gym.tables import Grid
 from trace_gym.terminal import say
 
 Mcp = Annotated[str, typer.Option(help="Command that starts the MCP server, or its URL.", show_default=False)]
@@ -89,6 +87,8 @@ def compare(
     kinds = {tool: kind for tool, kind in home.kinds.items() if tool not in (skip or ())}
     recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds, purpose="compare")
     rows = look(home, recorder, episodes, out, _tell)
+    from trace_gym.tables import Grid
+
     cells = []
     for row in rows:
         style = "bold red" if row.share > threshold else "green" if row.compared else "yellow"
@@ -117,6 +117,8 @@ def _kinds(said: list[str]) -> dict[str, Any]:
 
 
 def _values(path: Path | None) -> dict[str, list[Any]]:
+    from trace_gym.parsing import read_yaml
+
     if path is None:
         return {}
     found = read_yaml(path)
