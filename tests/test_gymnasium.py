@@ -22,6 +22,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 from gymnasium.wrappers import TimeLimit
+from snippets import blocks, python
 
 from trace_gym import registry
 from trace_gym.actions import FORMATS, MAX_TEXT
@@ -552,3 +553,10 @@ def test_an_environment_pickles_in_the_middle_and_goes_on_in_a_spawned_worker() 
     assert fresh == f"{TOY}/1/3"
     twin = pickle.loads(pickle.dumps(env))
     assert twin.step(written(twin)[-1]) == env.step(written(env)[-1])
+
+
+def test_snippets_of_the_page_run(tmp_path: Path) -> None:
+    first, limited, vector = blocks("docs/gymnasium.md", "python")
+    assert python(first, tmp_path).split() == ["tau2_precondition/1/7", "user"]
+    assert python(limited, tmp_path).split() == ["True", "0.0"]
+    python(vector, tmp_path)

@@ -1182,3 +1182,29 @@ def test_the_benchmark_answers_alike() -> None:
     assert all(same[tool] == compared[tool] for tool in compared if tool != "unit_conversion"), first
     assert same.total() >= 0.995 * compared.total(), first
     print(f"{same.total()} of {compared.total()} calls are answered alike")
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_datetime_problem_carries_over_exactly_when_the_skill_is_needed(level: int) -> None:
+    world = registry.load("toolsandbox_datetime")
+    needed = []
+    for seed in range(60):
+        start: Any = Episode(world, Scenario(env=world.id, level=level, seed=seed)).start
+        needed.append(not start.succeeds(SKILLS - {world.capability}))
+        assert start.requests[0].carries(start) is needed[-1]
+        assert start.succeeds(SKILLS)
+    assert 15 <= sum(needed) <= 45  # half of the problems are worded like the other half and carry something over
+
+
+def test_datetime_problem_draws_one_phone(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, drawn = registry.load("toolsandbox_datetime"), []
+    phone = records.phone
+
+    def counted(rng: Random, *known: Any) -> Any:
+        drawn.append(1)
+        return phone(rng, *known)
+
+    monkeypatch.setattr(records, "phone", counted)
+    for seed in range(20):
+        Episode(world, Scenario(env=world.id, level=seed % 4, seed=seed))
+    assert len(drawn) == 20

@@ -113,8 +113,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
             EnvNotFound: The scenario is another environment's.
         """
         episode = self.begin(seed=seed, options=options)
-        self._limit, self._steps = step_limit(self), 0
-        self._shown = ShownMessages(episode.messages)
+        self._limit = step_limit(self)
         if self._tools != (tools := list(episode.tools)):  # schemas are large: one copy until it is changed
             self._tools = deepcopy(tools)
         self._show(episode.messages)
@@ -123,8 +122,10 @@ class TraceEnv(gymnasium.Env[str, Any]):
     def begin(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Episode:
         """Begin a task as `reset` does, and return the attempt instead of its text."""
         super().reset(seed=seed)
-        self._scenario = self._choose(seed, options or {})
-        self._episode = self._begin(self._scenario)
+        scenario = self._choose(seed, options or {})
+        self._episode, self._scenario = self._begin(scenario), scenario
+        self._limit, self._steps = None, 0
+        self._shown = ShownMessages(self._episode.messages)
         return self._episode
 
     def step(self, action: str | Message) -> tuple[str, float, bool, bool, dict[str, Any]]:
