@@ -280,7 +280,7 @@ print(json.dumps(read()))
 
 
 def test_an_armed_tripwire_depends_on_nothing_that_can_be_replaced() -> None:
-    """Neither a constant of its module, nor an attribute, nor a builtin that it uses, nor the notes that it hands out."""
+    """Neither on a constant of its module, nor on an attribute, a builtin, or the notes that it hands out."""
     done = subprocess.run([sys.executable, "-c", BLINDED], capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
     refusal, noted = done.stdout.splitlines()

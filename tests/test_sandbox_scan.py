@@ -130,14 +130,16 @@ def test_a_fault_names_the_line_and_the_rule() -> None:
         {
             "body": "rows: list[dict[str, Any]] = field(default_factory=list)\n"
             "def find(self, key: str) -> dict[str, Any]:\n    return next(r for r in self.rows if r['key'] == key)",
-            "tool": "row = self.find('x')\nrow['open'] = True\nfor row in sorted(self.rows, key=len):\n    row['n'] = 1",
+            "tool": "row = self.find('x')\nrow['open'] = True\n"
+            "for row in sorted(self.rows, key=len):\n    row['n'] = 1",
         },
         {
             "top": "@dataclass\nclass Part:\n    name: str\n    open: bool = False\n\n"
             "def made(rng: Random, n: int) -> list[Part]:\n    return [Part(rng.choice('abc')) for _ in range(n)]",
             "body": "parts: dict[str, Part] = field(default_factory=dict)",
             "generate": "parts = made(rng, 3)\nparts[0].open = True\nrng.choice(parts).open = True\n"
-            "for n, part in enumerate(parts):\n    part.name += str(n)\n    parts[n], last = part, part\nlast.open = True",
+            "for n, part in enumerate(parts):\n    part.name += str(n)\n    parts[n], last = part, part\n"
+            "last.open = True",
             "tool": "match list(self.parts.values()):\n    case [first, *_]:\n        first.open = True",
         },
         {
@@ -292,6 +294,30 @@ def test_whatever_the_text_is_the_gate_answers() -> None:
     ):
         assert all(isinstance(f, Fault) for f in scan(odd))
     assert rules("\ud800") == {"encoding"} and rules("(" * 300) == {"syntax"}
+
+
+LINKS = ("x{n} = [x{m}, x{m}]", "x{n} = x{m} or x{m}", "x{n} = x{m} if x{m} else x{m}", "x{n} = same(x{m}, x{m})")
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("place", ["top", "generate"])
+def test_names_that_lead_to_many_others_do_not_keep_the_gate_busy(link: str, place: str) -> None:
+    """Each name leads to two others, so that there are more ways than could ever be followed one by one."""
+    chain = "\n".join(["x0 = ['{a}']", *(link.format(n=n, m=n - 1) for n in range(1, 60))])
+    uses = "x59[0].thing = 1\nx59[0].format(a=1)\nx59.append(1)"
+    function = "def same(x, y): return x or y"
+    aliases = "A0 = list[int]\n" + "\n".join(f"A{n} = dict[A{n - 1}, A{n - 1}]" for n in range(1, 30))
+    top = f"{function}\n{aliases}\n" + (chain if place == "top" else "")
+    body = "kept: A29 = None"
+    generate = uses if place == "top" else f"{chain}\n{uses}"
+    case = Case("many", "", "", "", (("top", top), ("body", body), ("generate", generate)))
+    assert isinstance(scan(case.text()), list)
+
+
+def test_a_long_chain_of_names_is_refused_and_not_raised() -> None:
+    chain = "\n".join(["x0 = rng", *(f"x{n} = x{n - 1}" for n in range(1, 800))])
+    text = Case("long", "", "", "", (("generate", f"{chain}\nx799.thing = 1"),)).text()
+    assert rules(text) & {"size", "assignment"}
 
 
 def test_a_module_full_of_faults_is_not_told_all_of_them() -> None:

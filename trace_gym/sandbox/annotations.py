@@ -14,8 +14,9 @@ from trace_gym.sandbox.scopes import Where
 TYPES = BUILTINS | {"object"}
 
 
-def type_faults(node: ast.expr, where: Where, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+def type_faults(node: ast.expr, where: Where, seen: set[str] | None = None) -> Iterator[str]:
     """What is no type in an annotation."""
+    seen = set() if seen is None else seen
     match node:
         case ast.Constant(value=None) | ast.Constant(value=builtins.Ellipsis):
             return
@@ -25,7 +26,8 @@ def type_faults(node: ast.expr, where: Where, seen: frozenset[str] = frozenset()
             if not _is_type(name, where):
                 yield f"{name} is no type"
             elif name in where.names.top and name not in seen and (value := where.names.constant(name)) is not None:
-                yield from type_faults(value, where, seen | {name})
+                seen.add(name)
+                yield from type_faults(value, where, seen)
         case ast.Attribute():
             if not isinstance(where.resolve(node), (type, GenericAlias, UnionType)):  # a class, or dict[str, Any]
                 yield f"{ast.unparse(node)} is no type"
@@ -63,7 +65,7 @@ def _is_type(name: str, where: Where) -> bool:
     return where.names.constant(name) is not None
 
 
-def _in_text(text: str, where: Where, seen: frozenset[str]) -> Iterator[str]:
+def _in_text(text: str, where: Where, seen: set[str]) -> Iterator[str]:
     try:
         inner = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -47,7 +47,7 @@ class Changes:
         if isinstance(node, ast.Attribute) and node.attr not in self.where.names.fields:
             says = f".{node.attr} is no field that a class of the module or its target declares"
             self.fault(node, "assignment", says)
-        if strange := self._handed(node.value) or _strange(self.owners.of(node.value)):
+        if strange := self._handed(node.value) or _strange(self.owners.sources(node.value)):
             self.fault(node, "assignment", f"{text} is changed, which comes from {strange}; {HOW}")
         self._deep.append((node, node.value, set(self._way(node.value))))
 
@@ -98,8 +98,9 @@ class Changes:
                 says = f"{text} is changed, and .{foreign[0][0]} may lead to what was handed over; keep a copy there"
                 self.fault(node, "assignment", says)
 
-    def _way(self, node: ast.AST, inside: bool = False, seen: frozenset[str] = frozenset()) -> Iterator[Kept]:
+    def _way(self, node: ast.AST, inside: bool = False, seen: set[Kept] | None = None) -> Iterator[Kept]:
         """The fields by which an object is reached; `inside` where it is a part of what the expression stands for."""
+        seen = set() if seen is None else seen
         match node:
             case ast.Attribute(value=value, attr=attr):
                 yield from ((attr, False), *([(attr, True)] if inside else []))
@@ -107,9 +108,11 @@ class Changes:
                     yield from self._way(value, True, seen)
             case ast.Subscript(value=value):
                 yield from self._way(value, True, seen)
-            case ast.Name(id=name) if name not in seen and self.where.local(name):
-                for bound in filter(None, self.where.bound(name)):
-                    yield from self._way(bound, inside, seen | {name})
+            case ast.Name(id=name):
+                known = self.where.bound(name) if self.where.local(name) and (name, inside) not in seen else []
+                seen.add((name, inside))
+                for bound in filter(None, known):
+                    yield from self._way(bound, inside, seen)
             case ast.Call(func=func, args=args):
                 named = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
                 if named in CONTAINERS | CHOOSERS | DRAWERS | PARTS:
@@ -143,9 +146,9 @@ class Changes:
         if self.where.shared(value):
             self._shared |= itself | holders
         declared = {p for scope in self.where.scopes for p, held in scope.items() if any(map(_is_declared, held))}
-        if _strange(self.owners.of(value) - declared):
+        if _strange(self.owners.sources(value) - declared):
             self._foreign |= itself | holders
-        elif _strange(self.owners.parts(value) - declared):
+        elif _strange(self.owners.sources(value, parts=True) - declared):
             self._foreign |= holders
 
 

@@ -16,7 +16,7 @@ from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER,
 from trace_gym.sandbox.changes import Changes
 from trace_gym.sandbox.names import UNKNOWN, Names, exported
 from trace_gym.sandbox.rules import Fault
-from trace_gym.sandbox.scopes import Comprehension, Function, Where, bindings_of, parameters, part_of
+from trace_gym.sandbox.scopes import Comprehension, Function, Where, parameters, part_of
 from trace_gym.world import tool
 
 TAKES_CLASSES = ("isinstance", "issubclass", "map", "filter", "defaultdict", "cast")
@@ -56,7 +56,7 @@ class Expressions(ast.NodeVisitor):
             if default is not None:
                 self.visit(default)
         self._named_self(node)
-        self.where.scopes.append(bindings_of(node))
+        self.where.scopes.append(self.where.scope(node))
         for part in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
             self.visit(part)
         self.where.scopes.pop()
@@ -75,7 +75,7 @@ class Expressions(ast.NodeVisitor):
     def in_comprehension(self, node: Comprehension) -> None:
         first = node.generators[0].iter
         self.visit(first)  # the only part that is evaluated outside
-        self.where.scopes.append(bindings_of(node))
+        self.where.scopes.append(self.where.scope(node))
         for generator in node.generators:
             self.changes.assigned(generator.target, part_of(generator.iter))
             for part in (generator.target, *generator.ifs, *([generator.iter] if generator.iter is not first else [])):

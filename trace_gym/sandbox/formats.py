@@ -25,15 +25,18 @@ def faults(receiver: ast.expr, where: Where) -> Iterator[str]:
             yield f"the template {text[:60]!r} {wrong}; fill in the value itself"
 
 
-def templates(node: ast.expr, where: Where, seen: frozenset[str] = frozenset()) -> list[str] | None:
+def templates(node: ast.expr, where: Where, seen: set[str] | None = None) -> list[str] | None:
     """Every text that an expression may come to; None where that cannot be said."""
+    seen = set() if seen is None else seen
     if (found := where.resolve(node)) is not UNKNOWN:
         return list(_strings(found))
     match node:
         case ast.Constant(value=value):
             return [value] if isinstance(value, str) else []
-        case ast.Name(id=name) if name not in seen:
-            return _all(where.origins(name), where, seen | {name})
+        case ast.Name(id=name):
+            origins = where.origins(name) if name not in seen else []
+            seen.add(name)
+            return _all(origins, where, seen)
         case ast.Subscript(value=value) | ast.Starred(value=value):
             return templates(value, where, seen)
         case ast.Call(func=ast.Attribute(attr="choice"), args=[value], keywords=[]):
@@ -45,7 +48,7 @@ def templates(node: ast.expr, where: Where, seen: frozenset[str] = frozenset()) 
     return None
 
 
-def _all(parts: list[ast.expr] | None, where: Where, seen: frozenset[str]) -> list[str] | None:
+def _all(parts: list[ast.expr] | None, where: Where, seen: set[str]) -> list[str] | None:
     found = None if parts is None else [templates(part, where, seen) for part in parts]
     return None if found is None or None in found else [text for texts in found for text in texts or ()]
 

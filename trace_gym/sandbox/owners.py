@@ -8,15 +8,17 @@ of a parameter. Calls of the module's own functions are followed into what these
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
 from trace_gym.sandbox.allowed import METHODS
 from trace_gym.sandbox.names import UNKNOWN
-from trace_gym.sandbox.scopes import Comprehension, Where, bindings_of, parameters, part_of
+from trace_gym.sandbox.scopes import Bindings, Comprehension, Where, parameters, part_of
 
 Sources = frozenset[str]
+Key = tuple[int, str, bool]
+"""A scope or a function, a name, and whether what it holds is asked for."""
 OWN, MADE, FOREIGN = "self", "", "?"
 NEW, ELSEWHERE = frozenset({MADE}), frozenset({FOREIGN})
 
@@ -58,84 +60,113 @@ class Owners:
             for node in kind.body if isinstance(kind, ast.ClassDef) else ():
                 if isinstance(node, ast.FunctionDef):
                     self.methods.setdefault(node.name, []).append(node)
-        self._returned: dict[int, Sources] = {}
+        self._known: dict[Key, Sources] = {}
+        """What is known of names in their scopes, and of functions."""
+        self._final: set[Key] = set()
+        self._seen: set[Key] = set()
+        """Those that are known for good, and those that were looked at in this round."""
+        self._grew = False
 
-    def of(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> Sources:
+    def of(self, node: ast.AST) -> Sources:
         """The sources of the object that an expression stands for."""
         match node:
             case ast.Name(id=name):
-                return self._of_name(name, seen, parts=False)
+                return self._of_name(name, parts=False)
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 found = self.where.resolve(node)
-                return self.parts(value, seen) if found is UNKNOWN else _of_import(found)
+                return self.parts(value) if found is UNKNOWN else _of_import(found)
             case ast.Starred(value=value) | ast.NamedExpr(value=value):
-                return self.of(value, seen)
+                return self.of(value)
             case ast.IfExp(body=one, orelse=other):
-                return self.of(one, seen) | self.of(other, seen)
+                return self.of(one) | self.of(other)
             case ast.BoolOp(values=values):
-                return self._all(values, seen)
+                return self._all(values)
             case ast.Call():
-                return self._of_call(node, seen, parts=False)
+                return self._of_call(node, parts=False)
             case ast.Yield() | ast.YieldFrom() | ast.Lambda():
                 return ELSEWHERE
         return NEW
 
-    def parts(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> Sources:
+    def parts(self, node: ast.AST) -> Sources:
         """The sources of what an object holds, however deep."""
         match node:
             case ast.Name(id=name):
-                return self._of_name(name, seen, parts=True)
+                return self._of_name(name, parts=True)
             case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values) | ast.Dict(values=values):
-                return NEW | self._all(values, seen) | self._within(values, seen)
+                return NEW | self._all(values) | self._within(values)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                return self._of_comprehension(node, seen)
+                return self._of_comprehension(node)
             case ast.BinOp(left=left, right=right):
-                return self.parts(left, seen) | self.parts(right, seen)
+                return self.parts(left) | self.parts(right)
             case ast.IfExp(body=one, orelse=other):
-                return self.parts(one, seen) | self.parts(other, seen)
+                return self.parts(one) | self.parts(other)
             case ast.BoolOp(values=values):
-                return self._within(values, seen)
+                return self._within(values)
             case ast.Starred(value=value) | ast.NamedExpr(value=value):
-                return self.parts(value, seen)
+                return self.parts(value)
             case ast.Call():
-                return self._of_call(node, seen, parts=True)
-        return self.of(node, seen)
+                return self._of_call(node, parts=True)
+        return self.of(node)
 
-    def _all(self, nodes: Iterable[ast.AST], seen: frozenset[str]) -> Sources:
-        return frozenset().union(*(self.of(n, seen) for n in nodes))
+    def _all(self, nodes: Iterable[ast.AST]) -> Sources:
+        return frozenset().union(*(self.of(n) for n in nodes))
 
-    def _within(self, nodes: Iterable[ast.AST], seen: frozenset[str]) -> Sources:
-        return NEW.union(*(self.parts(n, seen) for n in nodes))
+    def _within(self, nodes: Iterable[ast.AST]) -> Sources:
+        return NEW.union(*(self.parts(n) for n in nodes))
 
-    def _of_name(self, name: str, seen: frozenset[str], parts: bool) -> Sources:
+    def _of_name(self, name: str, parts: bool) -> Sources:
         if name == "self":
             return frozenset({OWN})
-        if name in seen:
-            return NEW
         imported = self.where.resolve(ast.Name(name))
         if imported is not UNKNOWN:
             return _of_import(imported)
         if name in self.where.names.top and self.where.names.constant(name) is None and not self.where.local(name):
             return ELSEWHERE
+        depth = next((n for n in range(len(self.where.scopes), 0, -1) if name in self.where.scopes[n - 1]), 0)
+        scopes = self.where.scopes[:depth]
         look = self.parts if parts else self.of
-        found = NEW
-        for value in self.where.bound(name):
-            if isinstance(value, ast.expr):
-                found |= look(value, seen | {name})
-            elif not (isinstance(value, ast.arg) and _is_scalar(value.annotation)):
-                found |= {name}
-        return found
 
-    def _of_comprehension(self, node: Comprehension, seen: frozenset[str]) -> Sources:
-        self.where.scopes.append(bindings_of(node))
+        def found() -> Iterator[Sources]:
+            for value in self.where.bound(name):
+                if isinstance(value, ast.expr):
+                    yield look(value)
+                elif not (isinstance(value, ast.arg) and _is_scalar(value.annotation)):
+                    yield frozenset({name})
+
+        return self._once((id(scopes[-1]) if scopes else 0, name, parts), scopes, found)
+
+    def _once(self, key: Key, scopes: list[Bindings], found: Callable[[], Iterator[Sources]]) -> Sources:
+        """What is found in other scopes, looked for once in each round: names may lead back to themselves."""
+        if key not in self._seen and key not in self._final:
+            self._seen.add(key)
+            kept, self.where.scopes = self.where.scopes, scopes
+            now = NEW.union(*found())
+            self.where.scopes = kept
+            if not now <= self._known.get(key, NEW):
+                self._known[key] = self._known.get(key, NEW) | now
+                self._grew = True
+        return self._known.get(key, NEW)
+
+    def sources(self, node: ast.AST, parts: bool = False) -> Sources:
+        """The sources of an object, or of what it holds: rounds are repeated until nothing more is found."""
+        while True:
+            self._grew = False
+            self._seen = set()
+            made = self.parts(node) if parts else self.of(node)
+            if not self._grew:
+                self._final |= self._seen
+                return made
+
+    def _of_comprehension(self, node: Comprehension) -> Sources:
+        self.where.scopes = [*self.where.scopes, self.where.scope(node)]
         values = [node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        found = self._all(values, seen) | self._within(values, seen)
-        self.where.scopes.pop()
+        found = self._all(values) | self._within(values)
+        self.where.scopes = self.where.scopes[:-1]
         return found
 
     # Calls
 
-    def _of_call(self, node: ast.Call, seen: frozenset[str], parts: bool) -> Sources:
+    def _of_call(self, node: ast.Call, parts: bool) -> Sources:
         given = [*node.args, *(k.value for k in node.keywords)]
         match node.func:
             case ast.Name(id=name) if self.where.local(name) and name != "cls":
@@ -143,39 +174,39 @@ class Owners:
             case ast.Name(id=name) if name in CONTAINERS or name in CHOOSERS:
                 given = [*node.args[name == "filter" :], *(k.value for k in node.keywords if k.arg not in SETTINGS)]
                 if name in CONTAINERS:
-                    return self._within(given, seen) if parts else NEW
-                return self._all(given, seen) | self._within(given, seen)
+                    return self._within(given) if parts else NEW
+                return self._all(given) | self._within(given)
             case ast.Name(id=name) if name in self.functions:
-                return self._of_own(node, [self.functions[name]], NEW, seen)
+                return self._of_own(node, [self.functions[name]], NEW)
             case ast.Name(id=name) as func:
                 if name in self.where.names.top and not self._is_class(name):
                     return ELSEWHERE
-                return self._of_imported(self.where.resolve(func), given, seen, parts)
+                return self._of_imported(self.where.resolve(func), given, parts)
             case ast.Attribute(value=value, attr=attr) as func:
                 if isinstance(self.where.resolve(value), ModuleType):
-                    return self._of_imported(self.where.resolve(func), given, seen, parts)
-                return self._of_method(node, value, attr, seen, parts)
+                    return self._of_imported(self.where.resolve(func), given, parts)
+                return self._of_method(node, value, attr, parts)
         return ELSEWHERE
 
-    def _of_imported(self, found: Any, given: list[ast.expr], seen: frozenset[str], parts: bool) -> Sources:
+    def _of_imported(self, found: Any, given: list[ast.expr], parts: bool) -> Sources:
         """What a class makes, or a function of a library or the target, which hand out nothing that is not new."""
         if parts and (isinstance(found, type) or found is UNKNOWN):
-            return self._all(given, seen) | self._within(given, seen)
+            return self._all(given) | self._within(given)
         return NEW
 
-    def _of_method(self, node: ast.Call, value: ast.expr, attr: str, seen: frozenset[str], parts: bool) -> Sources:
+    def _of_method(self, node: ast.Call, value: ast.expr, attr: str, parts: bool) -> Sources:
         given = [*node.args, *(k.value for k in node.keywords)]
         if attr in DRAWERS:
-            return self._within(given, seen) if parts or attr == "choice" else NEW
+            return self._within(given) if parts or attr == "choice" else NEW
         if attr == "copy" and not parts:
             return NEW
         is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
         is_class = isinstance(value, ast.Name) and (value.id == "cls" or self._is_class(value.id))
-        holder = frozenset({OWN, MADE}) if is_super else NEW if is_class else self.parts(value, seen)
+        holder = frozenset({OWN, MADE}) if is_super else NEW if is_class else self.parts(value)
         if attr in self.methods and not is_super:
-            return self._of_own(node, self.methods[attr], holder, seen)
+            return self._of_own(node, self.methods[attr], holder)
         if attr in PARTS:
-            return holder | self._all(given, seen) | self._within(given, seen)
+            return holder | self._all(given) | self._within(given)
         if attr in self.where.names.attributes or isinstance(self.where.resolve(value), type) or is_super:
             return NEW | holder
         return NEW if attr in METHODS else ELSEWHERE
@@ -183,7 +214,7 @@ class Owners:
     def _is_class(self, name: str) -> bool:
         return isinstance(self.where.names.top.get(name, [None])[0], ast.ClassDef)
 
-    def _of_own(self, node: ast.Call, made: list[ast.FunctionDef], holder: Sources, seen: frozenset[str]) -> Sources:
+    def _of_own(self, node: ast.Call, made: list[ast.FunctionDef], holder: Sources) -> Sources:
         """What own functions return, with what they are given in place of their parameters."""
         found: set[str] = set()
         for function in made:
@@ -200,18 +231,14 @@ class Owners:
                     found.add(source)
                 else:  # a parameter
                     values = [*given.get(source, ()), *given.get("", ())]
-                    found |= self._all(values, seen) | self._within(values, seen)
+                    found |= self._all(values) | self._within(values)
         return frozenset(found) or NEW
 
     def returned(self, function: ast.FunctionDef) -> Sources:
         """The sources of what a function returns or yields, in terms of its parameters."""
-        if id(function) not in self._returned:
-            self._returned[id(function)] = NEW  # while it is read: a call of itself adds nothing
-            kept, self.where.scopes = self.where.scopes, [bindings_of(function)]
-            found = [self.of(v) | self.parts(v) for v in results(function.body)]
-            self.where.scopes = kept
-            self._returned[id(function)] = NEW.union(*found)
-        return self._returned[id(function)]
+        values = results(function.body)
+        key = (id(function), "", False)
+        return self._once(key, [self.where.scope(function)], lambda: (self.of(v) | self.parts(v) for v in values))
 
 
 def _is_scalar(annotation: ast.expr | None) -> bool:

@@ -75,7 +75,10 @@ def _tree_faults(tree: ast.Module, target_imports: Sequence[str]) -> Iterator[Fa
     names = names_of(tree, target_imports)
     yield from names.faults
     visitor = Statements(tree, names)
-    visitor.visit(tree)
+    try:
+        visitor.visit(tree)
+    except RecursionError:
+        yield Fault(1, "size", "names lead to one another in too long a chain; use fewer names")
     yield from visitor.faults
 
 

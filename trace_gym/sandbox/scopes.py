@@ -143,6 +143,14 @@ class Where:
     body: set[str] = field(default_factory=set)
     """What the class binds whose body is being read, outside of its functions."""
 
+    _scopes: dict[int, Bindings] = field(default_factory=dict)
+
+    def scope(self, node: Function | Comprehension) -> Bindings:
+        """What a function or a comprehension of the module binds."""
+        if id(node) not in self._scopes:
+            self._scopes[id(node)] = bindings_of(node)
+        return self._scopes[id(node)]
+
     def local(self, name: str) -> bool:
         """Whether a name belongs to a function or comprehension around here."""
         return any(name in scope for scope in self.scopes)
@@ -169,19 +177,21 @@ class Where:
         known = [value for value in found if isinstance(value, ast.expr)]
         return known if len(known) == len(found) else None
 
-    def shared(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+    def shared(self, node: ast.AST, seen: set[str] | None = None) -> bool:
         """Whether an expression leads to something imported, or that stands in the module or a class.
 
         It follows names, look-ups and choices, and not what passes through other calls.
         """
+        seen = set() if seen is None else seen
         match node:
             case ast.Name(id=name) if not self.local(name):
                 return name in self.names.imports or name in self.names.top or name == "cls"
             case ast.Name(id="cls"):
                 return True
             case ast.Name(id=name):
-                known = [value for value in self.bound(name) if isinstance(value, ast.expr)]
-                return name not in seen and any(self.shared(v, seen | {name}) for v in known)
+                known = [v for v in self.bound(name) if isinstance(v, ast.expr)] if name not in seen else []
+                seen.add(name)
+                return any(self.shared(v, seen) for v in known)
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
                 return attr in self.names.constants or attr in self.names.tables
             case ast.Attribute(value=value) | ast.Subscript(value=value):
