@@ -33,7 +33,6 @@ from trace_gym.validate.loading import declaration_faults
 from trace_gym.validate.properties import PROPERTIES, Broken, raised
 from trace_gym.validate.source import Target, load
 
-
 ENDING = 2.0
 """Seconds that a process may take to end once its pipe is closed."""
 
