@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, SpawnContext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,6 +34,9 @@ from trace_gym.validate.loading import declaration_faults
 from trace_gym.validate.properties import PROPERTIES, Broken, raised
 from trace_gym.validate.source import Target, load
 
+START = "spawn"
+"""How worker processes start: a forked one would share locks that other threads hold. The sandbox, whose process has
+one thread, sets ``fork``, which saves each worker the imports."""
 ENDING = 2.0
 """Seconds that a process may take to end once its pipe is closed."""
 
@@ -111,7 +115,7 @@ def outline(target: Target, seconds: float | None) -> Outline | None:
         EnvNotFound: There is no such environment.
         ReadError: There is no such file.
     """
-    fresh = multiprocessing.get_context("spawn")
+    fresh = _context()
     pipe, theirs = fresh.Pipe(duplex=False)
     process = fresh.Process(target=_outline, args=(theirs, target, os.getpid()), daemon=True)
     process.start()
@@ -150,6 +154,10 @@ def _outline(pipe: Connection, target: Target, parent: int) -> None:
     pipe.send_bytes(json.dumps(made).encode())
 
 
+def _context() -> SpawnContext | ForkContext:
+    return multiprocessing.get_context("fork") if START == "fork" else multiprocessing.get_context("spawn")
+
+
 def _begin_worker(parent: int) -> None:
     """Prepare a process that runs an environment: it dies with its parent, and its prints are no results."""
     die_with_parent(parent)
@@ -185,7 +193,7 @@ class _Worker:
     """A process that answers one code at a time."""
 
     def __init__(self, job: Job) -> None:
-        fresh = multiprocessing.get_context("spawn")  # a forked one would share locks that other threads hold
+        fresh = _context()
         self.pipe, theirs = fresh.Pipe()
         self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid()))
         self.process.start()

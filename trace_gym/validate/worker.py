@@ -80,8 +80,9 @@ def played_apart(reference: str, attempts: Sequence[dict[str, Any]]) -> Any:
 
 
 def _alone(reference: str, level: int, parent: int) -> WorldEnv:
-    """The environment of a process that has no other."""
-    die_with_parent(parent)
+    """One environment of the vector; gymnasium makes another one in the parent, to ask for its spaces."""
+    if os.getpid() != parent:
+        die_with_parent(parent)
     return WorldEnv(reference, level)
 
 
