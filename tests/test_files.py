@@ -78,7 +78,8 @@ def test_new_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
 
 def test_claims_of_concurrent_processes_are_all_kept(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from trace_gym.evaluate import Seen; from trace_gym.types import Scenario\n"
+        "import sys; from pathlib import Path; from trace_gym.evaluate import Seen\n"
+        "from trace_gym.types import Scenario\n"
         "for seed in range(20): Seen(Path(sys.argv[1])).claim(sys.argv[2], [Scenario(env='e', level=0, seed=seed)])"
     )
     path = tmp_path / "seen.json"
