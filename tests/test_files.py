@@ -152,3 +152,19 @@ def test_json_separators_inside_strings_do_not_split_lines() -> None:
     assert list(json_lines('{"a": "x\u2028y"}\n\n"z"\n', "a.jsonl")) == [(1, {"a": "x\u2028y"}), (3, "z")]
     with pytest.raises(ReadError, match="a.jsonl is not JSON .NaN"):
         parse_json("NaN", "a.jsonl")
+
+
+def test_budget_of_a_ledger_belongs_to_one_process(tmp_path: Path) -> None:
+    from trace_gym.llm import Budget
+
+    ledger = tmp_path / "requests.jsonl"
+    child = hold(ledger)
+    try:
+        with pytest.raises(InUse, match="requests.jsonl is in use"):
+            Budget(tokens=10).opens(ledger)
+    finally:
+        child.kill()
+        child.communicate()
+    first = Budget(tokens=10)
+    assert first.opens(ledger) and not first.opens(ledger)
+    assert Budget(tokens=10).opens(ledger), "one process may count a ledger for several budgets"
