@@ -78,7 +78,8 @@ def test_new_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
 
 def test_claims_of_concurrent_processes_are_all_kept(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from trace_gym.evaluate import Seen; from trace_gym.types import Scenario\n"
+        "import sys; from pathlib import Path; from trace_gym.evaluate import Seen\n"
+        "from trace_gym.types import Scenario\n"
         "for seed in range(20): Seen(Path(sys.argv[1])).claim(sys.argv[2], [Scenario(env='e', level=0, seed=seed)])"
     )
     path = tmp_path / "seen.json"
@@ -151,3 +152,19 @@ def test_json_separators_inside_strings_do_not_split_lines() -> None:
     assert list(json_lines('{"a": "x\u2028y"}\n\n"z"\n', "a.jsonl")) == [(1, {"a": "x\u2028y"}), (3, "z")]
     with pytest.raises(ReadError, match="a.jsonl is not JSON .NaN"):
         parse_json("NaN", "a.jsonl")
+
+
+def test_budget_of_a_ledger_belongs_to_one_process(tmp_path: Path) -> None:
+    from trace_gym.llm import Budget
+
+    ledger = tmp_path / "requests.jsonl"
+    child = hold(ledger)
+    try:
+        with pytest.raises(InUse, match="requests.jsonl is in use"):
+            Budget(tokens=10).opens(ledger)
+    finally:
+        child.kill()
+        child.communicate()
+    first = Budget(tokens=10)
+    assert first.opens(ledger) and not first.opens(ledger)
+    assert Budget(tokens=10).opens(ledger), "one process may count a ledger for several budgets"

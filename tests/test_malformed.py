@@ -77,6 +77,7 @@ TEXTS = set(malformed.FILES) - FRESH - EMPTY - UNREADABLE
 REPAIRED = {"missing", "truncated record", *EMPTY}
 """What `rollout` continues: nothing, or the beginning of a record."""
 LLM = "--author llm --llm replay:NOBODY --out OUT"
+REPLAYED = "synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT"
 RESULTS = "diagnose FILE --out OUT"
 
 COMMANDS = {
@@ -109,7 +110,7 @@ COMMANDS = {
     "check trajectories": Command("target check DEPOT", in_target("trajectories.jsonl")),
     "validate recordings": Command("validate tau2_precondition --profile quick --only TG413 --recordings FILE"),
     "validate rollouts": Command("validate rollouts:FILE", ".jsonl"),
-    "replayed answers": Command("synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT", in_answers, {"missing"}),
+    "replayed answers": Command(REPLAYED, in_answers, {"missing"}),
 }  # fmt: skip
 
 

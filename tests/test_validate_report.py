@@ -152,5 +152,5 @@ def test_what_is_no_report_is_told_of(tmp_path: Path, text: str, says: str) -> N
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(ReadError, match=says):
         read(path)
-    with pytest.raises(ReadError, match="cannot read"):
+    with pytest.raises(ReadError, match="there is no file"):
         read(tmp_path / "missing.json")

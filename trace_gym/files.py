@@ -166,10 +166,7 @@ def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
         place.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
-        raise InUse(
-            f"{path} is in use: {_holder(place)} is writing it, and a second writer would damage it. "
-            "Wait until it ends, or choose another path"
-        ) from None
+        raise _in_use(path, place) from None
     except OSError as error:
         raise cannot_write(path, error) from None
     try:
@@ -180,6 +177,25 @@ def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
         with suppress(OSError):
             place.unlink()  # while it is held: a process that waits for the removed file opens a new one
         lock.release()
+
+
+def shared_lock(path: Path) -> object:
+    """Return the lock of a file that one process uses in several places; it is held as long as the object lives.
+
+    Raises:
+        InUse: Another process holds the lock.
+        WriteError: The lock cannot be made.
+    """
+    place = path.resolve().with_name(f".{path.name}.lock")
+    lock = FileLock(place, timeout=0, thread_local=False, is_singleton=True)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise _in_use(path, place) from None
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    return lock
 
 
 @contextmanager
@@ -198,6 +214,13 @@ def working_in(folder: Path) -> Iterator[None]:
         if new:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
+
+
+def _in_use(path: Path, place: Path) -> InUse:
+    return InUse(
+        f"{path} is in use: {_holder(place)} is writing it, and a second writer would damage it. "
+        "Wait until it ends, or choose another path"
+    )
 
 
 def _holder(place: Path) -> str:

@@ -93,7 +93,7 @@ def _resume(path: Path, model: str) -> dict[str, Trajectory]:
         except (ReadError, ValidationError) as error:
             if number <= len(lines) or not (line.startswith(BEGINS) or BEGINS.startswith(line)):
                 problem = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                raise ReadError(f"{path}, line {number} is not a trajectory ({problem}). {FIX}") from None
+                raise ReadError(f"{path}:{number} is not a trajectory ({problem}). {FIX}") from None
             record = None
         unscored = record is None or (record.model == model and record.success is None)
         if record is None or unscored or (record.model, record.id) in known:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from trace_gym import terminal
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, ContextOverflow, PolicyError
+from trace_gym.errors import ContextOverflow, PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.policies.scripted import plan
 from trace_gym.score import reward
@@ -62,16 +62,13 @@ def play(policy: Policy, episode: Episode) -> Episode:
     `HFPolicy`: a success before that counts, and the unfinished turn is not taken.
 
     Raises:
-        ConfigError: The initial observation does not fit into the model's context.
         PolicyError: The policy's infrastructure failed; the episode stays unfinished.
         EnvBug: The environment failed.
     """
     while not episode.done:
         try:
             action = policy.act(episode)
-        except ContextOverflow as overflow:
-            if not episode.turns:
-                raise ConfigError(f"{episode.scenario}: the initial observation does not fit: {overflow}") from None
+        except ContextOverflow:
             episode.finish()
         else:
             episode.step(action)

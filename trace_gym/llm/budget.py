@@ -11,6 +11,7 @@ from threading import Condition
 from typing import NamedTuple
 
 from trace_gym.errors import BudgetSpent, ConfigError
+from trace_gym.files import shared_lock
 
 
 class Amount(NamedTuple):
@@ -66,6 +67,7 @@ class Budget:
         self._reserved = Amount()
         self._requests = 0
         self._ledgers: set[Path] = set()
+        self._held: list[object] = []
         self._changed = Condition()
 
     @property
@@ -74,9 +76,15 @@ class Budget:
         return self.tokens is not None or self.dollars is not None
 
     def opens(self, ledger: Path) -> bool:
-        """Whether this ledger was not counted yet; from now on it is."""
+        """Whether this ledger was not counted yet; from now on it is, and other processes may not spend by it.
+
+        Raises:
+            InUse: Another process spends by this ledger, so what is left is not known.
+        """
         with self._changed:
             new = ledger.resolve() not in self._ledgers
+            if new:
+                self._held.append(shared_lock(ledger))
             self._ledgers.add(ledger.resolve())
             return new
 

@@ -78,7 +78,8 @@ class OpenAIPolicy:
         Raises:
             PolicyError: The request failed max_retries + 1 times, or the answer holds no message.
             ContextOverflow: The conversation does not fit into the context, or exceeds `conversation_tokens`.
-            ConfigError: The endpoint refuses the key, does not serve the model, or refuses an option.
+            ConfigError: The endpoint refuses the key, does not serve the model, or refuses an option; or the opening
+                does not fit.
         """
         request: dict[str, Any] = {"model": self.name, "messages": episode.messages, **self.options}
         if episode.tools:
@@ -86,6 +87,10 @@ class OpenAIPolicy:
         where = f"{self.client.base_url} ({self.name})"
         try:
             completion = self._send(request, where)
+        except ConfigError:
+            raise
+        except ContextOverflow as overflow:
+            raise _of_opening(episode, overflow) from None
         except self._hopeless as error:
             raise ConfigError(f"{where} refuses every request: {error}; check the key, base_url and model") from None
         except self._refusal as error:
@@ -100,7 +105,7 @@ class OpenAIPolicy:
             turn = {"role": "assistant", "content": message.content or getattr(message, "refusal", None)}
         except (AttributeError, LookupError, TypeError):
             raise PolicyError(f"{where} answered {episode.scenario} without a choice") from None
-        self._refuse_overflow(completion, where)
+        self._refuse_overflow(completion, episode, where)
         return turn | ({"tool_calls": calls} if calls else {})
 
     def _send(self, request: dict[str, Any], where: str) -> Any:
@@ -131,7 +136,7 @@ class OpenAIPolicy:
         dropped = () if self._dialect.temperature else ("temperature",)
         return {names.get(name, name): value for name, value in request.items() if name not in dropped}
 
-    def _refuse_overflow(self, completion: Any, where: str) -> None:
+    def _refuse_overflow(self, completion: Any, episode: Episode, where: str) -> None:
         """Raise ContextOverflow if the turn was cut because the context, and not the turn's own limit, was full."""
         usage = getattr(completion, "usage", None)
         total, written = getattr(usage, "total_tokens", None), getattr(usage, "completion_tokens", None)
@@ -139,11 +144,19 @@ class OpenAIPolicy:
             if not isinstance(total, int):
                 raise ConfigError(f"{where} does not count tokens, so a limit of the conversation has no effect")
             if total >= self.conversation_tokens:
-                raise ContextOverflow(f"the conversation has {total} tokens, at most {self.conversation_tokens} fit")
+                overflow = ContextOverflow(f"it has {total} tokens, and the budget is {self.conversation_tokens}")
+                raise _of_opening(episode, overflow) if total - (written or 0) >= self.conversation_tokens else overflow
         limit = next((self.options[name] for name in LIMITS if self.options.get(name)), None)
         cut_by_limit = limit is not None and (written is None or written >= limit)
         if completion.choices[0].finish_reason == "length" and not cut_by_limit:
             raise ContextOverflow(f"{where} ran out of context in the middle of a turn")
+
+
+def _of_opening(episode: Episode, overflow: ContextOverflow) -> ContextOverflow | ConfigError:
+    """The error for a conversation that does not fit: before the first turn it is the setup, and not the agent."""
+    if episode.turns:
+        return overflow
+    return ConfigError(f"{episode.scenario}: the opening does not fit: {overflow}. Raise max_tokens, or the context")
 
 
 def _unparsed(error: Any) -> Action | None:
@@ -152,4 +165,4 @@ def _unparsed(error: Any) -> Action | None:
     if error.status_code not in (400, 422, 500) or not MALFORMED.search(f"{error.code} {error}"):
         return None
     written = body.get("failed_generation")
-    return {"role": "assistant", "content": f"<tool_call>{written or ''}"}
+    return f"<tool_call>{written or ''}"

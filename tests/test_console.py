@@ -1,0 +1,168 @@
+"""What a terminal shows: text of environments and files literally, and no traceback, whatever the streams are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trace_gym import registry
+from trace_gym.cli import main
+from trace_gym.terminal import console, visible
+from trace_gym.types import Finding, Replay, Report
+
+RUN = [sys.executable, "-c", "from trace_gym.cli import main; main()"]
+EVIL = "[/x] \x1b]0;owned\x07 \x1b[2J \u202e :smile: [bold]"
+
+
+def shell(line: str, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a shell line in which ``tg`` is the command line."""
+    command = f'tg() {{ "{sys.executable}" -c "from trace_gym.cli import main; main()" "$@"; }}; {line}'
+    return subprocess.run(["bash", "-c", command], capture_output=True, timeout=120, env={**os.environ, **env})
+
+
+def harmless(output: str) -> bool:
+    return "\x1b" not in output and "\x07" not in output and "\u202e" not in output
+
+
+@pytest.fixture
+def evil_folder(user_folder: Path) -> Path:
+    """The toy environment with markup and escapes in everything that a command may print of it."""
+    module = user_folder / "library_loans.py"
+    text = module.read_text().replace(
+        "def opening(self) -> str:", "def opening(self) -> str:\n        return EVIL\n\n    def _opening(self) -> str:"
+    )
+    assert "return EVIL" in text
+    text = text.replace("Check.goal(", "evil_goal(").replace("Check.guard(", "evil_guard(")
+    text += f"\n\nEVIL = {EVIL!r}\n\n\ndef evil_goal(says, holds):\n    return Check.goal(says + EVIL, holds)\n"
+    text += "\n\ndef evil_guard(says, holds):\n    return Check.guard(says + EVIL, holds)\n"
+    module.write_text(text)
+    card = module.with_suffix(".json")
+    fields = json.loads(card.read_text()) | {"title": EVIL, "capability": EVIL}
+    from trace_gym.types import sha256
+
+    card.write_text(json.dumps(fields | {"module_sha256": sha256(module.read_bytes())}))
+    registry.refresh()
+    return user_folder
+
+
+@pytest.mark.parametrize("line", [["list"], ["show", "library_loans"], ["play", "library_loans"]])
+def test_escapes_and_markup_of_an_environment_are_shown_literally(
+    line: list[str], evil_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["trace-gym", *line])
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("sys.stdin", __import__("io").StringIO("hello\n/policy\n/help\n/quit\n"))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    output = "".join(capsys.readouterr())
+    assert not ended.value.code and harmless(output)
+    assert "[/x] \\x1b]0;owned" in output and ":smile: [bold]" in output
+
+
+def test_finding_with_markup_is_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replay = Replay(scenario="tau2_precondition/0/0", actions=(EVIL,))
+    finding = Finding(code="TG201", property="oracle", verdict="failed", says=EVIL, replay=replay)
+    report = Report(env="tau2_precondition", passed=False, findings=(finding,), scenarios=1)
+    (tmp_path / "report.json").write_text(report.model_dump_json())
+    monkeypatch.setattr(sys, "argv", ["trace-gym", "replay", str(tmp_path / "report.json")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    output = "".join(capsys.readouterr())
+    assert not ended.value.code and harmless(output) and "[/x] \\x1b]0;owned" in output
+
+
+def test_error_with_escapes_is_shown_literally(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["trace-gym", "diagnose", EVIL])
+    with pytest.raises(SystemExit):
+        main()
+    assert harmless("".join(capsys.readouterr()))
+
+
+def test_every_control_character_becomes_visible() -> None:
+    controls = [chr(c) for c in [*range(9), *range(11, 32), *range(127, 160), 0x202E, 0x2066, 0xD800]]
+    assert all(visible(c).isascii() and visible(c).startswith("\\") for c in controls)
+    assert visible("plain \u00fc\u6f22 \U0001f600\n\ttab") == "plain \u00fc\u6f22 \U0001f600\n\ttab"
+
+
+def test_console_keeps_its_own_styles(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    console().print("\x1b[2Jtext", style="bold")
+    output = capsys.readouterr().out
+    assert "\x1b[1m" in output and "\x1b[2J" not in output
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("set -o pipefail; tg show tau2_precondition | head -c 1", {0}),
+        ("tg list > /dev/full", {1}),
+        ("tg list >&-", {0}),
+        ("tg play tau2_precondition <&-", {0}),
+        ("printf 'h\\xff\\xfei\\n/quit\\n' | tg play tau2_precondition", {0}),
+        ("COLUMNS=5 tg list", {0}),
+        ("PYTHONUTF8=0 PYTHONIOENCODING=ascii tg show tau2_precondition", {0}),
+        ("tg diagnose /dev/null", {1}),
+        ("tg rollout tau2_precondition --policy oracle -n 3 --out /dev/full", {1}),
+        ("tg rollout tau2_precondition --policy oracle -n 1 --out /etc/hostname/a.jsonl", {1}),
+        ("tg run --preset smoke --out /etc/hostname", {1}),
+        ("tg train tau2_precondition --out /etc/hostname", {1}),
+    ],
+)
+def test_no_stream_or_place_ends_in_a_traceback(line: str, codes: set[int]) -> None:
+    result = shell(line)
+    said = result.stderr.decode(errors="replace")
+    assert result.returncode in codes, said
+    assert "Traceback" not in said and "Exception ignored" not in said
+    assert (result.returncode == 0) == (not said.strip()), said
+
+
+def test_interrupted_command_says_so(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, trace_gym.registry as r; r.names = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from trace_gym.cli import main; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code, "list"], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 130 and result.stderr.startswith("trace-gym: interrupted")
+
+
+def test_second_rollout_on_the_same_file_adds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    line = [*RUN, "rollout", "tau2_precondition", "--policy", "oracle", "-n", "5", "--out", str(path)]
+    both = [subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    ended = [(child.communicate(timeout=120)[1], child.returncode) for child in both]
+    assert all(code == 0 or (code == 1 and "is in use" in said) for said, code in ended)
+    ids = [json.loads(row)["id"] for row in path.read_text().splitlines()]
+    assert len(ids) == len(set(ids)) == 5
+    assert [p.name for p in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--policy", "oracle", "--temperature", "0"], "--temperature has no effect on policy oracle"),
+        (["--policy", "idle", "--max-tokens", "9"], "--max-tokens has no effect on policy idle"),
+        (["--policy", "model", "--base-url", "http://a/v1"], "--base-url has no effect on policy model"),
+        (["--policy", "openai:m", "--adapter", "a"], "--adapter has no effect on policy openai:m"),
+        (["--policy", "openai:m@http://a/v1", "--base-url", "http://b/v1"], "Leave out one of them"),
+        (["--policy", "openai:@http://a/v1"], "is not the address of a model"),
+        (["--policy", "openai:m@http://"], "is no address of an endpoint"),
+    ],
+)
+def test_option_without_an_effect_is_an_error(
+    options: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "a.jsonl"
+    monkeypatch.setattr(sys, "argv", ["trace-gym", "rollout", "tau2_precondition", *options, "--out", str(out)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1 and says in capsys.readouterr().err and not out.exists()
