@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from conftest import PASSED, TOY
+from snippets import runs
 
 pytest.importorskip("mcp", reason="the mcp package is not installed: pip install 'trace-gym[mcp]'")
 
@@ -250,7 +251,9 @@ def test_requests_that_open_no_session_are_refused() -> None:
 
 def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "played.jsonl"
-    line = [sys.executable, "-c", "from trace_gym.cli import main; main()", "serve-mcp", TOY, "twin_loans", "--http"]
+    [printed] = runs("docs/mcp.md")
+    _, verb, *_, flag, _, _ = printed.split()  # the last two are --port and a port that may be taken
+    line = [sys.executable, "-c", "from trace_gym.cli import main; main()", verb, TOY, "twin_loans", flag]
     line += ["--port", "0", "--level", "1", "--sessions", "5", "--idle", "30", "--out", str(out)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", VARIABLE: str(folder)}
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as server:
