@@ -87,6 +87,11 @@ async def state(session: ClientSession) -> dict[str, Any]:
     return found
 
 
+async def call(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The result of a call by the names of the protocol, which do not depend on the package's version."""
+    return (await session.call_tool(tool, arguments)).model_dump(by_alias=True)
+
+
 def health(url: str) -> dict[str, Any]:
     with urllib.request.urlopen(f"{url}/health", timeout=10) as answer:
         found: dict[str, Any] = json.load(answer)
@@ -136,9 +141,9 @@ def test_sessions_do_not_affect_each_other() -> None:
                 sessions = [await stack.enter_async_context(client(url, f"?seed={n}")) for n in range(8)]
                 tools = (await sessions[0].list_tools()).tools
                 assert [t.name for t in tools][-3:] == [t["function"]["name"] for t in OWN]
-                await asyncio.gather(*(s.call_tool(SAY, {"text": f"I am {n}."}) for n, s in enumerate(sessions)))
-                over = await asyncio.gather(*(s.call_tool(END, {}) for s in sessions[::2]))
-                assert {o.structuredContent["scenario"] for o in over if o.structuredContent} == set(ended)
+                await asyncio.gather(*(call(s, SAY, text=f"I am {n}.") for n, s in enumerate(sessions)))
+                over = await asyncio.gather(*(call(s, END) for s in sessions[::2]))
+                assert {o["structuredContent"]["scenario"] for o in over} == set(ended)
                 assert [(await state(s))["done"] for s in sessions] == [True, False] * 4
                 assert health(url) == {"status": "healthy", "sessions": 8, "limit": 64}
             assert health(url)["sessions"] == 0  # a client that leaves ends its session
@@ -181,7 +186,7 @@ def test_full_server_refuses_the_next_client_with_the_reason() -> None:
                     async with client(url):
                         pass
                 assert "all 1 sessions are open" in message_of(caught.value)
-                await session.call_tool(END, {})
+                await call(session, END)
             async with client(url):
                 pass
 
@@ -213,11 +218,11 @@ def test_slow_environment_does_not_stop_other_sessions(folder: Path) -> None:
     async def work() -> None:
         with serving("slow_loans", TOY) as url:
             async with client(url, "?scenario=slow_loans/0/1") as slow, client(url, f"?scenario={TOY}/0/1") as other:
-                waiting = asyncio.create_task(slow.call_tool("search", {"words": ""}))
-                assert (await other.call_tool("search", {"words": ""})).isError is False
+                waiting = asyncio.create_task(call(slow, "search", words=""))
+                assert (await call(other, "search", words=""))["isError"] is False
                 assert not waiting.done()
                 registry.load("slow_loans").free = True  # type: ignore[attr-defined]
-                assert (await waiting).isError is False
+                assert (await waiting)["isError"] is False
 
     run(work)
 
@@ -264,7 +269,7 @@ def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) 
         async def work() -> None:
             for seed in range(2):
                 async with client(url, f"?seed={seed}") as session:
-                    await session.call_tool(END, {})
+                    await call(session, END)
 
         run(work)
         server.send_signal(signal.SIGINT)
