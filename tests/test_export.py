@@ -64,6 +64,14 @@ def test_every_library_has_a_folder_that_says_what_it_is(to: str, tmp_path: Path
 
 
 @each
+def test_exported_files_name_no_place_of_the_machine(to: str, user_folder: Path, tmp_path: Path) -> None:
+    export(to, [TOY], out := tmp_path / "out", n=4)
+    places = [str(p).encode() for p in (tmp_path, user_folder, ROOT, Path.home())]
+    found = [(p, place) for p in out.rglob("*") if p.is_file() for place in places if place in p.read_bytes()]
+    assert not found
+
+
+@each
 def test_a_users_environments_go_along(to: str, user_folder: Path, tmp_path: Path) -> None:
     export(to, ["toy_mixture"], out := tmp_path / "out", n=4)
     copied = {p.name for p in (out / ENVS).iterdir()}

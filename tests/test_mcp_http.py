@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from conftest import PASSED, TOY
+from snippets import runs
 
 pytest.importorskip("mcp", reason="the mcp package is not installed: pip install 'trace-gym[mcp]'")
 
@@ -86,6 +87,11 @@ async def state(session: ClientSession) -> dict[str, Any]:
     return found
 
 
+async def call(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The result of a call by the names of the protocol, which do not depend on the package's version."""
+    return (await session.call_tool(tool, arguments)).model_dump(by_alias=True)
+
+
 def health(url: str) -> dict[str, Any]:
     with urllib.request.urlopen(f"{url}/health", timeout=10) as answer:
         found: dict[str, Any] = json.load(answer)
@@ -135,9 +141,9 @@ def test_sessions_do_not_affect_each_other() -> None:
                 sessions = [await stack.enter_async_context(client(url, f"?seed={n}")) for n in range(8)]
                 tools = (await sessions[0].list_tools()).tools
                 assert [t.name for t in tools][-3:] == [t["function"]["name"] for t in OWN]
-                await asyncio.gather(*(s.call_tool(SAY, {"text": f"I am {n}."}) for n, s in enumerate(sessions)))
-                over = await asyncio.gather(*(s.call_tool(END, {}) for s in sessions[::2]))
-                assert {o.structuredContent["scenario"] for o in over if o.structuredContent} == set(ended)
+                await asyncio.gather(*(call(s, SAY, text=f"I am {n}.") for n, s in enumerate(sessions)))
+                over = await asyncio.gather(*(call(s, END) for s in sessions[::2]))
+                assert {o["structuredContent"]["scenario"] for o in over} == set(ended)
                 assert [(await state(s))["done"] for s in sessions] == [True, False] * 4
                 assert health(url) == {"status": "healthy", "sessions": 8, "limit": 64}
             assert health(url)["sessions"] == 0  # a client that leaves ends its session
@@ -180,7 +186,7 @@ def test_full_server_refuses_the_next_client_with_the_reason() -> None:
                     async with client(url):
                         pass
                 assert "all 1 sessions are open" in message_of(caught.value)
-                await session.call_tool(END, {})
+                await call(session, END)
             async with client(url):
                 pass
 
@@ -212,11 +218,11 @@ def test_slow_environment_does_not_stop_other_sessions(folder: Path) -> None:
     async def work() -> None:
         with serving("slow_loans", TOY) as url:
             async with client(url, "?scenario=slow_loans/0/1") as slow, client(url, f"?scenario={TOY}/0/1") as other:
-                waiting = asyncio.create_task(slow.call_tool("search", {"words": ""}))
-                assert (await other.call_tool("search", {"words": ""})).isError is False
+                waiting = asyncio.create_task(call(slow, "search", words=""))
+                assert (await call(other, "search", words=""))["isError"] is False
                 assert not waiting.done()
                 registry.load("slow_loans").free = True  # type: ignore[attr-defined]
-                assert (await waiting).isError is False
+                assert (await waiting)["isError"] is False
 
     run(work)
 
@@ -250,7 +256,9 @@ def test_requests_that_open_no_session_are_refused() -> None:
 
 def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "played.jsonl"
-    line = [sys.executable, "-c", "from trace_gym.cli import main; main()", "serve-mcp", TOY, "twin_loans", "--http"]
+    [printed] = runs("docs/mcp.md")
+    _, verb, *_, flag, _, _ = printed.split()  # the last two are --port and a port that may be taken
+    line = [sys.executable, "-c", "from trace_gym.cli import main; main()", verb, TOY, "twin_loans", flag]
     line += ["--port", "0", "--level", "1", "--sessions", "5", "--idle", "30", "--out", str(out)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", VARIABLE: str(folder)}
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as server:
@@ -261,7 +269,7 @@ def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) 
         async def work() -> None:
             for seed in range(2):
                 async with client(url, f"?seed={seed}") as session:
-                    await session.call_tool(END, {})
+                    await call(session, END)
 
         run(work)
         server.send_signal(signal.SIGINT)
