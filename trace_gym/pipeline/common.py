@@ -31,7 +31,14 @@ def base(run: Run) -> dict[str, Any]:
     """What identifies the base model in a key: the weights of a folder, else its name."""
     folder = Path(model(run))
     files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
-    return {"model": files or model(run), "version": VERSION}
+    more = {"tokens": budget(run)} if budget(run) != PlayJob.budget else {}
+    return {"model": files or model(run), "version": VERSION, **more}
+
+
+def budget(run: Run) -> tuple[int, int]:
+    """Return the tokens of a conversation and of a turn where nothing is trained: at least as many as in training."""
+    tokens, turn = PlayJob.budget
+    return max(tokens, run.config.train.max_tokens), max(turn, run.config.train.max_turn_tokens)
 
 
 def env(name: str) -> dict[str, str]:
@@ -74,7 +81,7 @@ def _calibrated(run: Run, name: str) -> dict[int, float]:
 def sampled(run: Run, scenarios: Sequence[Scenario], path: Path, temperature: float, samples: int) -> PlayJob:
     """A job that lets the base model attempt scenarios several times."""
     plays = ((tuple(map(str, scenarios)), path),)
-    return PlayJob(BASE, model(run), None, plays, temperature, samples)
+    return PlayJob(BASE, model(run), None, plays, temperature, samples, budget(run))
 
 
 def trajectories(path: Path) -> list[Trajectory]:

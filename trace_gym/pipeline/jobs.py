@@ -55,12 +55,15 @@ class PlayJob:
     """Scenario addresses, and the file of their records."""
     temperature: float = 0.0
     samples: int = 1
+    budget: tuple[int, int] = (1024, 64)
+    """Tokens of a whole conversation, and of one turn."""
 
     def __call__(self) -> dict[str, Any]:
         from trace_gym.policies.hf import HFPolicy, merged
         from trace_gym.rollout import collect
 
-        policy = HFPolicy.load(self.model, self.adapter, name=self.name)
+        tokens, turn = self.budget
+        policy = HFPolicy.load(self.model, self.adapter, name=self.name, max_tokens=tokens, max_turn_tokens=turn)
         with merged(policy.model) if self.adapter else nullcontext():
             for addresses, path in self.plays:
                 scenarios = [Scenario.parse(a) for a in addresses]

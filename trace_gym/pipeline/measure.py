@@ -120,7 +120,8 @@ def _play(run: Run, adapters: dict[str, Any]) -> None:
         own = names if name == common.BASE else [env] if env in names else []
         sets += [(_own(run, n), f"own-{n}") for n in own]
         files = tuple((tuple(map(str, scenarios)), _records(run, name, kind)) for scenarios, kind in sets)
-        plays.append(PlayJob(name, common.model(run), path, files, c.evaluate.temperature))
+        job = PlayJob(name, common.model(run), path, files, c.evaluate.temperature, budget=common.budget(run))
+        plays.append(job)
     total = sum(len(addresses) for job in plays for addresses, _ in job.plays)
     paths = [path for job in plays for _, path in job.plays]
     common.watch(run, plays, lambda: sum(map(common.lines, paths)), total, "episodes")

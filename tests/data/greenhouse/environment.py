@@ -68,7 +68,9 @@ class GreenhouseCapacityCheck(GreenhouseBase):
                 yield Check.goal(f"{wish['plant']} grows in {name}", now == grown)
             else:
                 free = start.free(start.beds[name])
-                yield Check.goal(f"the customer was told how many places are free in {name}", self.told(name, free, said))
+                yield Check.goal(
+                    f"the customer was told how many places are free in {name}", self.told(name, free, said)
+                )
         kept = [name for name in start.beds if name not in {w["bed"] for w in start.wishes if start.fits(w)}]
         yield Check.guard("no other bed changes", all(self.beds[name] == start.beds[name] for name in kept))
 

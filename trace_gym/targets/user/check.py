@@ -24,6 +24,7 @@ from trace_gym.targets.user.folder import (
     TargetFolder,
     names_of,
 )
+from trace_gym.targets.user.formats import format_of
 from trace_gym.targets.user.methods import colliding, fault_of_name
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.world import python_name
@@ -111,7 +112,9 @@ def _episodes(home: TargetFolder) -> Iterator[Note]:
     if not home.episodes:
         yield _wrong(f"{TRAJECTORIES} holds no episode", "make the target anew with --trajectories")
     elif not count[False] or not count[True]:
-        yield _open(says, "a diagnosis needs both; without one, list capabilities by hand (docs/synthesize.md)")
+        yield _open(
+            says, "a diagnosis needs both; without one, list capabilities by hand (docs/synthesize.md, docs/run.md)"
+        )
     else:
         yield _fine(says)
 
@@ -146,6 +149,10 @@ def _calls(home: TargetFolder) -> Iterator[Note]:
     if misfits:
         says = f"{len(misfits)} recorded calls were taken and do not fit their schema, such as {misfits[0][0]}"
         yield _open(f"{says}: {misfits[0][1]}", f"correct {TOOLS}")
+    shown = format_of(told for _, told in taken)
+    if shown != home.settings.results and any(told[:1] in ("{", "[") for _, told in taken):
+        says = f"results are {home.settings.results} in {SETTINGS}, and most recorded ones are {shown}"
+        yield _open(says, f"write results: {shown} in {home.path / SETTINGS}, unless a base world formats them itself")
     if not taken:
         yield _wrong("no recorded call was answered, so there is nothing to compare with", "record other episodes")
 

@@ -119,11 +119,10 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
                     yield Server(place, session, portal, seconds)
                 except BaseException as error:  # raised once the session is closed: task groups would wrap it
                     failure.append(error)
-        except TimeoutError:
-            raise ReadError(f"the MCP server {place!r} did not start within {seconds:g} seconds{_tail(log)}") from None
         except Exception as error:
-            says = f"the MCP server {place!r} did not start: {_cause(error)}; run it by hand"
-            raise ReadError(f"{says}{_tail(log)}") from None
+            late = isinstance(_innermost(error), TimeoutError)
+            why = f" within {seconds:g} seconds" if late else f": {_cause(error)}; run it by hand"
+            raise ReadError(f"the MCP server {place!r} did not start{why}{_tail(log)}") from None
         for error in failure:
             if isinstance(error, ReadError):
                 raise ReadError(f"{error}{_tail(log)}") from None
@@ -185,7 +184,11 @@ def _tail(log: IO[str]) -> str:
 
 
 def _cause(error: BaseException) -> str:
+    return f"{type(_innermost(error)).__name__}: {_innermost(error)}"
+
+
+def _innermost(error: BaseException) -> BaseException:
     """The innermost of the errors that task groups wrap."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+    return error
