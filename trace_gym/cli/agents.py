@@ -92,7 +92,7 @@ def train(
 
     Example: trace-gym train tau2_precondition --level 0 --out runs/precondition
 
-    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --config qwen.yaml --out runs/qwen
+    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --config my.yaml --out runs/qwen
     """
     from trace_gym.lab import model_folder
     from trace_gym.trainers.config import GRPOConfig

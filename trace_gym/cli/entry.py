@@ -20,14 +20,16 @@ from trace_gym.cli import (
     targets,
     validation,
 )
+from trace_gym.cli.summaries import Summaries
 from trace_gym.errors import TraceGymError
 
 app = typer.Typer(
     name="trace-gym",
+    cls=Summaries,
     help="Find the capabilities an agent lacks, train each in its own verifiable environment, route between them.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # plain help: panels cut the names of options in a narrow terminal
     pretty_exceptions_enable=False,
 )
 for module in (environments, targets, synthesis, validation, agents, loop, sandboxing, serving, exporting):

@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from trace_gym.cli.summaries import Summaries
+
 STYLES = {"wrong": "bold red", "open": "yellow", "fine": "green"}
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_default=False)]
@@ -16,7 +18,9 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_defau
 
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command line."""
-    verbs = typer.Typer(name="target", help="Bring a target of your own: init, check.", no_args_is_help=True)
+    verbs = typer.Typer(
+        name="target", cls=Summaries, help="Bring a target of your own: init, check.", no_args_is_help=True
+    )
     verbs.command()(init)
     verbs.command()(check)
     app.add_typer(verbs)
