@@ -147,6 +147,19 @@ def test_h_is_short_for_help(path: tuple[str, ...]) -> None:
     assert short.exit_code == 0 and short.output == long.output
 
 
+@pytest.mark.parametrize("width", ["60", "80", "120"])
+@pytest.mark.parametrize("path", [(), ("target",), *COMMANDS], ids=lambda p: " ".join(p) or "trace-gym")
+def test_help_prints_names_and_summaries_in_full(path: tuple[str, ...], width: str) -> None:
+    shown = CliRunner().invoke(app, [*path, "-h"], env={"COLUMNS": width}).output
+    words = shown.replace(",", " ").split()
+    if path in COMMANDS:
+        assert {o for p in COMMANDS[path].params for o in p.opts if o.startswith("-")} <= set(words)
+    else:
+        below = [c for p, c in COMMANDS.items() if p[:-1] == path]
+        assert all(" ".join(c.help.partition("\n\n")[0].split()) in " ".join(shown.split()) for c in below)
+    assert "…" not in shown
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

@@ -58,3 +58,13 @@ def test_terms_are_defined_before_they_are_used() -> None:
     text = " ".join(re.sub(r"^```.*?^```$", "", README, flags=re.S | re.M).split())
     for term in ("capability", "scenario", "oracle", "ablated expert", "adapter", "router", "target"):
         assert text.lower().index(term) == text.index(f"**{term}**") + 2, f"{term} is used before it is defined"
+
+
+def test_results_are_those_of_the_page_about_the_toy_model() -> None:
+    table = README[README.index("| condition |") : README.index("**How to read this table:**")]
+    page = (ROOT / "docs" / "lab.md").read_text(encoding="utf-8")
+    cells = re.findall(r"\d+\.\d \(\d+\.\d to \d+\.\d\)", table.replace("*", ""))
+    assert len(cells) == 14, "seven conditions on two levels"
+    assert [cell for cell in cells if cell not in page] == []
+    for condition in ("base", "single adapter", "random", "routed by", "oracle", "mixture", "GRPO on the target"):
+        assert condition in table

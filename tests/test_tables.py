@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -35,6 +35,7 @@ def printed(grid: Grid, width: int) -> str:
 
 
 @settings(max_examples=60, deadline=None)
+@example([("", "0 0 0000 " + "漢字" * 14, "0 " * 9 + "0" * 30)], 93, False)  # wide characters that fit exactly
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.integers(20, 160), st.booleans())
 def test_every_word_is_printed_in_full(rows: list[tuple[str, ...]], width: int, numbers: bool) -> None:
     grid = Grid(("one", "two", "three"), rows, title="A title", whole=frozenset({1}) if numbers else frozenset())

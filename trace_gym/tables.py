@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -79,7 +79,10 @@ class Grid:
 
         table = Table(box=None, header_style="bold", padding=(0, GAP, 0, 0), pad_edge=False)
         for n, (heading, width) in enumerate(zip(self.headings, widths, strict=True)):
-            table.add_column(heading, width=width, justify="right" if n in self.whole else "left")
+            justify: Literal["left", "right"] = "right" if n in self.whole else "left"
+            # No word is wider than its column, so nothing is folded; `ellipsis` would replace the end of a line of
+            # wide characters that fits exactly.
+            table.add_column(heading, width=width, justify=justify, overflow="fold")
         for row in cells:
             table.add_row(*row)
         return table

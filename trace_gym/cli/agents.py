@@ -101,7 +101,7 @@ def train(
 
     Example: trace-gym train tau2_precondition --level 0 --out runs/precondition
 
-    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --out runs/qwen
+    With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --config my.yaml --out runs/qwen
     """
     from trace_gym import registry
     from trace_gym.lab import model_folder

@@ -6,7 +6,6 @@ import sys
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 import trace_gym
 from trace_gym.cli import (
@@ -21,11 +20,12 @@ from trace_gym.cli import (
     targets,
     validation,
 )
+from trace_gym.cli.summaries import Summaries
 from trace_gym.errors import TraceGymError
 from trace_gym.terminal import say
 
 
-class Commands(TyperGroup):
+class Commands(Summaries):
     """The commands. An interruption and a reader that closes the pipe end them without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -45,7 +45,7 @@ app = typer.Typer(
     help="Find the capabilities an agent lacks, train each in its own verifiable environment, route between them.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # plain help: panels cut the names of options in a narrow terminal
     pretty_exceptions_enable=False,
 )
 for module in (environments, targets, synthesis, validation, agents, loop, sandboxing, serving, exporting):

@@ -11,6 +11,7 @@ from rich.text import Text
 from trace_gym import terminal
 from trace_gym.cli import exploring
 from trace_gym.cli.options import AllowUnisolated
+from trace_gym.cli.summaries import Summaries
 from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
 
@@ -22,7 +23,7 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_defau
 def register(app: typer.Typer) -> None:
     """Add this module's verbs to the command line."""
     about = "Bring a target of your own: record, init, check, compare."
-    verbs = typer.Typer(name="target", help=about, no_args_is_help=True)
+    verbs = typer.Typer(name="target", cls=Summaries, help=about, no_args_is_help=True)
     for command in (exploring.record, init, check, exploring.compare):
         verbs.command()(command)
     app.add_typer(verbs)

@@ -1,0 +1,17 @@
+"""Help of command groups with complete summaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperGroup
+
+
+class Summaries(TyperGroup):
+    """A group whose help wraps the summary of each command instead of cutting it."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the section with the commands."""
+        shown = [(name, command) for name, command in self.commands.items() if not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, " ".join((c.help or "").split("\n\n")[0].split())) for name, c in shown])
