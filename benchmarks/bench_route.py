@@ -40,9 +40,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=300, help="held-out tasks of the target")
     parser.add_argument("--orders", type=int, default=20, help="random orders, the trained order excluded")
     parser.add_argument("--level", type=int, default=0, help="level of the target")
-    parser.add_argument(
-        "--skip", nargs="*", default=[], metavar="NAME", help="environments to leave out"
-    )
+    parser.add_argument("--skip", nargs="*", default=[], metavar="NAME", help="environments to leave out")
     parser.add_argument("--run", type=Path, help="print the learned capabilities of this run folder instead")
     asked = parser.parse_args()
     if asked.run is not None:

@@ -40,7 +40,7 @@ def commands() -> Path:
     command = folder / "trace-gym"
     command.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n")
     with command.open("a") as file:
-        file.write("from trace_gym.cli import main\nif __name__ == \"__main__\":\n    main()\n")
+        file.write('from trace_gym.cli import main\nif __name__ == "__main__":\n    main()\n')
     command.chmod(0o755)
     return folder
 
