@@ -69,7 +69,7 @@ def waved_through(monkeypatch: pytest.MonkeyPatch) -> None:
     """Validation passes without looking, for tests of what comes after it."""
     findings = tuple(Finding(code=c, property=p.name, verdict="passed", says="") for c, p in PROPERTIES.items())
     report = Report(passed=True, findings=findings, scenarios=0, profile="quick")
-    monkeypatch.setattr("trace_gym.synthesize.rounds.validate", lambda path, profile, only, given: report)
+    monkeypatch.setattr("trace_gym.synthesize.rounds.confined_validate", lambda path, **options: report)
 
 
 @pytest.mark.parametrize("name", NAMES)
