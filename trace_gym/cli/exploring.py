@@ -87,7 +87,7 @@ def compare(
     home = targets.read(folder)
     add_folder(home.path)
     kinds = {tool: kind for tool, kind in home.kinds.items() if tool not in (skip or ())}
-    recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds, purpose="compare")
+    recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds)
     rows = look(home, recorder, episodes, out, _tell)
     table = Table("tool", "calls", "compared", "differ", box=None, header_style="bold")
     for row in rows:
