@@ -90,7 +90,7 @@ def run(*arguments: object) -> tuple[int, str]:
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("recorded") / "episodes.jsonl"
-    record(Recorder(COMMAND, calls=18), 4, out)
+    record(Recorder(COMMAND, calls=30), 4, out)
     return out
 
 
@@ -143,7 +143,7 @@ def test_recordings_show_each_tool_before_and_after_writes_with_options_and_refu
         made = answers(episode)
         for number, (call, told) in enumerate(made[:-2]):
             if home.kinds[call.tool] == "write" and not refused(told):
-                assert home.kinds[made[number - 1][0].tool] == "read" == home.kinds[made[number + 1][0].tool]
+                assert "write" not in (home.kinds[made[n][0].tool] for n in (number - 1, number + 1))
     assert home.settings.results == "indent-2" and home.interface.calls_per_turn == 1
     assert not unexplained_changes(home)
 

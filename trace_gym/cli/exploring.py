@@ -85,7 +85,7 @@ def compare(
     home = targets.read(folder)
     add_folder(home.path)
     kinds = {tool: kind for tool, kind in home.kinds.items() if tool not in (skip or ())}
-    recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds, purpose="compare")
+    recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds)
     rows = look(home, recorder, episodes, out, _tell)
     from trace_gym.tables import Grid
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trace_gym.errors import ConfigError
@@ -56,7 +56,7 @@ def compare(
         ConfigError: The tools of the server are not those of the target, or nothing could be compared.
         ReadError: The server fails.
     """
-    world = target(home.name).world
+    world, recorder = target(home.name).world, replace(recorder, purpose="compare")
     there = {t["function"]["name"] for t in recorder.interface.tools} | {*recorder.skip}
     if there != home.kinds.keys():
         only = ", ".join(sorted(there ^ home.kinds.keys()))

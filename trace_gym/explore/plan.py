@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from trace_gym.explore.sample import STRANGERS, sampler
+from trace_gym.explore.sample import STRANGERS, WORDS, sampler
 from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
 DRAWS = 3
 """Calls of each tool that are drawn for a choice."""
+FEW = 3
+"""Strings for new records in one episode."""
 STRANGE = 0.25
 """How often a call about what no record holds is drawn as well."""
 LOOKS = ("read", "generic")
@@ -30,6 +32,13 @@ class Explorer:
     given: Mapping[str, Sequence[Any]]
     seen: Counter[str] = field(default_factory=Counter)
     """How often each feature of a call was recorded."""
+
+    words: Sequence[str] = WORDS
+    """Strings for new records in the episode that is being recorded."""
+
+    def begin(self, rng: Random) -> None:
+        """Choose the strings of an episode: so few that records, relations and reads name the same ones."""
+        self.words = rng.sample(WORDS, k=FEW)
 
     def learn(self, made: Made) -> None:
         """Count the features of an episode's calls."""
@@ -55,7 +64,7 @@ class Explorer:
         if not tools:
             return []
         drawn = [self.draw(rng, tools[0], made)]
-        known = sampler(rng, self.interface, [write.arguments], self.given)
+        known = sampler(rng, self.interface, [write.arguments], self.given, self.words)
         drawn += [known.call_of(tool) for tool in rng.sample(tools[1:], k=min(1, len(tools) - 1))]
         return [call for call in drawn if call is not None]
 
@@ -66,11 +75,11 @@ class Explorer:
 
     def draw(self, rng: Random, tool: str, made: Made) -> Call | None:
         """Return a call of one tool; None where none fits its schema."""
-        return sampler(rng, self.interface, _shown(made), self.given).call_of(tool)
+        return sampler(rng, self.interface, _shown(made), self.given, self.words).call_of(tool)
 
     def _drawn(self, rng: Random, kinds: set[str], made: Made) -> Iterator[Call]:
         shown = list(_shown(made))
-        known, strange = (sampler(rng, self.interface, shown, self.given, strange=s) for s in (False, True))
+        known, strange = (sampler(rng, self.interface, shown, self.given, self.words, s) for s in (False, True))
         for tool, kind in self.interface.kinds.items():
             draws = [known] * DRAWS + [strange] * (rng.random() < STRANGE)
             for draw in draws if kind in kinds else ():
@@ -91,6 +100,16 @@ class Explorer:
 
     def _tools(self) -> tuple[dict[str, Any], ...]:
         return self.interface.tools
+
+
+def known_since_write(step: Call, made: Made, kinds: Mapping[str, str]) -> bool:
+    """Return whether a read was made after the last write already."""
+    for call, told in reversed(made):
+        if call == step:
+            return True
+        if kinds[call.tool] == "write" and not refused(told):
+            return False
+    return False
 
 
 def _shown(made: Made) -> Iterator[Any]:

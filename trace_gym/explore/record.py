@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.explore.plan import LOOKS, Explorer, Made
+from trace_gym.explore.plan import LOOKS, Explorer, Made, known_since_write
 from trace_gym.files import write
 from trace_gym.targets.user.folder import Kind, Settings, names_of, tools_in
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
@@ -161,6 +161,8 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
         if step is not None and len(made) < recorder.calls:
             made.append((step, server.call(step)))
 
+    explorer.begin(rng)
+
     if first:
         _same_start(first[0], server, made)
     else:
@@ -171,7 +173,7 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
         before = len(made)
         change = explorer.choose(rng, ("write",), made)
         looks = explorer.related(rng, change, made) if change else []
-        for step in [*looks, change, *looks]:
+        for step in [*(s for s in looks if not known_since_write(s, made, recorder.interface.kinds)), change, *looks]:
             call(step)
         call(explorer.choose(rng, LOOKS, made))
         if len(made) == before:

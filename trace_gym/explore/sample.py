@@ -64,6 +64,8 @@ class Sampler(Draw):
     """Draws calls that fit their schemas; `given` values of a parameter come before all others."""
 
     given: Mapping[str, Sequence[Any]] | None = None
+    words: Sequence[str] = WORDS
+    """Strings for new records; few of them, so that records refer to each other."""
     strange: bool = False
     """Whether strings are such that no record holds, so that most tools refuse the call."""
 
@@ -78,8 +80,9 @@ class Sampler(Draw):
         return None
 
     def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
-        if name and self.given and name in self.given and not self.strange:
-            return self.rng.choice(self.given[name])
+        if given := (self.given or {}).get(name):
+            made = self.rng.choice(given)
+            return self.rng.choice(STRANGERS) if self.strange and isinstance(made, str) else made
         examples = [*schema.get("examples", ()), *([schema["default"]] if "default" in schema else [])]
         if depth and examples and self._chance(0.3):
             return self.rng.choice(examples)
@@ -112,7 +115,7 @@ class Sampler(Draw):
         seen = [v for v in self._alike(name) if isinstance(v, str)]
         if seen and self._chance(0.6):
             return self.rng.choice(seen)
-        return self.rng.choice(self.values.strings if self._chance(0.7) else WORDS)
+        return self.rng.choice(self.values.strings if self._chance(0.5) else self.words)
 
     def _alike(self, name: str) -> list[Any]:
         """Return the values of a field, and of those whose names end alike: ``name`` for ``entityName``."""
@@ -121,7 +124,14 @@ class Sampler(Draw):
 
 
 def sampler(
-    rng: Random, interface: Interface, results: Iterable[Any], given: Mapping[str, Sequence[Any]], strange: bool = False
+    rng: Random,
+    interface: Interface,
+    results: Iterable[Any],
+    given: Mapping[str, Sequence[Any]],
+    words: Sequence[str] = WORDS,
+    strange: bool = False,
 ) -> Sampler:
     """Return a sampler that knows what results have shown."""
-    return Sampler(rng, interface, values_in(results, given), given=given, strange=strange)
+    values = values_in(results, given)
+    known = [s for s in values.strings if s not in STRANGERS] or list(words)
+    return Sampler(rng, interface, Values(values.by_field, known), given=given, words=words, strange=strange)
