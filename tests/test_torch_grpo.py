@@ -22,6 +22,7 @@ from torch import nn
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, NoSignal, ReadError
 from trace_gym.lab import BASE
+from trace_gym.policies.hf import HFPolicy
 from trace_gym.score import SPARSE_WEIGHTS
 from trace_gym.trainers import base, checkpoint
 from trace_gym.trainers.batch import Sample, batches, token_logps
@@ -386,6 +387,11 @@ def test_adapter_files_name_no_place_of_the_machine(whole: Path, model_dir: Path
         assert not file.is_file() or str(model_dir.parent).encode() not in file.read_bytes(), file
     named = json.loads((whole / "adapter" / "adapter_config.json").read_text())["base_model_name_or_path"]
     assert named == model_dir.name
+
+
+def test_adapter_of_another_base_is_named(whole: Path) -> None:
+    with pytest.raises(ReadError, match="does not fit the model"):
+        HFPolicy.load(BASE, whole / "adapter")
 
 
 def test_the_base_of_an_adapter_has_a_portable_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

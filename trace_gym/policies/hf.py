@@ -84,6 +84,13 @@ class HFPolicy:
         except (OSError, ValueError) as error:
             wanted = f"{folder}" + (f" with adapter {adapter}" if adapter else "")
             raise ReadError(f"cannot load {wanted}: {error}") from None
+        except RuntimeError as error:
+            if adapter is None or "size mismatch" not in str(error):
+                raise
+            raise ReadError(
+                f"the adapter {adapter} does not fit the model {folder}: found weights of other shapes. "
+                "Load the model that it was trained on, or train it again"
+            ) from None
         return cls(model.eval(), tokenizer, **{"name": Path(adapter or folder).name} | kw)
 
     def rollout(
