@@ -9,6 +9,7 @@ import pytest
 from snippets import blocks, python, shell
 
 from trace_gym import registry
+from trace_gym.sandbox import scan
 from trace_gym.validate import validate
 
 PAGE = "docs/write_an_environment.md"
@@ -39,6 +40,10 @@ def test_change_that_the_page_suggests_produces_the_named_finding(folder: Path) 
     module.write_text(MODULE.replace("rng.random() < 0.5", "rng.random() < 0.05"))
     report = validate(module, only=["TG501"], engine="here", progress=False)
     assert [f.verdict for f in report.findings if f.code == "TG501"] == ["failed"]
+
+
+def test_example_obeys_the_rules_for_untrusted_modules() -> None:
+    assert list(scan(MODULE)) == []
 
 
 def test_example_is_short_enough_to_teach() -> None:
