@@ -449,9 +449,9 @@ def test_score_is_there_when_reward_functions_run(mode: str, user_folder: Path, 
         return made
 
     rows = trl.dataset([TOY], n=2, levels=[LEVEL])
-    arguments = trl.simple([TOY], say=True) if mode == "simple" else trl.full([TOY])
+    arguments = trl.simple([TOY]) if mode == "simple" else trl.full([TOY])  # the last word is not heard in simple mode
     trainer_of(Scripted, tmp_path, rows, {**arguments, "reward_funcs": [progress]}).train()
-    assert [progress == 1.0 for progress, paid in seen] == [paid == 1.0 for _, paid in seen]
+    assert [progress for progress, _ in seen[:3]] == [0.5 if mode == "simple" else 1.0, 0.0, None]
     assert [(progress is None, paid is None) for progress, paid in seen] == [
         (False, False),
         (False, False),
