@@ -7,7 +7,6 @@ far as it is consistent with what was asked.
 
 from __future__ import annotations
 
-import base64
 import os
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,13 +24,13 @@ from trace_gym.sandbox.allowed import MODULES
 from trace_gym.sandbox.isolation import refuse_without_isolation
 from trace_gym.sandbox.keeping import Keeper, Running
 from trace_gym.sandbox.layers import LAYERS, Layer
-from trace_gym.sandbox.limits import MIB, Limits
+from trace_gym.sandbox.limits import Limits
 from trace_gym.sandbox.names import TARGET_IMPORTS
+from trace_gym.sandbox.packing import packed
 from trace_gym.sandbox.verdict import Asked, Outcome, cleaned, report_of, same
 from trace_gym.types import Description, Finding, Report
 from trace_gym.validate import PROFILES
 from trace_gym.validate.context import NOTHING, Given
-from trace_gym.validate.files import files_of
 from trace_gym.validate.gate import chosen
 
 GRACE = 30.0
@@ -162,7 +161,7 @@ class Sandbox:
             "workers": workers,
             "budget": budget,
         }
-        files, names = _packed(given, self.limits)
+        files, names = packed(given, self.limits)
         asked = Asked(os.fspath(path), tuple(chosen(only, skip)), profile, names)
         with_it = {
             "imports": [*MODULES, *target_imports],
@@ -315,28 +314,3 @@ def require_isolation() -> None:
 @lru_cache(maxsize=1)
 def _known_layers() -> tuple[Layer, ...]:
     return tuple(layers())
-
-
-def _packed(given: Given, limits: Limits) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-    """Return the user's files in base64 by their place in the sandbox, and their names by that place.
-
-    Raises:
-        ConfigError: They do not fit into the private folder.
-    """
-    made: dict[str, dict[str, str]] = {}
-    names: dict[str, str] = {}
-    size = 0
-    for kind, paths in (("recordings", given.recordings), ("against", given.against)):
-        for number, path in enumerate(paths):
-            for n, file in enumerate(files_of(path)):
-                inside = f"{kind}/{number}/{n}/{file.name}"
-                content = file.read_bytes()
-                size += len(content)
-                made.setdefault(kind, {})[inside] = base64.b64encode(content).decode()
-                names[inside] = str(file)
-    if size > (most := limits.disk_mib * MIB // 2):
-        raise ConfigError(
-            f"the recordings and test tasks have {size} bytes, expected at most {most}, as they are copied into the "
-            "sandbox. Pass fewer or smaller files"
-        )
-    return made, names
