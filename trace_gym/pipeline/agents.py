@@ -161,6 +161,7 @@ def validate(run: Run) -> None:
         checked = 0
         for name, out in zip(names, outputs, strict=True):
             report = validation.validate(name, profile=run.config.validation, progress=False)
+            report = report.model_copy(update={"env": name})  # instead of a place on this machine
             write(out, report.model_dump_json(indent=1) + "\n")
             checked = len(report.findings)
             if not report.passed:

@@ -51,7 +51,7 @@ def report(run: Run) -> None:
 
     def work() -> str:
         write(out, render_page(collect(run)))
-        return str(out)
+        return out.name
 
     inputs = [p for p in sorted(run.folder.glob("*.json*")) if p.name not in BOOKKEEPING]
     run.stage("report", {"inputs": inputs, "evaluation": run.path("evaluation"), "version": VERSION}, [out], work)
