@@ -66,7 +66,7 @@ class GreenhouseBase(TargetWorld):
         others = [old for old in row["plants"] if old["plant"] != plant]
         grown = sum(old["count"] for old in row["plants"] if old["plant"] == plant) + count
         names = [old["plant"] for old in row["plants"]]
-        kept = others + [{"plant": plant, "count": grown}]
+        kept = [*others, {"plant": plant, "count": grown}]
         order = names if plant in names else [*names, plant]
         row["plants"] = sorted(kept, key=lambda one: order.index(one["plant"]))
         return dict(fresh(row))
