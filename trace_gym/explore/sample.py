@@ -113,13 +113,14 @@ class Sampler(Draw):
         if self.strange:
             return self.rng.choice(STRANGERS)
         seen = [v for v in self._alike(name) if isinstance(v, str)]
-        if seen and self._chance(0.6):
+        if seen and self._chance(0.7):
             return self.rng.choice(seen)
         return self.rng.choice(self.values.strings if self._chance(0.5) else self.words)
 
     def _alike(self, name: str) -> list[Any]:
-        """Return the values of a field, and of those whose names end alike: ``name`` for ``entityName``."""
-        ends = [f for f in self.values.by_field if len(f) > 2 and name.lower().endswith(f.lower())]
+        """Return the values of a field, and of those whose names end alike: ``name`` for ``entityNames``."""
+        plain = name.lower().removesuffix("s")
+        ends = [f for f in self.values.by_field if len(f) > 2 and plain.endswith(f.lower().removesuffix("s"))]
         return list(dict.fromkeys([*self.values.named(name), *(v for f in ends for v in self.values.by_field[f])]))
 
 

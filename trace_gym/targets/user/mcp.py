@@ -123,10 +123,10 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
             late = isinstance(_innermost(error), TimeoutError)
             why = f" within {seconds:g} seconds" if late else f": {_cause(error)}; run it by hand"
             raise ReadError(f"the MCP server {place!r} did not start{why}{_tail(log)}") from None
-        for raised in failure:
-            if isinstance(raised, ReadError):
-                raise ReadError(f"{raised}{_tail(log)}") from None
-            raise raised
+        for own in failure:
+            if isinstance(own, ReadError):
+                raise ReadError(f"{own}{_tail(log)}") from None
+            raise own
 
 
 def listed(place: str, seconds: float = SECONDS) -> list[dict[str, Any]]:
