@@ -45,8 +45,8 @@ RULES: dict[str, str] = {
     "StopIteration.",
     "annotation": "Annotations are types and nothing else, in strings too, as they are evaluated.",
     "format": "`format` is called on constant templates, and templates name their values without looking into them.",
-    "regex": "Regular expressions and their flags are constants, with re.escape for what is filled in, and not ambiguous enough to run "
-    "for ages: no exponential or cubic backtracking, no back references.",
+    "regex": "Regular expressions and their flags are constants, with re.escape for what is filled in, and not "
+    "ambiguous enough to run for ages: no exponential or cubic backtracking, no back references.",
     "random": "All randomness comes from the `rng` that `generate` is given: no generator of its own, no new seed.",
     "clock": "No wall clock and no local time zone.",
 }
