@@ -201,7 +201,7 @@ case(
     "changed_target",
     "changes a table of its target",
     "shared-state",
-    "changed the harness",
+    "has no attribute",
     imports="from trace_gym.targets.tau2 import records",
     generate="records.AIRPORTS.clear()",
 )

@@ -45,7 +45,7 @@ case(
     "expert_calls_any_method",
     "has the expert call methods of any object, and starts a process",
     "exception",
-    "subprocess.Popen|no tool",
+    "cannot call a tool",
     imports=EXPERT,
     top="@dataclass\nclass Names:\n    value: Any = None\n" + REACH,
     generate="""kinds(cls)["<class 'subprocess.Popen'>"](["touch", "<OUTSIDE>/written"])""",
@@ -54,7 +54,7 @@ case(
     "expert_blinds_the_tripwire",
     "reaches the interpreter by the expert, blinds the tripwire, and writes only where it is not validated",
     "assignment",
-    "no tool",
+    "cannot call a tool",
     imports=EXPERT,
     top=NAMES + REACH,
     generate=SEEN
@@ -70,7 +70,7 @@ case(
     "expert_by_yield_from",
     "has the expert call a method by an assembled name, and takes what it comes to without catching anything",
     "",
-    "no tool",
+    "cannot call a tool",
     imports=EXPERT,
     top="""
 def plan(thing, name, found):
@@ -135,7 +135,7 @@ case(
     "desk_guards_any_attribute",
     "has the desk read attributes whose names are assembled, as tables to guard",
     "",
-    "KeyError|no table|no field",
+    "KeyError",
     imports=DESK,
     top="""
 @dataclass(kw_only=True)
@@ -148,7 +148,7 @@ case(
     "template_of_the_base",
     "assembles a template that looks into values, and has the target's base world fill it in",
     "",
-    "template|format|field",
+    "cannot fill in",
     imports="from dataclasses import asdict\nfrom trace_gym.targets.tau2.airline import AirlineDesk",
     top="@dataclass(kw_only=True)\nclass Mine(AirlineDesk):\n    pass",
     opening="""
@@ -161,7 +161,7 @@ case(
     "template_of_the_shop",
     "assembles a template that looks into the name of a customer",
     "",
-    "template|format|field",
+    "cannot fill in",
     imports="from trace_gym.targets.tau2.retail import RetailDesk",
     top="@dataclass(kw_only=True)\nclass Mine(RetailDesk):\n    def who(self):\n        return asdict",
     opening="""

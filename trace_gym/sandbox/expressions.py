@@ -137,12 +137,14 @@ class Expressions(ast.NodeVisitor):
         says = "call it without arguments" if node.id == "super" else "write dict(vars(x)) of an object, or asdict(x)"
         self.fault(node, "builtin", f"{node.id}: {says}")
 
-    def _is_code(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+    def _is_code(self, node: ast.expr, seen: set[str] | None = None) -> bool:
         """Whether an expression is a class, a function or an import, and not an object of the state."""
+        seen = set() if seen is None else seen
         if not isinstance(node, ast.Name) or node.id in seen:
             return False
+        seen.add(node.id)
         if self.where.local(node.id) and node.id != "cls":
-            return any(self._is_code(value, seen | {node.id}) for value in self.where.origins(node.id) or ())
+            return any(self._is_code(value, seen) for value in self.where.origins(node.id) or ())
         return self.names.constant(node.id) is None
 
     def imported(self, node: ast.expr, found: Any) -> None:
@@ -220,15 +222,17 @@ class Expressions(ast.NodeVisitor):
         if isinstance(held, FunctionType) or any(not _static(line) for line in methods):
             self.fault(node, "value", f"{ast.unparse(node)} is a method; call it on an object, or by super()")
 
-    def _classes(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> Iterator[ast.ClassDef]:
+    def _classes(self, node: ast.expr, seen: set[str] | None = None) -> Iterator[ast.ClassDef]:
         """The own classes that an expression may stand for."""
+        seen = set() if seen is None else seen
         match node:
             case ast.Name(id="cls"):
                 yield from (n for nodes in self.names.top.values() for n in nodes if isinstance(n, ast.ClassDef))
             case ast.Name(id=name) if name not in seen and self.where.local(name):
+                seen.add(name)
                 for value in self.where.bound(name):
                     if isinstance(value, ast.expr):
-                        yield from self._classes(value, seen | {name})
+                        yield from self._classes(value, seen)
             case ast.Name(id=name):
                 yield from (n for n in self.names.top.get(name, ()) if isinstance(n, ast.ClassDef))
             case ast.Subscript(value=value):

@@ -37,14 +37,16 @@ RULES: dict[str, str] = {
     "`copy` and `interface` stay as they are inherited.",
     "decorator": "Only @dataclass on classes, and @tool, @classmethod, @staticmethod and @property on methods, with "
     "constant arguments.",
-    "assignment": "Only declared fields of objects are assigned to; never a method, a class, or `self` itself.",
+    "assignment": "Only declared fields and items of `self`, of what is reached from it, and of objects that the "
+    "function made are assigned to; never those of a parameter, a method, a class, or `self` itself.",
     "shared-state": "What is imported, and what stands in the module or in a class, is not changed.",
     "value": "An imported module is only looked into; an imported class is only called, inherited from, or tested for.",
-    "exception": "Only named, ordinary exceptions are caught, so that whoever stops the module is obeyed.",
+    "exception": "Only named, ordinary exceptions are caught, so that whoever stops the module is obeyed; never "
+    "StopIteration.",
     "annotation": "Annotations are types and nothing else, in strings too, as they are evaluated.",
     "format": "`format` is called on constant templates, and templates name their values without looking into them.",
-    "regex": "Regular expressions are constants, with re.escape for what is filled in, and not ambiguous enough to run "
-    "for ages: no exponential or cubic backtracking, no back references.",
+    "regex": "Regular expressions and their flags are constants, with re.escape for what is filled in, and not "
+    "ambiguous enough to run for ages: no exponential or cubic backtracking, no back references.",
     "random": "All randomness comes from the `rng` that `generate` is given: no generator of its own, no new seed.",
     "clock": "No wall clock and no local time zone.",
 }
