@@ -179,3 +179,15 @@ def test_json_that_others_write_is_read(value: Any) -> None:
 def test_the_longest_turn_is_read(episode: Episode) -> None:
     episode.step("x" * MAX_TEXT)
     assert episode.malformed == 0
+
+
+def test_giant_integers_of_a_message_are_the_agents_fault() -> None:
+    giant = 10**5000
+    call = {"id": "a", "function": {"name": "look", "arguments": {"box": "b1"}}}
+    for turn in (
+        {"tool_calls": [call | {"id": giant}]},
+        {"tool_calls": [call | {"function": {"name": "look", "arguments": {"box": giant}}}]},
+        {"tool_calls": [call | {"function": {"name": "look", "arguments": '{"box": ' + "9" * 5000 + "}"}}]},
+    ):
+        with pytest.raises(Malformed):
+            read_turn(turn)

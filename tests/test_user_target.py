@@ -194,7 +194,7 @@ def test_init_says_what_it_understood(tmp_path: Path) -> None:
         ({"trajectories": []}, "at least one file"),
         ({"trajectories": [POLICY]}, "is not JSON"),
         ({"policy": DATA / "none.md"}, "there is no file"),
-        ({"tools": POLICY}, "is no JSON"),
+        ({"tools": POLICY}, "is not JSON"),
         ({"tools": EPISODES.parent / "target.json"}, "there is no file"),
     ],
 )
@@ -220,7 +220,7 @@ def test_a_missing_file_is_told_once_and_as_what_it_is(fresh: TargetFolder) -> N
     assert code == 1 and told.count("there is no file") == 1 and "no JSON" not in told and "policy.md: " in told
     (fresh.path / "target.yaml").write_text("name: [")
     code, told = run("target", "check", fresh.path)
-    assert code == 1 and "is no YAML" in told and "\n" not in told.strip()
+    assert code == 1 and "is not YAML" in told and "\n" not in told.strip()
 
 
 @pytest.mark.parametrize(

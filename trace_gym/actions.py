@@ -186,6 +186,10 @@ def _wired(call: Any) -> Call:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise Malformed("a tool call must hold function.name and function.arguments")
+    if not isinstance(call.get("id"), str) and not _sound(
+        call.get("id"), depth=0
+    ):  # such as an integer of 5,000 digits, which Python does not print
+        raise Malformed("the id of a tool call must be text")
     name = _name(function["name"])
     return Call(name, _object(name, function.get("arguments") or "{}"))
 
