@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,11 +18,21 @@ from pathlib import Path
 
 import pytest
 from llm_server import Server, says
+from malformed import FILES
 
 import trace_gym
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data"
+
+READERS = (
+    ("diagnose FILE --out out", ".json"),
+    ("evaluate FILE --out out", ".json.gz"),
+    ("run FILE --out out", ".yaml"),
+    ("train tau2_precondition --config FILE --out out", ".yaml"),
+)
+MALFORMED = ("giant integer in an object", "alias bomb", "null", "markup and escapes", "truncated gzip", "deep JSON")
+"""What the first users brought; `test_malformed.py` gives every command every file."""
 
 pytestmark = pytest.mark.skipif(
     "TRACE_GYM_AFTERNOON" not in os.environ, reason="needs the wheel in a clean environment; run .ci/wheel"
@@ -49,44 +58,87 @@ def test_the_package_under_test_is_the_installed_wheel() -> None:
 
 # --- README ----------------------------------------------------------------------------------------------------------
 
-REPLACED = {
-    "make demo": None,  # needs the checkout, which this environment must not see; CI runs `make test`
-    "make test": None,
+SHORTER = {
+    "--preset demo": "--preset smoke",
+    "--out runs/precondition": "--level 0 --iterations 2 --out runs/precondition",
+    "rollout tau2_airline_desk --out base.jsonl": "rollout tau2_airline_desk -n 20 --level 0 --out base.jsonl",
+    "trace-gym validate tau2_precondition": "trace-gym validate tau2_precondition --profile quick",
 }
-"""Commands that are not run as printed: what runs instead, or None."""
-SHORTER = {"--preset demo": "--preset smoke", "--preset full": "--preset smoke"}
-"""Parts of commands that take hours or minutes, and what runs instead."""
+"""Parts of commands that take minutes, and what runs instead."""
+ADAPTER = "trace-gym rollout tau2_airline_desk -n 20 --level 0 --adapter runs/precondition/adapter --out adapter.jsonl"
+"""The command behind the file that `trace-gym evaluate base.jsonl adapter.jsonl` compares."""
 
 
-def blocks() -> list[tuple[str, str]]:
-    """Return the fenced blocks of the README in order: language and content."""
-    return re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.S | re.M)
+def readme(language: str) -> list[str]:
+    """Return the fenced blocks of the README in a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.S | re.M)
 
 
-def runnable(block: str) -> str:
-    """Return a shell block with the replacements applied."""
-    lines = []
-    for line in block.splitlines():
-        command = line.partition("  #")[0].strip()
-        if command in REPLACED:
-            command = REPLACED[command] or ""
-        for long, short in SHORTER.items():
+def documented() -> list[str]:
+    """Return the commands in the table at the end of the README, in order."""
+    table = (ROOT / "README.md").read_text().partition("## Documentation")[2]
+    commands = re.findall(r"^\| [^|]+ \| `(trace-gym [^`]+)`", table, flags=re.M)
+    assert len(commands) >= 8
+    return commands
+
+
+def shell(command: str, folder: Path, **more: str) -> None:
+    """Run a shell command as a new user does; every line must succeed."""
+    for long, short in SHORTER.items():
+        if short not in command:
             command = command.replace(long, short)
-        lines.append(command)
-    return "\n".join(lines)
+    run(["bash", "-euo", "pipefail", "-c", command], folder, **more)
 
 
-def test_readme_blocks_run_in_order_as_printed(tmp_path: Path) -> None:
-    shutil.copy(DATA / "tau_bench_airline.json", tmp_path / "results.json")
-    for language, content in blocks():
-        if language == "python":
-            command = [sys.executable, "-c", content]
-        elif language in ("bash", "sh", "console"):
-            command = ["bash", "-euo", "pipefail", "-c", runnable(content)]
-        else:
-            continue
-        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=900)
-        assert done.returncode == 0, f"{content}\n{done.stdout[-1500:]}{done.stderr[-3000:]}"
+def run(command: list[str], folder: Path, **more: str) -> None:
+    done = subprocess.run(
+        command, cwd=folder, env=environment() | more, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-1500:]}{done.stderr[-3000:]}"
+
+
+def test_examples_of_the_readme_run_as_printed(tmp_path: Path) -> None:
+    for block in readme("bash"):
+        shell(block, tmp_path)
+    for block in readme("python"):
+        run([sys.executable, "-c", block], tmp_path)
+
+
+def test_readme_commands_for_an_agent_behind_an_api_run_as_printed(endpoint: Server, tmp_path: Path) -> None:
+    [block] = [b for b in readme("sh") if "openai:" in b]
+    shell(block, tmp_path, OPENAI_API_KEY="none", OPENAI_BASE_URL=endpoint.url)
+    assert (tmp_path / "diagnosis.json").exists()
+
+
+def test_documented_commands_run_in_order_as_printed(tmp_path: Path) -> None:
+    depot = DATA / "parcel_depot"
+    files = " ".join(f"--{name} {depot / file}" for name, file in TARGET.items())
+    shell(f"trace-gym target init parcel_depot {files}", tmp_path)
+    for command in documented():
+        if "adapter.jsonl" in command:
+            shell(ADAPTER, tmp_path)
+        shell(command, tmp_path)
+
+
+TARGET = {"tools": "tools.json", "policy": "policy.md", "trajectories": "episodes.jsonl"}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_file_ends_every_reader_with_one_message(name: str, tmp_path: Path) -> None:
+    for number, (command, suffix) in enumerate(READERS):
+        file = tmp_path / f"given-{number}{suffix}"
+        FILES[name](file)
+        done = trace_gym_command(*command.replace("FILE", file.name).split(), cwd=tmp_path, timeout=60)
+        assert done.returncode not in (0, None) and "Traceback" not in done.stderr, f"{command}: {done.stderr[-2000:]}"
+        assert file.name in done.stderr, f"{command}: {done.stderr[-2000:]}"
+        assert not (tmp_path / "out").exists(), command
+
+
+def test_run_into_an_existing_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    done = trace_gym_command("run", "--preset", "smoke", "--out", "taken", cwd=tmp_path)
+    assert done.returncode == 1 and "taken is a file" in done.stderr
+    assert (tmp_path / "taken").read_text() == "mine"
 
 
 # --- Concurrency -----------------------------------------------------------------------------------------------------
