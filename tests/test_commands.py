@@ -67,7 +67,11 @@ def problem(given: list[str]) -> str:
     path = next((p for p in COMMANDS if tuple(given[: len(p)]) == p), None)
     if path is None:
         groups = {p[:1] for p in COMMANDS if len(p) > 1}
-        return "" if tuple(given) in groups or given == ["--version"] else "there is no such command"
+        return (
+            ""
+            if tuple(given) in groups or set(given) <= {o for p in tree().params for o in p.opts}
+            else "there is no such command"
+        )
     command, rest = COMMANDS[path], given[len(path) :]
     known = {o for p in command.params for o in p.opts} | {"-h", "--help"}
     if unknown := [w.partition("=")[0] for w in rest if w.startswith("-") and w.partition("=")[0] not in known]:

@@ -204,7 +204,7 @@ def test_a_server_that_dies_is_named_with_its_last_words(counter: str, tmp_path:
         (["--skip", "get-count", "--skip", "add-to"], "no tool is left"),
         (["--values", "{missing}"], "there is no file"),
         (["--values", "{wrong}"], "expected parameter names with lists"),
-        (["--values", "{yaml}"], "is not valid YAML"),
+        (["--values", "{yaml}"], "is not YAML"),
     ],
 )
 def test_bad_options_are_named_before_anything_is_written(

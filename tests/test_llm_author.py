@@ -232,7 +232,7 @@ def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> Non
         listed.write_text(text)
         with pytest.raises(ReadError, match=fault):
             read_capabilities(listed)
-    with pytest.raises(ReadError, match="cannot be read"):
+    with pytest.raises(ReadError, match="there is no file"):
         read_capabilities(tmp_path / "missing.json")
 
 
@@ -243,8 +243,8 @@ def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> Non
         (["--author", "llm", "--llm", "telepathy:x", "--from", "x.yaml"], "no model"),
         (["--author", "llm", "--llm", "files:x"], "name a spec file"),
         (["--author", "person"], "no author"),
-        (["--author", "llm", "--llm", "openai:m", "--dollars", "1"], "price"),
-        (["--author", "llm", "--llm", "openai:m", "--price", "cheap"], "such as 0.5/1.5"),
+        (["--author", "llm", "--llm", "openai:m", "--from", "x.yaml", "--dollars", "1"], "price"),
+        (["--author", "llm", "--llm", "openai:m", "--from", "x.yaml", "--price", "cheap"], "such as 0.5/1.5"),
     ],
 )
 def test_wrong_options_are_told_at_once(
@@ -252,6 +252,7 @@ def test_wrong_options_are_told_at_once(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
+    (tmp_path / "x.yaml").write_text("- {name: patience, description: Wait.}\n")
     done = CliRunner().invoke(app, ["synthesize", *arguments, "--out", str(tmp_path / "envs")])
     assert done.exit_code and fault in str(done.exception)
 

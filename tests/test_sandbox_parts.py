@@ -357,4 +357,4 @@ def test_scan_prints_lines_that_editors_understand(tmp_path: Path) -> None:
     assert found.exit_code == 1 and found.output.startswith(f"{bad}:1: import: ")
     assert json.loads(run("scan", str(bad), "--json").output)[0]["rule"] == "import"
     bad.write_bytes(b"\xff")
-    assert "no text in UTF-8" in str(run("scan", str(bad)).exception)
+    assert "not text in UTF-8" in str(run("scan", str(bad)).exception)

@@ -37,6 +37,7 @@ from trace_gym.policies.scripted import plan
 from trace_gym.rollout import play
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, reward
 from trace_gym.types import Call, Message, Say
+from trace_gym.world import World
 
 library: Any = import_module("trl")
 
@@ -57,10 +58,11 @@ class Breaker:
     name = "breaker"
 
     def act(self, episode: Episode) -> Action:
-        def break_down(**arguments: Any) -> None:
+        def break_down(world: World, **arguments: Any) -> None:
             raise KeyError("a bug of the environment")
 
-        vars(episode.world)["take_back"] = break_down
+        kind = type(episode.world)
+        episode.world.__class__ = type(kind.__name__, (kind,), {"take_back": break_down})
         return Oracle().act(episode)
 
 

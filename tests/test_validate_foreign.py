@@ -142,7 +142,7 @@ class TestAddresses:
             ("gym:foreign_envs:strangers/Nobody-v0", EnvNotFound, "Nobody"),
             (f"{of(foreign_envs.Backwards)}?low=0.5", ConfigError, "expected low <= 0 < high"),
             (f"{of(foreign_envs.Backwards)}?high=much", ConfigError, "high is 'much'; expected a number"),
-            ("rollouts:nowhere.jsonl", ReadError, "nowhere.jsonl cannot be read"),
+            ("rollouts:nowhere.jsonl", ReadError, "there is no file nowhere.jsonl"),
         ],
     )
     def test_a_wrong_one_is_told(self, address: str, error: type[Exception], says: str) -> None:

@@ -227,12 +227,12 @@ def test_logs_of_any_trainer_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "log.jsonl:1 is no JSON"),
+        ("{", "log.jsonl:1 is truncated"),
         ("[1]", "is no attempt; expected a reward"),
         ('{"reward": 1}', "the problem's id as one of group, scenario"),
         ('{"group": 1}', "expected a reward"),
         ('{"group": 1, "reward": "1"}', "the reward is '1'; expected a finite number"),
-        ('{"group": 1, "reward": NaN}', "expected a finite number"),
+        ('{"group": 1, "reward": NaN}', "NaN is not a JSON number"),
         ('{"group": 1, "reward": true}', "expected a finite number"),
         ('{"group": 1, "reward": 3}', "pays 3, outside 0 to 1; name the range of its rewards: rollouts:"),
         ('{"group": 1, "rewards": 3}', "must be lists"),
@@ -250,7 +250,7 @@ def test_bad_logs_are_told_with_their_line(tmp_path: Path, line: str, says: str)
 
 
 def test_missing_logs_and_empty_ranges_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="cannot be read"):
+    with pytest.raises(ReadError, match="there is no file"):
         recorded(tmp_path / "none.jsonl")
     with pytest.raises(ConfigError, match="expected the least first"):
         recorded(tmp_path / "none.jsonl", 1, 0)

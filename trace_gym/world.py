@@ -101,7 +101,7 @@ class World:
     @classmethod
     def interface(cls) -> Interface:
         """What an agent sees; read from the tools unless a target provides it."""
-        methods = {name: getattr(cls, method) for name, method in tool_methods(cls).items()}
+        methods = {name: _held(cls, method) for name, method in tool_methods(cls).items()}
         kinds = {name: _marked(cls, method)._tool_kind for name, method in tool_methods(cls).items()}
         return Interface(
             name=cls.id,
@@ -136,7 +136,7 @@ def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
     if not isinstance(world, World):
         raise ValueError(f"cannot call a tool: found an object of type {type(world).__name__}, expected a World")
     method = tool_methods(type(world)).get(name, "")
-    held = next((vars(kind)[method] for kind in type(world).__mro__ if method in vars(kind)), None)
+    held = _held(type(world), method)
     if not isinstance(held, FunctionType):
         raise ValueError(f"no tool is called {name!r}: {type(world).__name__} has no method of this name marked @tool")
     return held(world, **{python_name(key): value for key, value in arguments.items()})
@@ -159,6 +159,11 @@ def tool_methods(world: type[World]) -> Mapping[str, str]:
     if (known := _tables.get(world)) is None:
         known = _tables[world] = _read_tools(world)
     return known
+
+
+def _held(world: type[World], name: str) -> Any:
+    """Return what a class holds under a name, itself or from a class that it inherits from."""
+    return next((vars(kind)[name] for kind in world.__mro__ if name in vars(kind)), None)
 
 
 def _marked(world: type[World], method: str) -> Any:

@@ -23,7 +23,8 @@ def prepare() -> None:
     sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=errors)
+            with suppress(io.UnsupportedOperation):  # a caller has read from it already
+                stream.reconfigure(errors=errors)
     if not logging.getLogger().handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(_Formatter("%(message)s"))

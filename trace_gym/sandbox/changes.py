@@ -73,7 +73,8 @@ class Changes:
 
     def added(self, container: ast.expr, node: ast.Call) -> None:
         """Note what is put into a container that a field leads to."""
-        for value in (*node.args, *(k.value for k in node.keywords)):
+        keyed = isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault" and len(node.args) == 2
+        for value in (*node.args[keyed:], *(k.value for k in node.keywords)):  # a key is hashable, as in an assignment
             self._keep(list(_last(container)), value, inside=True)
 
     def made(self, node: ast.Call) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from inspect import getattr_static
 from random import Random
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 from trace_gym.sandbox import formats, patterns
 from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER, RANDOM
 from trace_gym.sandbox.changes import Changes
-from trace_gym.sandbox.names import UNKNOWN, Names, exported
+from trace_gym.sandbox.names import UNKNOWN, Names, exported, is_record_base
 from trace_gym.sandbox.rules import Fault
 from trace_gym.sandbox.scopes import Comprehension, Function, Where, parameters, part_of
 from trace_gym.world import tool
@@ -157,7 +157,7 @@ class Expressions(ast.NodeVisitor):
             self.fault(node, "random", "draw from the rng that generate is given; Random stands in annotations only")
         elif found in (tool, dataclass):
             self.fault(node, "decorator", f"{text} is a decorator; write @{text} above what it decorates")
-        elif found in (NamedTuple, TypedDict):
+        elif is_record_base(found):
             self.fault(node, "class", f"{text} is a base class; write class Name({text})")
         elif not isinstance(found, type):
             if getattr(found, "__module__", "") == "typing" and not callable(found):

@@ -155,3 +155,8 @@ def _target(module: ModuleType, found: Names) -> None:
             found.fields |= own
             found.attributes |= own | {n for n in dir(kind) if not n.startswith("_")}
             found.tables |= {n for n in dir(kind) if isinstance(getattr_static(kind, n), (Mapping, list, set))}
+
+
+def is_record_base(found: Any) -> bool:
+    """Return whether an object is `typing.NamedTuple` or `typing.TypedDict`, also where a library has replaced it."""
+    return getattr(found, "__name__", "") in ("NamedTuple", "TypedDict") and not isinstance(found, str)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
 
 from trace_gym import world
 from trace_gym.sandbox.allowed import AT_THE_TOP, DUNDERS, EXCEPTIONS, IN_A_CLASS
 from trace_gym.sandbox.annotations import is_alias, type_faults
 from trace_gym.sandbox.expressions import Expressions
-from trace_gym.sandbox.names import bound
+from trace_gym.sandbox.names import bound, is_record_base
 from trace_gym.sandbox.scopes import parameters, part_of
 from trace_gym.world import ToolError, World
 
@@ -57,7 +56,7 @@ class Statements(Expressions):
             found = self.where.resolve(base)
             own = isinstance(base, ast.Name) and isinstance(self.names.top.get(base.id, [None])[0], ast.ClassDef)
             ours = isinstance(found, type) and (issubclass(found, (World, ToolError)) or _of_a_target(found))
-            if not (own or ours or found in (NamedTuple, TypedDict)):
+            if not (own or ours or is_record_base(found)):
                 self.fault(base, "class", f"{ast.unparse(base)} is no class that environments inherit from")
         kept = INHERITED if node.bases else {"interface"}
         replaced = {name for line in node.body for name in bound(line)} & kept
