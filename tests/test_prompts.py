@@ -117,7 +117,10 @@ VALUES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
         gate(text)
         | {
             "interface": interface(text),
-            "tools": [{"name": text, "kind": "read", "description": text, "schema": text, "calls": [text]}],
+            "tools": [
+                {"name": text, "kind": "read", "description": text, "schema": text, "calls": [text]}
+                | {"method": "method", "renamed": {text: "renamed"}}
+            ],
             "episodes": [shorten(trajectory(text))],
             "parents": {text: text},
             "not_compared": {text: [text]},

@@ -28,6 +28,9 @@ MEANS = frozenset(
         *("sys._getframe", "sys._getframemodulename"),
     }
 )
+PATCHES_TYPING = "typing_extensions"
+"""A library that replaces parts of `typing`. It may look at its caller's frame, and may not compile code."""
+FRAMES = frozenset({"sys._getframe", "sys._getframemodulename"})
 MOST = 20
 """Deeds that are noted."""
 
@@ -48,7 +51,8 @@ class Tripwire:
 
     def __init__(self, path: str, name: str) -> None:
         standard = frozenset(vars(sys.modules[n]).get("__file__") for n in STANDARD if n in sys.modules)
-        self._hook, self._read = _wired(path, name, standard)
+        patch = vars(sys.modules[PATCHES_TYPING]).get("__file__") if PATCHES_TYPING in sys.modules else None
+        self._hook, self._read = _wired(path, name, standard, patch)
 
     @property
     def deeds(self) -> list[str]:
@@ -65,9 +69,17 @@ class Tripwire:
         return self._read
 
 
-def _wired(path: str, name: str, standard: frozenset[Any]) -> tuple[Hook, Callable[[], list[str]]]:
+def _wired(path: str, name: str, standard: frozenset[Any], patch: Any) -> tuple[Hook, Callable[[], list[str]]]:
     """Return a hook for the module, and what reads its notes; both hold all that they use."""
-    quiet, looking, of_functions, means, most, tripped = QUIET, LOOKING, OF_FUNCTIONS, MEANS, MOST, Tripped
+    frames, quiet, looking, of_functions, means, most, tripped = (
+        FRAMES,
+        QUIET,
+        LOOKING,
+        OF_FUNCTIONS,
+        MEANS,
+        MOST,
+        Tripped,
+    )
     frame_at, thread, kind, shown, plain = sys._getframe, get_ident, type, repr, (str, int, bytes, bool)
     value_of, length, copied, text = dict.get, len, list, str
     notes: list[str] = []
@@ -76,6 +88,8 @@ def _wired(path: str, name: str, standard: frozenset[Any]) -> tuple[Hook, Callab
 
     def is_to_blame(event: str, frame: FrameType | None) -> bool:
         if event in means and frame is not None and frame.f_code.co_filename in standard:
+            return False
+        if event in frames and frame is not None and frame.f_code.co_filename == patch:
             return False
         while frame is not None:
             if frame.f_code.co_filename == path:
