@@ -212,7 +212,7 @@ def test_files_are_read_whatever_their_form(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read_are_told_of(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "x.json").write_text("[]")
-    for name, why in (("missing", "there is no file"), ("x.txt", "is not text"), ("x.json", "holds no text")):
+    for name, why in (("missing", "cannot be read"), ("x.txt", "is not text"), ("x.json", "holds no text")):
         with pytest.raises(ReadError, match=why):
             files.readable(Given(against=(str(tmp_path / name),)))
     with pytest.raises(ReadError):

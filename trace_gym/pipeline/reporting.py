@@ -65,9 +65,8 @@ def open_run(folder: Path) -> Run:
     """
     path = folder / "config.json"
     if not path.exists():
-        raise ReadError(
-            f"there is no file {path}, so {folder} holds no run; make one with trace-gym run --preset demo --out {folder}"
-        )
+        make = f"trace-gym run --preset demo --out {folder}"
+        raise ReadError(f"there is no file {path}, so {folder} holds no run; make one with {make}")
     return Run(read_model(path, RunConfig, "the configuration of a run"), folder)
 
 
