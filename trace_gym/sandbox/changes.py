@@ -152,11 +152,21 @@ class Changes:
 
     def _read_by(self, method: str) -> Iterator[Kept]:
         """The fields that own methods of a name read to find what they return."""
-        for value in (v for m in self.owners.methods.get(method, ()) for v in results(m.body)):
+        for value in (v for m in self.owners.methods.get(method, ()) for v in self._results(m)):
             way = [
                 (n.attr, inside) for n in ast.walk(value) if isinstance(n, ast.Attribute) for inside in (False, True)
             ]
             yield from way if _looks_up(value) else _with_keys(way)
+
+    def _results(self, method: ast.FunctionDef) -> list[ast.expr]:
+        """What a method returns, and what the names are taken from that it returns."""
+        found = list(results(method.body))
+        seen: set[str] = set()
+        for value in found:  # which grows meanwhile
+            for name in {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - seen:
+                seen.add(name)
+                found += [v for v in self.where.scope(method).get(name, ()) if isinstance(v, ast.expr)]
+        return found
 
     def _fields_of(self, name: str) -> list[str]:
         return self._fields.get(name, [f for fields in self._fields.values() for f in fields])

@@ -112,8 +112,10 @@ class Statements(Expressions):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.changes.assigned(node.target, node.value)
-        if isinstance(node.target, ast.Name) and depth(node.target, self.where) and not _is_scalar(node.value):
-            self.changes.mutated(node, node.target)  # a list grows where it stands, under all of its names
+        if isinstance(node.target, ast.Name) and not _is_scalar(node.value):
+            held = [value for value in self.where.bound(node.target.id) if isinstance(value, ast.expr)]
+            if any(self.where.shared(value) and depth(value, self.where) for value in held):
+                self.changes.mutated(node, node.target)  # a list grows where it stands, under all of its names
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:

@@ -85,8 +85,10 @@ def _reads(node: ast.AST, where: Where, levels: int, seen: Seen) -> bool:
             return called and call is not None and _reads(call, where, levels + READ_BY[attr], seen)
         case ast.Call(func=func) if func is not node:
             named = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-            own = named in where.names.top or (isinstance(func, ast.Attribute) and named in where.names.attributes)
-            return named in HANDED_BY and not own and _reads(parent, where, levels + HANDED_BY[named], seen)
+            of = func.value if isinstance(func, ast.Attribute) else None
+            own = named in (where.names.constants if of else where.names.top) or where.local(named)
+            plain = named in HANDED_BY and not own and (of is None or (isinstance(of, ast.Name) and of.id != "self"))
+            return plain and _reads(parent, where, levels + HANDED_BY[named], seen)
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if value is node:
             return _bound(target, where, levels - 1, seen)
         case ast.Assign(targets=targets):
