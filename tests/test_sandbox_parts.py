@@ -201,6 +201,29 @@ def test_a_seal_sees_new_code_in_an_old_function(monkeypatch: pytest.MonkeyPatch
     assert "trace_gym.score:reward" in broken(before, seal())
 
 
+def test_a_seal_sees_a_check_that_pretends_to_be_the_old_one() -> None:
+    """A property is a frozen dataclass whose `repr` shows that of its check, which can be forged."""
+    from trace_gym.validate import PROPERTIES
+
+    one = next(iter(PROPERTIES.values()))
+    kept = one.check
+
+    class Forged:
+        def __call__(self, *args: Any) -> None:
+            return None
+
+        def __repr__(self) -> str:
+            return repr(kept)
+
+    before = seal()
+    object.__setattr__(one, "check", Forged())
+    try:
+        assert any(name.endswith(":PROPERTIES") for name in broken(before, seal()))
+    finally:
+        object.__setattr__(one, "check", kept)
+    assert broken(before, seal()) == []
+
+
 def test_modules_that_are_imported_later_break_no_seal(monkeypatch: pytest.MonkeyPatch) -> None:
     before = seal()
     late = types.ModuleType("trace_gym.late")

@@ -1,7 +1,9 @@
-"""Hostile modules: `CASES` by name, written down in five files."""
+"""Hostile modules: `CASES` by name, written down in six files."""
 
-from hostile import contract, escapes, reflection, resources, running_code
+from hostile import contract, escapes, outsiders, reflection, resources, running_code
 from hostile.case import CASES, HARMLESS, NAME, SECRET, VARIABLE, Case
 
 __all__ = ["CASES", "HARMLESS", "NAME", "SECRET", "VARIABLE", "Case"]
-FILES = [module.__name__.rpartition(".")[2] for module in (running_code, reflection, contract, escapes, resources)]
+FILES = [
+    module.__name__.rpartition(".")[2] for module in (running_code, reflection, contract, escapes, resources, outsiders)
+]

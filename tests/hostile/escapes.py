@@ -69,7 +69,7 @@ if "trace-gym" not in load("os").getcwd():
 case(
     "expert_by_yield_from",
     "has the expert call a method by an assembled name, and takes what it comes to without catching anything",
-    "",
+    "value",
     "cannot call a tool",
     imports=EXPERT,
     top="""
@@ -112,7 +112,7 @@ class Mine(AirlineDesk):
 case(
     "desk_calls_a_field",
     "keeps something to call in a field that goes by a tool's name",
-    "",
+    "value",
     "no tool",
     imports=DESK,
     top="""

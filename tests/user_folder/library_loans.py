@@ -4,7 +4,7 @@ Capability: resolve before writing. Late books block a card; level n has n of th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from trace_gym.world import Call, Check, Random, Say, ToolError, World, asserted, tool
@@ -58,7 +58,7 @@ class LibraryLoans(World):
             words: Part of a title, in any case; an empty string lists every copy.
             limit: How many copies to list.
         """
-        found = [{"copy": n, **vars(c)} for n, c in self.copies.items() if words.lower() in c.title.lower()]
+        found = [{"copy": n, **asdict(c)} for n, c in self.copies.items() if words.lower() in c.title.lower()]
         return found[: max(limit, 0)]
 
     @tool(kind="write")

@@ -91,6 +91,8 @@ SAFE = METHODS | _words(
     "args cached close deleter func getter has_location keywords name origin parent register send setter value"
 )
 """Names of theirs that mean something else as well."""
+PRIVATE = frozenset({"register"})
+"""Those among them that change a class for the whole process; like names with an underscore, only `self` has them."""
 NEVER = (
     frozenset(name for kind in INTERNALS for name in dir(kind) if not name.startswith("_"))
     | _words("cr_origin format_map func_code func_globals gi_yieldfrom interface")

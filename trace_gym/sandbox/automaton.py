@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from math import prod
 from typing import Any
 
 MAX_STATES = 120
@@ -16,6 +17,8 @@ SAMPLES = "aZ0_ \n-.,'\"/é"
 """Characters that stand for all that a pattern does not name."""
 CASED = "".join(chr(c) for c in range(0x3000) if len({chr(c).lower(), chr(c).upper(), chr(c).title(), chr(c)}) > 2)
 """Characters of which case-insensitive matching knows more than two forms, such as the Kelvin sign beside k and K."""
+MAX_STEPS = 1_500_000
+"""Work that judging one pattern may take."""
 FILLED = "\ue000"
 """What stands in a pattern for a text that nobody knows yet; it may be any text."""
 
@@ -24,7 +27,7 @@ Piece = tuple[list[int], list[int], int]
 
 
 class Unreadable(ValueError):
-    """A pattern with something that the automaton does not cover."""
+    """A pattern with something that the automaton does not cover, or that takes too much work to judge."""
 
 
 class Automaton:
@@ -37,13 +40,14 @@ class Automaton:
         self.alphabet = sorted(set(alphabet))
         self.accepts: list[frozenset[str]] = []
         self.edges: dict[tuple[int, int], int] = defaultdict(int)
+        self._steps = MAX_STEPS
 
     @classmethod
     def of(cls, text: str, flags: int = 0) -> Automaton:
         """The automaton of a pattern.
 
         Raises:
-            Unreadable: It has back references or conditions, or is too large.
+            Unreadable: It has back references or conditions, is too large, or takes too much work to read.
             re.error: It is no pattern.
         """
         tree = _parser.parse(text, flags)
@@ -64,6 +68,7 @@ class Automaton:
         skipped = 1
         for begin, end, nothing in pieces:
             self._join(last, begin)
+            self._works(len(first) + len(begin) + len(last) + len(end))
             first = [*first, *begin * skipped]
             last = [*last * min(nothing, 2), *end]
             skipped = min(skipped * nothing, 2)
@@ -71,6 +76,7 @@ class Automaton:
 
     def _item(self, item: tuple[Any, Any], fold: bool) -> Piece:
         kind, value = str(item[0]), item[1]
+        self._works(20)
         match kind:
             case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
                 return self._state(item, fold)
@@ -114,8 +120,15 @@ class Automaton:
         return [state], [state], 0
 
     def _join(self, ends: list[int], begins: list[int]) -> None:
+        self._works(len(ends) * len(begins))
         for pair in product(ends, begins):
             self.edges[pair] += 1
+
+    def _works(self, steps: int = 1) -> None:
+        """Count steps of work."""
+        self._steps -= steps
+        if self._steps < 0:
+            raise Unreadable("is too complex to judge; write a simpler one, or several")
 
     # How ambiguous it is
 
@@ -142,6 +155,7 @@ class Automaton:
         longest: dict[int, int] = {}
 
         def chain(state: int, seen: frozenset[int]) -> int:
+            self._works(len(after))
             if state not in longest:
                 onward = (chain(b, seen | {b}) for a, b in after if a == state and b not in seen)
                 longest[state] = 1 + max(onward, default=0)
@@ -162,6 +176,7 @@ class Automaton:
             if state == end:
                 return True
             if state not in seen:
+                self._works(len(onwards[state]))
                 seen.add(state)
                 waiting += onwards[state]
         return False
@@ -172,6 +187,7 @@ class Automaton:
         waiting = list(begin)
         while waiting:
             a, b = waiting.pop()
+            self._works(len(onwards[a]) * len(onwards[b]))
             for pair in product(onwards[a], onwards[b]):
                 if pair not in seen and self.accepts[pair[0]] & self.accepts[pair[1]]:
                     seen.add(pair)
@@ -184,6 +200,7 @@ class Automaton:
         waiting = [(a, a, b)]
         while waiting:
             here = waiting.pop()
+            self._works(prod(len(onwards[s]) for s in here))
             for x, y, z in product(*(onwards[s] for s in here)):
                 there = (x, y, z)
                 if there not in seen and self.accepts[x] & self.accepts[y] & self.accepts[z]:

@@ -6,11 +6,15 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from trace_gym.sandbox.owners import CHOOSERS, CONTAINERS, DRAWERS, MADE, OWN, PARTS, Owners, Sources, results
-from trace_gym.sandbox.scopes import Origin, Where, unpacked
+from trace_gym.sandbox.scopes import Origin, Where, keys_of, unpacked
 
 Report = Callable[[ast.AST, str, str], None]
 Kept = tuple[str, bool]
 """A field, and whether what matters is what it holds rather than its value itself."""
+KEYS = "[]"
+"""What follows the name of a field where the keys of what it holds are meant."""
+BY_KEY = frozenset({"copy", "get", "pop", "setdefault", "values"})
+"""Methods that do not hand out keys."""
 HOW = "change self, what is reached from it, or what this function made"
 
 
@@ -70,12 +74,19 @@ class Changes:
         """Note what the fields among the targets of an assignment lead to."""
         for one, other in unpacked(target, value):
             self._keep(list(_last(one)), other, inside=isinstance(one, ast.Subscript))
+            self._keyed(one, keys_of(one))
 
     def added(self, container: ast.expr, node: ast.Call) -> None:
         """Note what is put into a container that a field leads to."""
-        keyed = isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault" and len(node.args) == 2
-        for value in (*node.args[keyed:], *(k.value for k in node.keywords)):  # a key is hashable, as in an assignment
+        count = isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault"
+        self._keyed(container, [*node.args[:count], *keys_of(container)])
+        for value in (*node.args[count:], *(k.value for k in node.keywords)):
             self._keep(list(_last(container)), value, inside=True)
+
+    def _keyed(self, container: ast.expr, keys: Iterable[ast.expr]) -> None:
+        """Note the keys of a container that a field leads to; they matter to whoever goes through them."""
+        for key in keys:
+            self._keep([f + KEYS for f in _last(container)], key, inside=True)
 
     def made(self, node: ast.Call) -> None:
         """Note what the fields of an object lead to that a call makes."""
@@ -107,6 +118,10 @@ class Changes:
                 yield from ((attr, False), *([(attr, True)] if inside else []))
                 if isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)) or self._looked_up(value):
                     yield from self._way(value, True, seen)
+            case ast.Subscript(value=ast.Call() as value, slice=ast.Constant(kind="part")):
+                yield from self._way(value, True, seen)
+            case ast.Subscript(value=value, slice=ast.Constant(kind="part")) | ast.comprehension(iter=value):
+                yield from _with_keys(self._way(value, True, seen))
             case ast.Subscript(value=value):
                 yield from self._way(value, True, seen)
             case ast.Name(id=name):
@@ -118,10 +133,12 @@ class Changes:
                 named = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
                 if named in CONTAINERS | CHOOSERS | DRAWERS | PARTS:
                     for part in (*args, *([func.value] if isinstance(func, ast.Attribute) else [])):
-                        yield from self._way(part, True, seen)
-                for attr in self._read_by(named):
-                    yield from ((attr, False), (attr, True))
-            case ast.IfExp() | ast.BoolOp() | ast.NamedExpr() | ast.Starred():
+                        way = self._way(part, True, seen)
+                        yield from way if named in BY_KEY else _with_keys(way)
+                yield from self._read_by(named)
+            case ast.Starred(value=value):
+                yield from _with_keys(self._way(value, inside, seen))
+            case ast.IfExp() | ast.BoolOp() | ast.NamedExpr():
                 for child in ast.iter_child_nodes(node):
                     yield from self._way(child, inside, seen)
             case ast.expr() if inside:  # a display, or something that is made of parts
@@ -133,10 +150,23 @@ class Changes:
         known = self.where.bound(node.id) if isinstance(node, ast.Name) else []
         return any(isinstance(value, (ast.Attribute, ast.Subscript)) for value in known)
 
-    def _read_by(self, method: str) -> set[str]:
+    def _read_by(self, method: str) -> Iterator[Kept]:
         """The fields that own methods of a name read to find what they return."""
-        found = [v for m in self.owners.methods.get(method, ()) for v in results(m.body)]
-        return {part.attr for value in found for part in ast.walk(value) if isinstance(part, ast.Attribute)}
+        for value in (v for m in self.owners.methods.get(method, ()) for v in self._results(m)):
+            way = [
+                (n.attr, inside) for n in ast.walk(value) if isinstance(n, ast.Attribute) for inside in (False, True)
+            ]
+            yield from way if _looks_up(value) else _with_keys(way)
+
+    def _results(self, method: ast.FunctionDef) -> list[ast.expr]:
+        """What a method returns, and what the names are taken from that it returns."""
+        found = list(results(method.body))
+        seen: set[str] = set()
+        for value in found:  # which grows meanwhile
+            for name in {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - seen:
+                seen.add(name)
+                found += [v for v in self.where.scope(method).get(name, ()) if isinstance(v, ast.expr)]
+        return found
 
     def _fields_of(self, name: str) -> list[str]:
         return self._fields.get(name, [f for fields in self._fields.values() for f in fields])
@@ -166,6 +196,24 @@ def _is_declared(value: Origin) -> bool:
         return False
     names = {n.id for n in ast.walk(value.annotation) if isinstance(n, ast.Name)}
     return not names & {"Any", "object", "Random", "Callable", "Self", "World"}
+
+
+def _looks_up(node: ast.AST) -> bool:
+    """Whether an expression looks up items by their keys, and hands out no keys."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(kind="part")):
+            return False
+        case ast.Subscript(value=value) | ast.Attribute(value=value):
+            return _looks_up(value)
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)):
+            return attr in BY_KEY and _looks_up(value)
+    return isinstance(node, ast.Name)
+
+
+def _with_keys(way: Iterable[Kept]) -> Iterator[Kept]:
+    """Add the keys of what fields hold to these fields."""
+    for name, inside in way:
+        yield from ((name, inside), *([] if name.endswith(KEYS) else [(name + KEYS, True)]))
 
 
 def _last(node: ast.expr) -> Iterator[str]:

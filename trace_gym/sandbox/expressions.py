@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import getattr_static
 from random import Random
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType, GenericAlias, ModuleType, UnionType
+from typing import Any, cast
 
 from trace_gym.sandbox import formats, patterns
-from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER, RANDOM
+from trace_gym.sandbox.allowed import BUILTINS, CLOCK, METHODS, MUTATORS, NEVER, PRIVATE, RANDOM
+from trace_gym.sandbox.annotations import type_faults
 from trace_gym.sandbox.changes import Changes
 from trace_gym.sandbox.names import UNKNOWN, Names, exported, is_record_base
+from trace_gym.sandbox.positions import class_position
 from trace_gym.sandbox.rules import Fault
 from trace_gym.sandbox.scopes import Comprehension, Function, Where, parameters, part_of
 from trace_gym.world import tool
-
-TAKES_CLASSES = ("isinstance", "issubclass", "map", "filter", "defaultdict", "cast")
 
 
 class Expressions(ast.NodeVisitor):
@@ -33,7 +33,8 @@ class Expressions(ast.NodeVisitor):
     def __init__(self, tree: ast.Module, names: Names) -> None:
         self.names, self.where = names, Where(names)
         self.changes = Changes(tree, self.where, self.fault)
-        self.parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self.where.read(tree)
+        self.parents = self.where.parents
         self.faults: list[Fault] = []
 
     def fault(self, node: ast.AST, rule: str, says: str) -> None:
@@ -92,6 +93,8 @@ class Expressions(ast.NodeVisitor):
         name = node.id
         if not isinstance(node.ctx, ast.Load):
             self.binds(node, name)
+        elif name == "cls":
+            self.as_value(node, name)
         elif self.where.local(name):
             return
         elif hasattr(builtins, name) and name not in BUILTINS:
@@ -102,6 +105,8 @@ class Expressions(ast.NodeVisitor):
             self._narrow(node)
         elif not (name in self.names.top or name in BUILTINS or name in self.where.body):
             self.fault(node, "builtin", f"{name} is not defined here, not imported and not offered")
+        elif self.where.is_class(name):
+            self.as_value(node, name)
 
     def binds(self, node: ast.AST, name: str) -> None:
         """A name that is bound here."""
@@ -121,34 +126,33 @@ class Expressions(ast.NodeVisitor):
         return around is not None and (isinstance(around, Function) or self.in_function(around))
 
     def _narrow(self, node: ast.Name) -> None:
-        """`vars` only to copy the fields of an object, `super` only to call what is inherited."""
+        """Allow `vars` only to copy the fields of a world, and `super` only to call what is inherited."""
         call = self.parent(node)
         around = self.parent(call) if call else None
         match node.id, call, around:
             case "super", ast.Call(args=[], keywords=[]), ast.Attribute(ctx=ast.Load()):
                 return
             case "vars", ast.Call(args=[of], keywords=[]), ast.Call(func=ast.Name(id="dict"), args=[only]) if (
-                only is call and not self._is_code(of)
+                only is call and self._is_self(of)
             ):
                 return
-            case "vars", ast.Call(args=[of], keywords=[]), ast.Dict(keys=keys, values=values) if not self._is_code(of):
+            case "vars", ast.Call(args=[of], keywords=[]), ast.Dict(keys=keys, values=values) if self._is_self(of):
                 if any(key is None and value is call for key, value in zip(keys, values, strict=True)):
                     return
-        says = "call it without arguments" if node.id == "super" else "write dict(vars(x)) of an object, or asdict(x)"
+        says = "call it without arguments" if node.id == "super" else "write dict(vars(self)), or asdict(x) of a record"
         self.fault(node, "builtin", f"{node.id}: {says}")
 
-    def _is_code(self, node: ast.expr, seen: set[str] | None = None) -> bool:
-        """Whether an expression is a class, a function or an import, and not an object of the state."""
-        seen = set() if seen is None else seen
-        if not isinstance(node, ast.Name) or node.id in seen:
+    def _is_self(self, node: ast.expr) -> bool:
+        """Return whether an expression is `self`, or a parameter that is declared to be such an object."""
+        if not isinstance(node, ast.Name):
             return False
-        seen.add(node.id)
-        if self.where.local(node.id) and node.id != "cls":
-            return any(self._is_code(value, seen) for value in self.where.origins(node.id) or ())
-        return self.names.constant(node.id) is None
+        return node.id == "self" or [
+            ast.unparse(v.annotation) if isinstance(v, ast.arg) and v.annotation else ""
+            for v in self.where.bound(node.id)
+        ] == ["Self"]
 
     def imported(self, node: ast.expr, found: Any) -> None:
-        """An imported thing where an expression uses it."""
+        """Judge an imported thing where an expression uses it."""
         parent, text = self.parent(node), ast.unparse(node)
         if isinstance(found, ModuleType):
             if not (isinstance(parent, ast.Attribute) and parent.value is node):
@@ -157,33 +161,27 @@ class Expressions(ast.NodeVisitor):
             self.fault(node, "random", "draw from the rng that generate is given; Random stands in annotations only")
         elif found in (tool, dataclass):
             self.fault(node, "decorator", f"{text} is a decorator; write @{text} above what it decorates")
+        elif found is field:
+            if not self._is_default(parent):
+                self.fault(node, "value", f"{text} makes the default of a field; write it in the body of a dataclass")
         elif is_record_base(found):
             self.fault(node, "class", f"{text} is a base class; write class Name({text})")
-        elif not isinstance(found, type):
-            if getattr(found, "__module__", "") == "typing" and not callable(found):
-                self._special_form(node, parent, text)
-            if getattr(found, "__module__", "") == "re" and callable(found) and not self.called(node):
-                self.fault(node, "regex", f"call {text} with a constant pattern")
-        elif not self._class_position(node, parent):
-            self.fault(node, "value", f"{text} is a class; call it, inherit from it or test for it")
+        elif isinstance(found, type) or _is_form(found):
+            self.as_value(node, text)
+        elif getattr(found, "__module__", "") == "re" and callable(found) and not self.called(node):
+            self.fault(node, "regex", f"call {text} with a constant pattern")
 
-    def _special_form(self, node: ast.AST, parent: ast.AST | None, text: str) -> None:
-        if not self._class_position(node, parent):
-            self.fault(node, "value", f"{text} is a type; it stands in annotations")
+    def _is_default(self, call: ast.AST | None) -> bool:
+        """Return whether a call is the default of a field in the body of a dataclass."""
+        line = self.parent(call) if isinstance(call, ast.Call) else None
+        kind = self.parent(line) if isinstance(line, ast.AnnAssign) and line.value is call else None
+        return isinstance(kind, ast.ClassDef) and bool(kind.decorator_list)
 
-    def _class_position(self, node: ast.AST, parent: ast.AST | None) -> bool:
-        match parent:
-            case ast.Attribute(ctx=ast.Load()) | ast.MatchClass() | ast.Raise() | ast.ExceptHandler() | ast.ClassDef():
-                return True
-            case ast.keyword(arg="default_factory") | ast.Subscript():
-                return True
-            case ast.Tuple() | ast.BinOp(op=ast.BitOr()):  # several classes to test for
-                around = self.parent(parent)
-                tested = (ast.Call, ast.ExceptHandler, ast.Subscript)
-                return isinstance(around, tested) and self._class_position(parent, around)
-            case ast.Call(func=ast.Name(id=name)) if name in TAKES_CLASSES and not self.where.local(name):
-                return True
-        return self.called(node)
+    def as_value(self, node: ast.expr, text: str) -> None:
+        """Judge a class, or a form of `typing`, where an expression uses it."""
+        if not class_position(node, self.parents, self.where):
+            says = "is a type; call it, inherit from it or test for it; types are no values and no parts of values"
+            self.fault(node, "value", f"{text} {says}")
 
     # Attributes and items
 
@@ -197,6 +195,8 @@ class Expressions(ast.NodeVisitor):
             elif isinstance(node.ctx, ast.Load):
                 self.looked_up(node, node.attr)
                 self._unbound(node)
+            if (node.attr in PRIVATE or node.attr.startswith("_")) and not self._is_own(node.value):
+                self.fault(node, "attribute", f".{node.attr} is private; look it up in self only")
         elif node.attr not in exported(base):
             self.fault(node, "attribute", f"{base.__name__} offers no {node.attr} to environments")
         else:
@@ -209,6 +209,13 @@ class Expressions(ast.NodeVisitor):
             self.changes.mutated(node, node.value)
         elif node.attr == "format" and not self.called(node):
             self.fault(node, "format", "call format where the template stands")
+
+    def _is_own(self, node: ast.expr) -> bool:
+        """Return whether an expression is certain to be an object or a class of the module."""
+        named = node.id if isinstance(node, ast.Name) else ""
+        inherited = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+        own = not self.where.local(named) and isinstance(self.names.top.get(named, [None])[0], ast.ClassDef)
+        return inherited or own or named == "cls" or self._is_self(node)
 
     def _unbound(self, node: ast.Attribute) -> None:
         """Refuse a method that is looked up in a class, except to call it with `self`: it would change any object."""
@@ -254,13 +261,15 @@ class Expressions(ast.NodeVisitor):
             self.fault(node, "attribute", f".{attr} is no attribute that the module or its target defines")
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        self.generic_visit(node)
+        self.generic_visit(node)  # which refuses a type that is looked into, such as list[str] outside of annotations
         if not isinstance(node.ctx, ast.Load):
             self.changes.stored(node)
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         for attr in node.kwd_attrs:
             self.looked_up(node, attr)
+            if attr in PRIVATE or attr.startswith("_"):
+                self.fault(node, "attribute", f".{attr} is private; look it up in self only")
         self.generic_visit(node)
 
     # Calls
@@ -273,7 +282,13 @@ class Expressions(ast.NodeVisitor):
                 self.fault(node, "regex", says)
         if isinstance(node.func, ast.Attribute):
             self._method(node, node.func)
-        self.generic_visit(node)
+        if found is cast and len(node.args) == 2 and not node.keywords:
+            for says in type_faults(node.args[0], self.where):
+                self.fault(node, "annotation", says)
+            self.visit(node.func)
+            self.visit(node.args[1])
+        else:
+            self.generic_visit(node)
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
         if func.attr == "format":
@@ -294,6 +309,12 @@ def _is_ours(value: Any) -> bool:
 
 def _static(node: ast.FunctionDef) -> bool:
     return any(isinstance(d, ast.Name) and d.id in ("classmethod", "staticmethod") for d in node.decorator_list)
+
+
+def _is_form(value: Any) -> bool:
+    """Return whether an imported thing is a type that is no class, such as `typing.Optional` or `dict[str, Any]`."""
+    made = isinstance(value, (GenericAlias, UnionType))
+    return made or (getattr(value, "__module__", "") == "typing" and value is not cast)
 
 
 def _of_datetime(value: Any) -> bool:

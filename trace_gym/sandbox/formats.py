@@ -10,9 +10,10 @@ from typing import Any
 
 from trace_gym.sandbox.names import UNKNOWN
 from trace_gym.sandbox.scopes import Where
+from trace_gym.sandbox.tables import depth, is_mutable, is_only_read
 
 _FIELD = re.compile(r"[A-Za-z_]\w*|\d*")
-HOW = "format a literal, a constant of the module, or a choice among them; or write an f-string"
+HOW = "format a literal, a constant of the module that is only read, or a choice among them; or write an f-string"
 
 
 def faults(receiver: ast.expr, where: Where) -> Iterator[str]:
@@ -36,6 +37,8 @@ def templates(node: ast.expr, where: Where, seen: set[str] | None = None) -> lis
         case ast.Name(id=name):
             origins = where.origins(name) if name not in seen else []
             seen.add(name)
+            if any(map(is_mutable, origins or ())) and not is_only_read(name, where, depth(node, where)):
+                return None
             return _all(origins, where, seen)
         case ast.Subscript(value=value) | ast.Starred(value=value):
             return templates(value, where, seen)

@@ -92,8 +92,11 @@ class Owners:
         match node:
             case ast.Name(id=name):
                 return self._of_name(name, parts=True)
-            case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values) | ast.Dict(values=values):
+            case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values):
                 return NEW | self._all(values) | self._within(values)
+            case ast.Dict(keys=keys, values=values):
+                held = [*filter(None, keys), *values]
+                return NEW | self._all(held) | self._within(held)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 return self._of_comprehension(node)
             case ast.BinOp(left=left, right=right):
@@ -159,7 +162,7 @@ class Owners:
 
     def _of_comprehension(self, node: Comprehension) -> Sources:
         self.where.scopes = [*self.where.scopes, self.where.scope(node)]
-        values = [node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        values = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         found = self._all(values) | self._within(values)
         self.where.scopes = self.where.scopes[:-1]
         return found

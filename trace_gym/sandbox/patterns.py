@@ -63,17 +63,21 @@ def _flags_of(node: ast.Call, where: Where) -> int | None:
     return None if flags is None or flags & ~KNOWN else flags
 
 
-def _constant_flags(node: ast.expr, where: Where, seen: frozenset[str] = frozenset()) -> int | None:
+def _constant_flags(node: ast.expr, where: Where, known: dict[str, int | None] | None = None) -> int | None:
     """The number that an expression of flags comes to: a number, a flag by its name, a constant, or several with |."""
+    known = {} if known is None else known
     match node:
         case ast.Constant(value=int() as number):
             return int(number)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            one, other = _constant_flags(left, where, seen), _constant_flags(right, where, seen)
+            one, other = _constant_flags(left, where, known), _constant_flags(right, where, known)
             return None if one is None or other is None else one | other
-        case ast.Name(id=name) if not where.local(name) and name not in seen and name in where.names.top:
-            value = where.names.constant(name)
-            return None if value is None else _constant_flags(value, where, seen | {name})
+        case ast.Name(id=name) if not where.local(name) and name in where.names.top:
+            if name not in known:
+                known[name] = None  # of a name that leads back to itself
+                value = where.names.constant(name)
+                known[name] = None if value is None else _constant_flags(value, where, known)
+            return known[name]
     found = where.resolve(node)
     return int(found) if isinstance(found, re.RegexFlag) else None
 
@@ -102,12 +106,13 @@ def pattern_fault(text: str, flags: int = 0) -> str:
         return f"has {len(text)} characters; at most {MAX_PATTERN}"
     try:
         made = Automaton.of(text, flags)
+        exponential, degree = made.exponential(), made.degree()
     except Unreadable as error:
         return str(error)
     except (re.error, RecursionError, OverflowError) as error:
         return f"is no pattern ({error})"
-    if made.exponential():
+    if exponential:
         return "may take exponential time: a text can be split among its repetitions in several ways"
-    if made.degree() > 2:
+    if degree > 2:
         return "may take cubic time or worse: several repetitions in a row match the same text"
     return ""

@@ -28,25 +28,31 @@ RULES: dict[str, str] = {
     f"constant exponents up to {MAX_EXPONENT}, constant repetitions up to {MAX_REPEATS}.",
     "import": "Only the modules of a world, its target's and a few pure ones, name by name; an imported name is not "
     "bound again.",
-    "builtin": "Only builtins that compute; none that run code, look inside of objects, or touch files and streams.",
+    "builtin": "Only builtins that compute; none that run code, look inside of objects, or touch files and streams; "
+    "`vars` only to copy the fields of `self`.",
     "dunder": "No names with two underscores in front, and no strings that hold such names; a class may define "
     "`__post_init__`, `__str__`, `__len__`, `__iter__`, `__contains__` and `__lt__`.",
     "attribute": "Only attributes that the module defines, that its target's classes have, or that are methods of "
-    "plain data; of an imported module only what it offers to environments.",
+    "plain data; of an imported module only what it offers to environments; a name with an underscore in front only of "
+    "`self`.",
     "class": "Bases are worlds, the module's own classes, ToolError, NamedTuple or TypedDict; no metaclass or keyword; "
     "`copy` and `interface` stay as they are inherited.",
     "decorator": "Only @dataclass on classes, and @tool, @classmethod, @staticmethod and @property on methods, with "
     "constant arguments.",
     "assignment": "Only declared fields and items of `self`, of what is reached from it, and of objects that the "
     "function made are assigned to; never those of a parameter, a method, a class, or `self` itself.",
-    "shared-state": "What is imported, and what stands in the module or in a class, is not changed.",
-    "value": "An imported module is only looked into; an imported class is only called, inherited from, or tested for.",
+    "shared-state": "What is imported, and what stands in the module or in a class, is not changed, not by `+=` either.",
+    "value": "An imported module is only looked into; a class is only called, looked into, inherited from, "
+    "or tested for, and is no value, key or element; a form of typing stands in annotations; `field` "
+    "makes defaults in a dataclass.",
     "exception": "Only named, ordinary exceptions are caught, so that whoever stops the module is obeyed; never "
     "StopIteration.",
     "annotation": "Annotations are types and nothing else, in strings too, as they are evaluated.",
-    "format": "`format` is called on constant templates, and templates name their values without looking into them.",
+    "format": "`format` is called on constant templates, which are only read, and templates name their values "
+    "without looking into them.",
     "regex": "Regular expressions and their flags are constants, with re.escape for what is filled in, and not "
-    "ambiguous enough to run for ages: no exponential or cubic backtracking, no back references.",
+    "ambiguous enough to run for ages or too complex to judge: no "
+    "exponential or cubic backtracking, no back references.",
     "random": "All randomness comes from the `rng` that `generate` is given: no generator of its own, no new seed.",
     "clock": "No wall clock and no local time zone.",
 }

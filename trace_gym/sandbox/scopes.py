@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -18,6 +19,8 @@ Origin = ast.expr | ast.arg | None
 Bindings = dict[str, list[Origin]]
 """Names that a scope binds, with all that each is bound to."""
 
+PART = "part"
+"""The kind of constant with which a part is looked up that may be a key as well."""
 LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
 """Methods that hand out what they were asked about, or a part of it."""
 
@@ -77,7 +80,8 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         match part:
             case ast.Assign(targets=targets, value=value):
                 pairs = [pair for target in targets for pair in unpacked(target, value)]
-                yield from ((_root(one), holding(v)) for one, v in pairs if not isinstance(one, ast.Name))
+                changed = [(one, v) for one, v in pairs if not isinstance(one, ast.Name)]
+                yield from ((_root(one), holding(v)) for one, value in changed for v in (value, *keys_of(one)))
             case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value):
                 values = [value]
             case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value):
@@ -86,7 +90,8 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 values = [value]
             case ast.Call(func=ast.Attribute(value=into, attr=attr)) if attr in MUTATORS:
                 values = [*part.args, *(k.value for k in part.keywords)]
-        yield from ((_root(into), holding(value)) for value in values)
+        if values:
+            yield from ((_root(into), holding(value)) for value in (*values, *keys_of(into)))
 
 
 def _root(node: ast.expr) -> str:
@@ -96,6 +101,14 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def keys_of(node: ast.expr) -> Iterator[ast.expr]:
+    """The keys under which something is put into a container and the containers around it."""
+    while isinstance(node, (ast.Subscript, ast.Starred)):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            yield node.slice
+        node = node.value
+
+
 def holding(value: ast.expr) -> ast.expr:
     """An expression that stands for a new object which holds a value, and what that holds."""
     return ast.BinOp(ast.List([value], ast.Load()), ast.Add(), ast.List([ast.Starred(value, ast.Load())], ast.Load()))
@@ -103,7 +116,7 @@ def holding(value: ast.expr) -> ast.expr:
 
 def part_of(value: ast.expr) -> ast.expr:
     """An expression that stands for a part of a value, whichever it is."""
-    return ast.Subscript(value, ast.Constant(0), ast.Load())
+    return ast.Subscript(value, ast.Constant(0, kind=PART), ast.Load())
 
 
 def unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -143,7 +156,21 @@ class Where:
     body: set[str] = field(default_factory=set)
     """What the class binds whose body is being read, outside of its functions."""
 
+    parents: dict[int, ast.AST] = field(default_factory=dict)
+    """What is directly around each node of the module."""
+    uses: dict[str, list[ast.Name]] = field(default_factory=dict)
+    """The places at which each name of the module is read or added to, in whichever scope."""
+
     _scopes: dict[int, Bindings] = field(default_factory=dict)
+
+    def read(self, tree: ast.Module) -> None:
+        """Note the places of a module."""
+        for node in ast.walk(tree):
+            self.parents |= {id(child): node for child in ast.iter_child_nodes(node)}
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self.uses.setdefault(node.id, []).append(node)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                self.uses.setdefault(node.target.id, []).append(node.target)
 
     def scope(self, node: Function | Comprehension) -> Bindings:
         """What a function or a comprehension of the module binds."""
@@ -154,6 +181,12 @@ class Where:
     def local(self, name: str) -> bool:
         """Whether a name belongs to a function or comprehension around here."""
         return any(name in scope for scope in self.scopes)
+
+    def is_class(self, name: str) -> bool:
+        """Return whether a name that is not local is a class of the module or a builtin one."""
+        if name in self.names.top:
+            return any(isinstance(node, ast.ClassDef) for node in self.names.top[name])
+        return isinstance(getattr(builtins, name, None), type) and name not in self.names.imports
 
     def resolve(self, node: ast.AST) -> Any:
         """The imported object that an expression stands for, else `UNKNOWN`."""

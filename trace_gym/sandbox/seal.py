@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from dataclasses import is_dataclass
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 Seal = dict[str, object]
@@ -83,4 +84,30 @@ def _identity(value: Any) -> object:
 
 
 def _content(value: object) -> str:
-    return hashlib.sha256(repr(value).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256(repr(_parts(value, set())).encode("utf-8", "replace")).hexdigest()
+
+
+def _parts(value: Any, seen: set[int]) -> object:
+    """What a table consists of, by identity and code where a `repr` could be forged."""
+    if value is None or type(value) in (str, int, float, bool, bytes):
+        return value
+    if id(value) in seen:
+        return id(value)
+    seen.add(id(value))
+    if isinstance(value, (dict, MappingProxyType)):
+        return [id(type(value)), [(_parts(k, seen), _parts(v, seen)) for k, v in value.items()]]
+    if isinstance(value, (list, tuple)):
+        return [id(type(value)), [_parts(v, seen) for v in value]]
+    if is_dataclass(type(value)):
+        fields = type(value).__dataclass_fields__
+        return [id(type(value)), [(n, _parts(_held(value, n), seen)) for n in fields]]
+    if callable(value):
+        return _identity(value)
+    return [id(type(value)), repr(value)]
+
+
+def _held(value: object, name: str) -> object:
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return None

@@ -11,6 +11,7 @@ from trace_gym.sandbox.annotations import is_alias, type_faults
 from trace_gym.sandbox.expressions import Expressions
 from trace_gym.sandbox.names import bound, is_record_base
 from trace_gym.sandbox.scopes import parameters, part_of
+from trace_gym.sandbox.tables import depth
 from trace_gym.world import ToolError, World
 
 INHERITED = frozenset({"copy", "interface"})
@@ -111,6 +112,10 @@ class Statements(Expressions):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.changes.assigned(node.target, node.value)
+        if isinstance(node.target, ast.Name) and not _is_scalar(node.value):
+            held = [value for value in self.where.bound(node.target.id) if isinstance(value, ast.expr)]
+            if any(self.where.shared(value) and depth(value, self.where) for value in held):
+                self.changes.mutated(node, node.target)  # a list grows where it stands, under all of its names
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
@@ -147,6 +152,13 @@ class Statements(Expressions):
 
 
 _DECORATORS = (world.tool, dataclass)
+
+
+def _is_scalar(node: ast.expr) -> bool:
+    """Return whether an expression is certain to be a text or a number, with which no container can be extended."""
+    if isinstance(node, ast.IfExp):
+        return _is_scalar(node.body) and _is_scalar(node.orelse)
+    return isinstance(node, (ast.JoinedStr, ast.Compare, ast.Constant))
 
 
 def _docstring(line: ast.stmt) -> bool:
