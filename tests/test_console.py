@@ -166,3 +166,45 @@ def test_option_without_an_effect_is_an_error(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1 and says in capsys.readouterr().err and not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("rollout", "tau2_precondition", "--policy", "openai:m@127.0.0.1:1/v1"), "names a host without a scheme"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@localhost"), "names a host without a scheme"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@http://h/v1", "--temperature", "inf"), "found inf"),
+    ],
+)
+def test_model_options_are_checked_before_any_request(line: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    out = tmp_path / "a.jsonl"
+    result = subprocess.run([*RUN, *line, "--out", str(out)], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1 and message in result.stderr and "Traceback" not in result.stderr
+    assert not out.exists()
+
+
+def test_version_in_a_model_name_is_not_a_host() -> None:
+    from trace_gym.llm.address import endpoint_of
+
+    assert endpoint_of("openai:claude-3@20240620") == ("claude-3@20240620", None)
+    assert endpoint_of("openai:@cf/meta/llama-3.1-8b") == ("@cf/meta/llama-3.1-8b", None)
+    assert endpoint_of("openai:m@http://h:1/v1") == ("m", "http://h:1/v1")
+
+
+def test_output_never_replaces_an_input(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    made = [*RUN, "rollout", "tau2_precondition", "--policy", "oracle", "-n", "2", "--out", str(path)]
+    assert subprocess.run(made, capture_output=True, timeout=120).returncode == 0
+    before = path.read_bytes()
+    for command in ("diagnose", "evaluate"):
+        result = subprocess.run(
+            [*RUN, command, str(path), "--out", str(path)], capture_output=True, text=True, timeout=60
+        )
+        assert result.returncode == 1 and "is also an input" in result.stderr
+        assert path.read_bytes() == before
+
+
+def test_rollout_without_any_score_fails(tmp_path: Path) -> None:
+    line = ["rollout", "tau2_precondition", "--policy", "openai:m@http://127.0.0.1:9/v1", "-n", "1", "--out", "a.jsonl"]
+    result = subprocess.run([*RUN, *line], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 1 and "none scored" in result.stdout

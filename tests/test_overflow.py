@@ -176,3 +176,16 @@ def test_temperature_that_the_server_refuses_is_an_error_and_the_limit_is_rename
             with pytest.raises(ConfigError, match=r"refuses the temperature 0\.0"):
                 policy.act(open_toy(toys(1)[0]))
         policy.client.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error": "maximum context length is 100 tokens"}',
+        '[{"error": {"message": "input token count exceeds the maximum number of tokens allowed"}}]',
+    ],
+)
+def test_overflow_is_recognized_in_every_form_of_the_error_body(body: str) -> None:
+    from trace_gym.llm.dialect import overflows
+
+    assert overflows(400, None, f"Error code: 400 {body}")

@@ -92,7 +92,7 @@ def read_json(text: str) -> Any:
     """Parse JSON that every other parser would accept too, and that no world can stumble over.
 
     Raises:
-        ValueError: Not JSON; or NaN, infinity, a number of more than 18 digits, a lone surrogate, or more than
+        ValueError: Not JSON; or NaN, infinity, a number of more than 20 digits (64-bit ids have up to 20), a lone surrogate, or more than
             32 levels of nesting.
     """
     try:
@@ -111,7 +111,7 @@ def read_json(text: str) -> Any:
 
 MAX_DEPTH = 32
 """Levels of nesting in a tool call; deeper JSON is refused."""
-_MAX_DIGITS = 18
+_MAX_DIGITS = 20
 
 
 def _int(digits: str) -> int:

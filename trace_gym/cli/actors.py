@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ class Sampling:
     max_tokens: int | None = None
     """Of a whole conversation."""
     max_turn_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not math.isfinite(self.temperature):
+            raise ConfigError(f"--temperature is not valid: found {self.temperature}, expected a number of at least 0")
 
     @property
     def used_temperature(self) -> float:

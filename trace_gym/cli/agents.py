@@ -63,6 +63,8 @@ def rollout(
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"
     say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored: {out}")
+    if not scored:
+        raise typer.Exit(1)
 
 
 def diagnose(
@@ -79,6 +81,7 @@ def diagnose(
     from trace_gym.files import write
     from trace_gym.targets.results import read_results
 
+    _keep_inputs(out, source)
     found = stage.diagnose(read_results(source), delta=delta, rho=rho)
     terminal.console().print(stage.render(found))
     if out is not None:
@@ -174,6 +177,7 @@ def evaluate(
     from trace_gym import evaluate as stage
     from trace_gym.evaluate.from_files import compare_files
 
+    _keep_inputs(out, *files)
     made = compare_files(files)
     terminal.console().print(stage.render(made))
     if out is not None:
@@ -191,6 +195,16 @@ def _settings(path: Path | None) -> dict[str, object]:
         found = type(settings).__name__ if settings else "nothing"
         raise ConfigError(f"{path}: expected settings by name, found {found}. Leave out --config for the defaults")
     return settings
+
+
+def _keep_inputs(out: Path | None, *inputs: Path) -> None:
+    """Refuse an output path that is one of the inputs.
+
+    Raises:
+        ConfigError: The output would replace an input.
+    """
+    if out is not None and any(out.resolve() == path.resolve() for path in inputs):
+        raise ConfigError(f"--out {out} is also an input, which would be replaced. Choose another path")
 
 
 def _needs_lab() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,10 @@ from trace_gym.terminal import say
 ADDRESSES = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, files:DIR"
 
 
+_HOST = re.compile(r"@(?:localhost\b|[\w.-]+:\d+(?:/|$)|(?:[\w-]+\.)+[\w-]+/)")
+"""An endpoint behind a model's name whose scheme was forgotten; a version such as ``@20240620`` is none."""
+
+
 def endpoint_of(address: str) -> tuple[str, str | None]:
     """Return the model and the base URL of ``openai:MODEL`` or ``openai:MODEL@URL``; without a URL None.
 
@@ -33,6 +38,8 @@ def endpoint_of(address: str) -> tuple[str, str | None]:
     model, at, url = rest.partition("@http")
     if kind != "openai" or not model:
         raise ConfigError(f"{address!r} is not the address of a model: expected openai:MODEL or openai:MODEL@URL")
+    if not at and _HOST.search(model):  # it would be sent to the default endpoint, with the key
+        raise ConfigError(f"{address!r} names a host without a scheme: write openai:MODEL@http://HOST or @https://HOST")
     return model, checked_url(f"http{url}") if at else None
 
 

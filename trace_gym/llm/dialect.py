@@ -24,7 +24,7 @@ OVERFLOW = re.compile(
     r"context[ _](length|window|size)|maximum (context|input|sequence|model) len|max_(model|seq|input)_len"
     r"|(prompt|input|message|conversation)s? (is|are|was|were) too long|too many (input )?tokens|reduce the length"
     r"|exceeds? the (maximum|available|model).{0,40}(tokens?|context|length)|max_new_tokens` must be"
-    r"|longer than the model|too large for model with",
+    r"|longer than the model|too large for model with|must have less than \d+ tokens",
     re.IGNORECASE,
 )
 """What servers write when a conversation does not fit: OpenAI, vLLM, SGLang, llama.cpp, TGI, LM Studio, Anthropic,

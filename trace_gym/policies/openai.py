@@ -115,7 +115,7 @@ class OpenAIPolicy:
             try:
                 return self.client.chat.completions.create(**asked)
             except self._refusal as error:
-                code, says = error.code or error.type, str(error)
+                code, says = error.code or error.type, f"{error} {error.response.text[:2000]}"
                 if overflows(error.status_code, code, says):
                     limited = [name for name in LIMITS if name in request]
                     if not limited:

@@ -101,6 +101,8 @@ def nothing_is_paid_for_nothing(asked: Asked) -> Held:
             word = text if text != "garbage" else _garbage(seed)
             for turns in dict.fromkeys(((word,), (word,) * asked.box.limit)):
                 paid.append(asked.earned(seed, turns))
+                if not math.isfinite(paid[-1]):
+                    raise asked.broken(seed, f"the reward for {word!r} is {paid[-1]}, not a finite number", turns, {})
                 worst = max(worst, (paid[-1], seed, turns), key=lambda found: found[0])
         figures[f"paid_for_{text}"] = fmean(paid)
     share, seed, turns = worst
