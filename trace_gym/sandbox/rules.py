@@ -41,7 +41,7 @@ RULES: dict[str, str] = {
     "constant arguments.",
     "assignment": "Only declared fields and items of `self`, of what is reached from it, and of objects that the "
     "function made are assigned to; never those of a parameter, a method, a class, or `self` itself.",
-    "shared-state": "What is imported, and what stands in the module or in a class, is not changed, not by `+=` either.",
+    "shared-state": "What is imported, and what stands in the module or in a class, is not changed, nor by `+=`.",
     "value": "An imported module is only looked into; a class is only called, looked into, inherited from, "
     "or tested for, and is no value, key or element; a form of typing stands in annotations; `field` "
     "makes defaults in a dataclass.",
