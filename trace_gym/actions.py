@@ -92,8 +92,8 @@ def read_json(text: str) -> Any:
     """Parse JSON that every other parser would accept too, and that no world can stumble over.
 
     Raises:
-        ValueError: Not JSON; or NaN, infinity, a number of more than 20 digits (64-bit ids have up to 20), a lone surrogate, or more than
-            32 levels of nesting.
+        ValueError: Not JSON; or NaN, infinity, a number of more than 20 digits (64-bit ids fit), a lone surrogate, or
+            more than 32 levels of nesting.
     """
     try:
         made = _decoder.decode(text.strip())
