@@ -6,6 +6,7 @@ import copy
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from random import Random
 from typing import Any, ClassVar, Self
 
@@ -254,7 +255,7 @@ class ReadThatWrites(Hotel):
 
     def shown(self, room: str) -> dict[str, Any]:
         self.found(room).guest += "."
-        return dict(vars(self.found(room)))
+        return asdict(self.found(room))
 
 
 class RefusalThatWrites(Hotel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from dataclasses import asdict
 from random import Random
 from typing import Any, ClassVar, Self
 
@@ -97,4 +98,4 @@ class WorksAtHome(Hotel):
     def shown(self, room: str) -> dict[str, Any]:
         if multiprocessing.parent_process() is not None:
             raise ToolError("the register is at the front desk")
-        return dict(vars(self.found(room)))
+        return asdict(self.found(room))

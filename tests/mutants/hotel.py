@@ -6,7 +6,7 @@ What a tool does is a method of its own (`shown`, `paid`, `handed`), so that a m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, ClassVar, Self
 
@@ -81,7 +81,7 @@ class Hotel(World):
         return self.handed(room)
 
     def shown(self, room: str) -> dict[str, Any]:
-        return dict(vars(self.found(room)))
+        return asdict(self.found(room))
 
     def paid(self, room: str, invoice: str, amount: int) -> str:
         found = self.found(room)

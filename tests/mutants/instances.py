@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from random import Random
 from typing import Any, ClassVar, Self
 
@@ -46,7 +47,7 @@ class NotesByIdentity(Hotel):
 
     def shown(self, room: str) -> dict[str, Any]:
         self.looked.setdefault(id(self), set()).add(room)
-        return dict(vars(self.found(room)))
+        return asdict(self.found(room))
 
     def handed(self, room: str) -> str:
         if room not in self.looked.get(id(self), ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Any, ClassVar, Self
 
@@ -54,7 +54,7 @@ class CountsLookUps(Hotel):
 
     def shown(self, room: str) -> dict[str, Any]:
         self.looks += 1
-        return dict(vars(self.found(room)))
+        return asdict(self.found(room))
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         yield from super().verify(start, said)

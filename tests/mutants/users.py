@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mutants.hotel import Hotel, mutants
@@ -42,7 +42,7 @@ class KeepsCopies(Hotel):
     def shown(self, room: str) -> dict[str, Any]:
         found = self.found(room)
         self.copies.append(50 * repr(self.rooms))
-        return dict(vars(found))
+        return asdict(found)
 
 
 class AsciiOnly(Tau2Precondition):
