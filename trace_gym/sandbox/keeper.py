@@ -57,13 +57,18 @@ class Caller:
         self.gone = False
 
     def answer(self, **what: Any) -> None:
-        self.answers.write(json.dumps(what) + "\n")
-        self.answers.flush()
+        """Write a line; if the caller has closed the pipe, set `gone`, which ends the job."""
+        try:
+            self.answers.write(json.dumps(what) + "\n")
+            self.answers.flush()
+        except BrokenPipeError:
+            self.gone = True
+            self.answers = open(os.devnull, "w")
 
     def read(self) -> list[bytes]:
         """Wait for input and return the complete lines; at the end of the input, set `gone`."""
         chunk = os.read(0, MIB)
-        self.gone = not chunk
+        self.gone = self.gone or not chunk
         *lines, rest = bytes(self.rest + chunk).split(b"\n")
         self.rest = bytearray(rest)
         return lines
