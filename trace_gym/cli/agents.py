@@ -75,6 +75,8 @@ def diagnose(
 ) -> None:
     """Name the capabilities whose lack explains an agent's failures.
 
+    Exit code 1: no trajectory is scored.
+
     Example: trace-gym diagnose results.json --out diagnosis.json
     """
     from trace_gym import diagnose as stage
@@ -86,7 +88,10 @@ def diagnose(
     terminal.console().print(stage.render(found))
     if out is not None:
         write(out, found.model_dump_json(indent=1) + "\n")
-        say(f"written to {out}; next: trace-gym synthesize --from {out}")
+        follows = f"; next: trace-gym synthesize --from {out}" if found.retained else ""
+        say(f"written to {out}{follows}")
+    if found.unscored == found.n:
+        raise typer.Exit(1)
 
 
 def train(

@@ -101,7 +101,10 @@ class OpenAIPolicy:
             raise PolicyError(f"{where} failed on {episode.scenario}: {type(error).__name__}: {error}") from error
         try:
             choice = completion.choices[0]
-            message, calls = choice.message, [c.model_dump(exclude_none=True) for c in choice.message.tool_calls or ()]
+            message, calls = (
+                choice.message,
+                [c.model_dump(exclude_none=True, warnings=False) for c in choice.message.tool_calls or ()],
+            )
             turn = {"role": "assistant", "content": message.content or getattr(message, "refusal", None)}
         except (AttributeError, LookupError, TypeError):
             raise PolicyError(f"{where} answered {episode.scenario} without a choice") from None
