@@ -62,7 +62,9 @@ def rollout(
     records = collect(player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature)
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"
-    say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored: {out}")
+    noted = sum(bool(r.note) for r in records)
+    early = f", {noted} ended early (see `note` in their records)" if noted else ""
+    say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored{early}: {out}")
     if not scored:
         raise typer.Exit(1)
 
