@@ -19,6 +19,7 @@ from rich.segment import Segment
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters except tab and newline, marks that change the direction of text, and lone surrogates."""
+_STYLE = re.compile("\x1b\\[[0-9;]*m")
 MOST_CELLS = 10_000
 """Largest width and height of a terminal."""
 
@@ -26,6 +27,11 @@ MOST_CELLS = 10_000
 def visible(text: str) -> str:
     """Return the text with each control character as an escape that a terminal does not interpret."""
     return text if text.isprintable() else _CONTROL.sub(_escape, text)
+
+
+def unstyled(text: str) -> str:
+    """Return the text without the codes of colors and styles, such as those in the warnings of Gymnasium."""
+    return _STYLE.sub("", text) if "\x1b" in text else text
 
 
 def _escape(match: re.Match[str]) -> str:

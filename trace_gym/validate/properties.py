@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trace_gym.terminal import unstyled
 from trace_gym.types import Exhibit, Finding, Replay, Scenario, Verdict
 from trace_gym.world import World
 
@@ -123,7 +124,7 @@ _told_so = re.compile(r"(\S+/\d+/\d+: |seed \d+: )?(generate failed with|(turn \
 
 def raised(error: BaseException) -> str:
     """What was raised, in the words by which `remedy` knows it again."""
-    return f"raised {type(error).__name__}: {error}"
+    return f"raised {type(error).__name__}: {unstyled(str(error))}"
 
 
 def remedy(finding: Finding, env: object = "") -> str:
