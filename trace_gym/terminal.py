@@ -71,17 +71,18 @@ def reserved_stdout() -> Iterator[None]:
 def console(*, stderr: bool = False) -> Console:
     """Return a console that prints text literally; style it with `rich.text.Text` or the `style` argument."""
     file = sys.stderr if stderr else stdout()
-    made = _Console(file=file, stderr=stderr, markup=False, highlight=False, emoji=False, **_size())
+    width, height = _size()
+    made = _Console(file=file, stderr=stderr, markup=False, highlight=False, emoji=False, width=width, height=height)
     made.push_render_hook(_Literal())
     return made
 
 
-def _size() -> dict[str, int]:
+def _size() -> tuple[int, int] | tuple[None, None]:
     """Return the size if COLUMNS or LINES is set, within bounds; values such as 0, which rich obeys, are ignored."""
     if not (os.environ.get("COLUMNS") or os.environ.get("LINES")):
-        return {}
+        return None, None
     found = shutil.get_terminal_size()
-    return {"width": min(found.columns, MOST_CELLS), "height": min(found.lines, MOST_CELLS)}
+    return min(found.columns, MOST_CELLS), min(found.lines, MOST_CELLS)
 
 
 class _Console(Console):

@@ -36,7 +36,7 @@ def rollout(
     n: Annotated[int, typer.Option("-n", min=1, help="Scenarios.")] = 100,
     samples: Annotated[int, typer.Option(min=1, help="Attempts at each scenario.")] = 1,
     level: Levels = None,
-    split: Annotated[str, typer.Option(help="train, validate, select or test.")] = "select",
+    split: Annotated[str, typer.Option(help="train, validate, select, test or pretrain.")] = "select",
     temperature: Annotated[float | None, typer.Option(min=0, help="Of a model; 1 by default, 0 is greedy.")] = None,
     max_tokens: Annotated[
         int | None, typer.Option(min=1, help="Most tokens of a conversation with a model, which ends there.")
