@@ -71,7 +71,7 @@ def test_every_sample_counts_and_tasks_stay_the_unit(tmp_path: Path) -> None:
     assert (row.samples, row.by_scenario, row.rate) == (4, [0.75, 0.25], 0.5)
     change = made.compare("four")
     assert change is not None and (change.pairs, change.gained) == (2, 2)
-    assert "Samples: adapter: four 4" in markdown(made)
+    assert "Samples: four 4" in markdown(made)
     assert Evaluation.model_validate_json(made.model_dump_json()) == made
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors files file_cache imports parsing terminal
+errors files file_cache imports parsing terminal threads
 types statistics tables
 world score actions mixture schemas start_checks
 episode targets registration

@@ -210,7 +210,7 @@ def test_a_refusal_that_will_last_stops_the_run(endpoint: Endpoint, status: int)
 def test_an_answer_without_a_message_is_no_turn(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
     monkeypatch.setattr(Endpoint, "completion", lambda self, body: {"id": "c", "object": "chat.completion"})
-    with pytest.raises(PolicyError, match="answered toy_boxes/0/0 without a choice"):
+    with pytest.raises(PolicyError, match="answered toy_boxes/0/0 without a completion"):
         policy.act(open_toy(toys(1)[0]))
     policy.client.close()
 

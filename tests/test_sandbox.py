@@ -277,6 +277,20 @@ def test_a_keeper_that_is_gone_is_told() -> None:
             sandbox.validate(TOY, profile="quick", only=QUICK)
 
 
+@pytest.mark.parametrize("closed", ["stdout", "both"])
+def test_keeper_of_a_caller_that_closes_its_pipes_ends_without_a_traceback(closed: str) -> None:
+    command = [sys.executable, "-P", "-m", "trace_gym.sandbox.keeper"]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True) as keeper:
+        assert keeper.stdin and keeper.stdout and keeper.stderr
+        keeper.stdout.close()
+        keeper.stdin.write('{"probe": []}\n' * 3)
+        keeper.stdin.flush()
+        if closed == "both":
+            keeper.stdin.close()
+        assert keeper.stderr.read() == ""
+        assert keeper.wait() == 0
+
+
 # What was admitted
 
 

@@ -170,6 +170,8 @@ def read_turn(action: Any, style: str = "hermes") -> tuple[str, list[Call]]:
 
 
 def _read_message(message: dict[str, Any]) -> tuple[str, list[Call]]:
+    if (role := message.get("role", "assistant")) not in ("assistant", None):
+        raise Malformed(f"a turn is a message of the assistant, found the role {clean(str(role))[:40]!r}")
     content = message.get("content") or ""
     if not isinstance(content, str):
         parts = content if isinstance(content, list) else []

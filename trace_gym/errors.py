@@ -14,6 +14,7 @@ TraceGymError
  +-- MissingExtra       (ImportError)     an optional dependency; the message holds the pip line
  +-- RejectedEnv        (RuntimeError)    a module that an author wrote and that did not pass
  +-- PolicyError        (RuntimeError)    a policy could not act: an endpoint failed, or a model went wrong
+ |    +-- Unavailable                     an endpoint did not answer, however often it was asked
  +-- ContextOverflow    (RuntimeError)    a conversation no longer fits into the context of the agent's model
  +-- NoSignal           (RuntimeError)    training has nothing to learn from
  +-- ModelError         (RuntimeError)    a language model did not answer, or its answer is of no use
@@ -86,6 +87,10 @@ class PolicyError(TraceGymError, RuntimeError):
 
     The fault is the infrastructure's, so the episode is not scored; it never counts as a zero.
     """
+
+
+class Unavailable(PolicyError):
+    """An endpoint did not answer a request, however often it was asked."""
 
 
 class ContextOverflow(TraceGymError, RuntimeError):

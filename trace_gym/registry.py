@@ -7,6 +7,7 @@ That catches edits and accidents; it is no sandbox: loading an environment runs 
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -14,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from trace_gym import registration
 from trace_gym.episode import Episode
@@ -29,6 +32,7 @@ from trace_gym.file_cache import FileCache
 from trace_gym.files import write
 from trace_gym.mixture import Mixture
 from trace_gym.modules import execute, file_bytes, file_sha256, fingerprint, loaded, world_at
+from trace_gym.parsing import first_fault
 from trace_gym.registration import Entry, add_folder, entries, folders, refresh
 from trace_gym.targets.user import bases
 from trace_gym.types import Description, Manifest, Origin, Record, Report, Scenario, Spec, sha256
@@ -51,6 +55,7 @@ __all__ = [
     "level_for",
     "load",
     "manifest",
+    "manifests",
     "mixture",
     "mixtures",
     "module_path",
@@ -75,6 +80,7 @@ SPLITS = {
 DOMAINS = ("airline", "retail", "mixed")
 """Where an environment of tau2 may play: in one of its domains, or in either by turns of chance."""
 
+_log = logging.getLogger(__name__)
 _R = TypeVar("_R", bound=Record)
 _GYM_ID = re.compile(r"(?:trace_gym:)?trace/([a-z0-9-]+?)(?:-v(\d+))?")
 
@@ -138,6 +144,17 @@ def manifest(name: str) -> Manifest:
     if entry.module is None:
         raise EnvNotFound(f"{name} is a mixture of {', '.join(mixture(name).mixture)} and has no manifest of its own")
     return _read(entry, _manifests)
+
+
+def manifests() -> list[Manifest]:
+    """Return the manifests of all environments; one that cannot be read is left out, with a warning."""
+    made = []
+    for name in names():
+        try:
+            made.append(manifest(name))
+        except (ReadError, DuplicateEnv) as error:
+            _log.warning("%s is left out: %s", name, error)
+    return made
 
 
 def mixture(name: str) -> Mixture:
@@ -424,11 +441,13 @@ _mixtures = FileCache(Mixture.model_validate_json)
 
 
 def _read(entry: Entry, read: Callable[[Path], _R]) -> _R:
+    kind = "manifest" if entry.module else "mixture"
+    admit = f", or write a new one: trace-gym validate {entry.module} --admit" if entry.module else ""
     try:
         made = read(entry.card)
     except (OSError, ValueError) as error:
-        kind = "manifest" if entry.module else "mixture"
-        raise ReadError(f"{entry.card} is no {kind}: {error}") from None
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise ReadError(f"{entry.card} is not a valid {kind} ({fault}). Restore or delete it{admit}") from None
     if (claimed := getattr(made, "id", None)) != entry.name:
         raise ReadError(f"{entry.card} is the card of {claimed!r}; expected {entry.name!r}, after the file's name")
     return made

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +16,7 @@ from trace_gym.errors import ContextOverflow, PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.policies.scripted import plan
 from trace_gym.score import reward
+from trace_gym.threads import Outage, in_threads
 from trace_gym.types import Call, Scenario, Trajectory, sha256
 
 BATCH = 64
@@ -27,8 +26,6 @@ Opener = Callable[[Scenario], Episode]
 Job = tuple[Scenario, int]
 Advance = Callable[[int], None]
 Ended = Literal["user", "transfer", "turn_limit", "error", "unknown"]
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -52,14 +49,15 @@ class TokenRollout:
 
     def trajectory(self, *, model: str, source: str, sample: int = 0, temperature: float | None = None) -> Trajectory:
         """The record of this episode, with the oracle's write calls as gold."""
-        return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature)
+        note = "the conversation exceeded its budget of tokens" if self.overflow else ""
+        return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature, note=note)
 
 
-def play(policy: Policy, episode: Episode) -> Episode:
+def play(policy: Policy, episode: Episode, note: Callable[[str], None] | None = None) -> Episode:
     """Let `policy` take turns until the episode is over, and return it.
 
     An episode whose conversation no longer fits into the model's context ends there and is scored, as in
-    `HFPolicy`: a success before that counts, and the unfinished turn is not taken.
+    `HFPolicy`: a success before that counts, and the unfinished turn is not taken. `note` gets the reason.
 
     Raises:
         PolicyError: The policy's infrastructure failed; the episode stays unfinished.
@@ -68,8 +66,10 @@ def play(policy: Policy, episode: Episode) -> Episode:
     while not episode.done:
         try:
             action = policy.act(episode)
-        except ContextOverflow:
+        except ContextOverflow as overflow:
             episode.finish()
+            if note is not None:
+                note(str(overflow))
         else:
             episode.step(action)
     return episode
@@ -83,6 +83,7 @@ def trajectory(
     source: str = "rollout",
     ended: Ended | None = None,
     temperature: float | None = None,
+    note: str = "",
 ) -> Trajectory:
     """The record of an episode.
 
@@ -94,6 +95,7 @@ def trajectory(
         ended: How the episode ended, read off the episode when None. ``"error"`` is an infrastructure
             failure and never scored.
         temperature: Sampling temperature of the policy; None where it has none.
+        note: Why the episode ended before the agent had finished.
     """
     kinds = episode.interface.kinds
     score = None if ended == "error" else episode.score
@@ -106,6 +108,7 @@ def trajectory(
         score=score,
         gold=tuple(s for s in plan(episode, "oracle") if isinstance(s, Call) and kinds.get(s.tool) == "write"),
         ended=ended or _ended(episode),
+        note=note,
         source=source,
         model=model,
         temperature=temperature,
@@ -148,6 +151,8 @@ def collect(
 
     Raises:
         EnvBug: An environment failed; what was finished before is in `path`.
+        Unavailable: An endpoint did not answer in as many episodes in a row as there are workers; what was finished
+            before is in `path`, and a second call continues.
         ReadError: `path` holds something other than trajectories.
         InUse: Another process is writing `path`.
         ConfigError: `path` holds records of this policy at another temperature.
@@ -213,33 +218,33 @@ def _singles(
     advance: Advance,
 ) -> Iterator[Trajectory]:
     """One episode after the other, or in threads, which only waiting for a server makes worthwhile."""
+    outage = Outage(workers)
 
-    def one(job: Job) -> Trajectory:
+    def one(job: Job) -> tuple[Trajectory, PolicyError | None]:
         scenario, sample = job
         episode = open_episode(scenario)
-        ended: Ended | None = None
+        failure, notes = None, list[str]()
         try:
-            play(policy.with_sample(sample) if isinstance(policy, Sampled) else policy, episode)
+            play(policy.with_sample(sample) if isinstance(policy, Sampled) else policy, episode, notes.append)
         except PolicyError as error:
-            _log.warning("%s is not scored: %s", _id(scenario, sample), error)
-            ended = "error"
+            failure = error
         record = trajectory(
-            episode, sample=sample, model=policy.name, source=source, ended=ended, temperature=temperature
+            episode,
+            sample=sample,
+            model=policy.name,
+            source=source,
+            ended="error" if failure else None,
+            temperature=temperature,
+            note="".join(notes),
         )
-        return _as_asked(record, job)
+        return _as_asked(record, job), failure
 
-    if workers < 2 or not getattr(policy, "remote", False):
-        for job in jobs:
-            yield one(job)
+    threads = workers if getattr(policy, "remote", False) else 1
+    with outage, in_threads(one, jobs, threads) as played:
+        for record, failure in played:
+            outage.add(record.id, failure)
+            yield record
             advance(1)
-        return
-    pool = ThreadPoolExecutor(workers)
-    try:
-        for future in as_completed([pool.submit(one, job) for job in jobs]):
-            yield future.result()
-            advance(1)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _batches(

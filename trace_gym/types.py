@@ -155,6 +155,8 @@ class Trajectory(Record):
     outputs: tuple[str, ...] = ()
     """What the reference solution tells the user."""
     ended: Literal["user", "transfer", "turn_limit", "error", "unknown"] = "unknown"
+    note: str = ""
+    """Why the episode ended before the agent had finished, such as a full context or a cut turn."""
     source: str = ""
     model: str = ""
     tools: dict[str, Literal["read", "write", "generic"]] = Field(default_factory=dict)

@@ -235,6 +235,12 @@ def _schema(name: str, method: Callable[..., Any]) -> Message:
     hints = get_type_hints(method)
     properties, required = {}, []
     for key, parameter in list(inspect.signature(method).parameters.items())[1:]:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            shown = str(parameter).partition(":")[0]
+            raise TypeError(
+                f"tool {name!r} has the {parameter.kind.description} parameter {shown}, expected only named ones. "
+                "Name each parameter that the tool takes"
+            )
         properties[key] = {**_JSON_TYPES.get(hints.get(key), {}), "description": described.get(key, key)}
         if parameter.default is parameter.empty:
             required.append(key)

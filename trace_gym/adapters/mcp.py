@@ -7,16 +7,16 @@ which the agent reads its task, talks to the user and ends the conversation.
 from __future__ import annotations
 
 import asyncio
-import sys
+import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stdout
 from functools import cache, partial
 from importlib import metadata
-from typing import Any
+from typing import Any, TextIO
 
 from pydantic_core import to_json
 
+from trace_gym import terminal
 from trace_gym.adapters.attempt import END, OWN, READ, SAY, Attempt, library
 from trace_gym.types import Message
 
@@ -75,13 +75,14 @@ def serve(attempt: Attempt) -> None:
         MissingExtra: The mcp package is not installed.
     """
     made, stdio = server(attempt), library("mcp.server.stdio", "mcp").stdio_server
+    wrap = library("anyio", "mcp").wrap_file
 
-    async def run() -> None:
-        async with stdio() as (read, write):
-            with redirect_stdout(sys.stderr):  # what an environment prints is no message of the protocol
-                await made.run(read, write, made.create_initialization_options())
+    async def run(out: TextIO) -> None:
+        async with stdio(stdout=wrap(out)) as (read, write):
+            await made.run(read, write, made.create_initialization_options())
 
-    asyncio.run(run())
+    with terminal.reserved_stdout(), open(os.dup(terminal.stdout().fileno()), "w", encoding="utf-8") as out:
+        asyncio.run(run(out))
 
 
 class _Answers:

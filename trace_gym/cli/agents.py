@@ -36,7 +36,7 @@ def rollout(
     n: Annotated[int, typer.Option("-n", min=1, help="Scenarios.")] = 100,
     samples: Annotated[int, typer.Option(min=1, help="Attempts at each scenario.")] = 1,
     level: Levels = None,
-    split: Annotated[str, typer.Option(help="train, validate, select or test.")] = "select",
+    split: Annotated[str, typer.Option(help="train, validate, select, test or pretrain.")] = "select",
     temperature: Annotated[float | None, typer.Option(min=0, help="Of a model; 1 by default, 0 is greedy.")] = None,
     max_tokens: Annotated[
         int | None, typer.Option(min=1, help="Most tokens of a conversation with a model, which ends there.")
@@ -62,7 +62,9 @@ def rollout(
     records = collect(player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature)
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"
-    say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored: {out}")
+    noted = sum(bool(r.note) for r in records)
+    early = f", {noted} ended early (see `note` in their records)" if noted else ""
+    say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored{early}: {out}")
     if not scored:
         raise typer.Exit(1)
 
@@ -75,6 +77,8 @@ def diagnose(
 ) -> None:
     """Name the capabilities whose lack explains an agent's failures.
 
+    Exit code 1: no trajectory is scored.
+
     Example: trace-gym diagnose results.json --out diagnosis.json
     """
     from trace_gym import diagnose as stage
@@ -86,7 +90,10 @@ def diagnose(
     terminal.console().print(stage.render(found))
     if out is not None:
         write(out, found.model_dump_json(indent=1) + "\n")
-        say(f"written to {out}; next: trace-gym synthesize --from {out}")
+        follows = f"; next: trace-gym synthesize --from {out}" if found.retained else ""
+        say(f"written to {out}{follows}")
+    if found.unscored == found.n:
+        raise typer.Exit(1)
 
 
 def train(

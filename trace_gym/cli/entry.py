@@ -22,7 +22,7 @@ from trace_gym.cli import (
 )
 from trace_gym.cli.summaries import Summaries
 from trace_gym.errors import TraceGymError
-from trace_gym.terminal import say
+from trace_gym.terminal import reserved_stdout, say
 
 
 class Commands(Summaries):
@@ -50,6 +50,19 @@ app = typer.Typer(
 )
 for module in (environments, targets, synthesis, validation, agents, loop, sandboxing, serving, exporting):
     module.register(app)
+
+
+def _reserve_stdout(commands: typer.Typer) -> None:
+    """Let only the commands themselves write to stdout while they run, and not the environments that they run."""
+    for command in commands.registered_commands:
+        assert command.callback is not None
+        command.callback = reserved_stdout()(command.callback)
+    for group in commands.registered_groups:
+        assert group.typer_instance is not None
+        _reserve_stdout(group.typer_instance)
+
+
+_reserve_stdout(app)
 
 
 def _version(wanted: bool) -> None:

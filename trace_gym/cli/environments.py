@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from trace_gym import terminal
+from trace_gym.errors import TraceGymError
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:
@@ -44,12 +45,28 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Mach
 
     In a pipe or a file, each line holds the id, the capability, the number of levels and the title, separated by tabs.
 
+    Exit code 1: the file of an environment cannot be read; the others are listed.
+
     Example: trace-gym list
     """
     from trace_gym import registry
+
+    rows, faults = [], []
+    for name in (*registry.names(), *registry.mixtures()):
+        try:
+            rows.append((registry.gym_id(name), *_card(name)))
+        except TraceGymError as error:
+            faults.append(error)
+    _print_list(rows, as_json)
+    for fault in faults:
+        say(f"not listed: {fault}", err=True)
+    if faults:
+        raise typer.Exit(1)
+
+
+def _print_list(rows: list[tuple[str, str, int, str]], as_json: bool) -> None:
     from trace_gym.tables import Grid
 
-    rows = [(registry.gym_id(name), *_card(name)) for name in (*registry.names(), *registry.mixtures())]
     if as_json:
         keys = ("id", "capability", "levels", "title")
         say(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=1))
@@ -164,11 +181,10 @@ def print_message(console: Console, message: Message) -> None:
     """Print the tool calls and the text of a message."""
     colour = {"user": "cyan", "assistant": "green", "tool": "dim"}.get(message["role"], "white")
     for call in message.get("tool_calls") or ():
-        console.print(Text("call> ", colour), end="")
-        console.print(f"{call['function']['name']} {call['function']['arguments']}")
+        console.print(Text.assemble(("call> ", colour), f"{call['function']['name']} {call['function']['arguments']}"))
     if message.get("content"):
-        console.print(Text(f"{message['role']}> ", colour), end="")
-        console.print(textwrap.shorten(str(message["content"]), 1200))
+        text = textwrap.shorten(str(message["content"]), 1200)
+        console.print(Text.assemble((f"{message['role']}> ", colour), text))
 
 
 def _typed(line: str, tools: dict[str, Message]) -> Message | str:

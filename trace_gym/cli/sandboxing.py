@@ -16,6 +16,7 @@ import typer
 
 import trace_gym
 from trace_gym import terminal
+from trace_gym.errors import ReadError
 from trace_gym.files import read_text
 from trace_gym.registration import ALLOW_UNISOLATED_FLAG
 from trace_gym.tables import Grid
@@ -86,7 +87,10 @@ def scan(
     """
     from trace_gym import sandbox
 
-    faults = sandbox.scan(read_text(module, "Name a Python module"))
+    source = read_text(module, "Name a Python module")
+    if not source.strip():
+        raise ReadError(f"{module} is empty: expected a Python module. Name another file")
+    faults = sandbox.scan(source)
     if as_json:
         say(json.dumps([asdict(f) for f in faults], indent=1))
     else:

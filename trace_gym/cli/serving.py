@@ -23,7 +23,7 @@ HOST, PORT = "127.0.0.1", 8000
 Envs = Annotated[
     list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False, autocompletion=matching_names)
 ]
-Split = Annotated[str, typer.Option(help="Which seeds are counted through: train, validate, select, test.")]
+Split = Annotated[str, typer.Option(help="Which seeds are counted through: train, validate, select, test, pretrain.")]
 Weights = Annotated[str, typer.Option(help="How an attempt is paid: default (for progress, too) or sparse.")]
 
 

@@ -42,6 +42,11 @@ def _title(diagnosis: Diagnosis) -> str:
 
 
 def _notes(diagnosis: Diagnosis) -> str:
+    if not diagnosis.failed and not diagnosis.passed:
+        return (
+            f"None of {diagnosis.n} trajectories is scored: there is nothing to diagnose. Repeat the command that "
+            "recorded them, or add the outcomes to the file."
+        )
     if not diagnosis.failed:
         return "No trajectory failed: there is nothing to diagnose."
     notes = [f"{name}: {remark}." for name, remark in diagnosis.remarks.items()]

@@ -131,6 +131,7 @@ def _row(name: str, tasks: Sequence[str], records: Records) -> Row:
         outcomes += [records[task][number].success if number < len(records[task]) else None for task in tasks]
     return Row(
         name=name,
+        label=name,
         scenarios=tuple(tasks),
         successes=tuple(outcomes),
         reward_mean=mean(mean(r.reward for r in records[task]) for task in tasks),

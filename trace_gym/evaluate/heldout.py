@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from trace_gym import registry
 from trace_gym.errors import ReadError, SplitError
 from trace_gym.files import locked, make_folder, read_bytes, write
+from trace_gym.parsing import first_fault
 from trace_gym.types import Scenario
 
 _STAGES = TypeAdapter(dict[str, list[str]])
@@ -38,8 +39,9 @@ class Seen:
         try:
             return _STAGES.validate_json(read_bytes(self.path)) if self.path.exists() else {}
         except (ReadError, ValidationError) as error:
+            fault = first_fault(error) if isinstance(error, ValidationError) else error
             raise ReadError(
-                f"{self.path} is no ledger of seen scenarios ({error}); restore it, or begin a new run folder: "
+                f"{self.path} is no ledger of seen scenarios ({fault}); restore it, or begin a new run folder: "
                 "without it nothing shows which tasks are unseen"
             ) from None
 

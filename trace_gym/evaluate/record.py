@@ -30,8 +30,10 @@ class Row(Record):
     name: str
     """``base``, ``routed``, ``oracle_routed``, ``random_routed``, ``mixture``, ``grpo_target``, or a capability.
 
-    A capability names the row of its adapter.
+    A capability names the row of its adapter. The name of a file names the row of its rollouts.
     """
+    label: str = ""
+    """What tables call it; empty for the usual words for `name`."""
     scenarios: tuple[str, ...]
     successes: tuple[bool | None, ...]
     """Seed after seed, sample after sample, each in the order of `scenarios`; None was not scored."""

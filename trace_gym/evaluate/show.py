@@ -29,9 +29,9 @@ METHOD = (
 )
 
 
-def label(name: str) -> str:
+def label(row: Row) -> str:
     """What tables and plots call a row."""
-    return LABELS.get(name, f"adapter: {name}")
+    return row.label or LABELS.get(row.name, f"adapter: {row.name}")
 
 
 def render(evaluation: Evaluation) -> Grid:
@@ -63,13 +63,13 @@ def notes(evaluation: Evaluation) -> list[str]:
     made = [evaluation.note] if evaluation.note else []
     made.append(METHOD)
     if several := [row for row in evaluation.rows if len(set(row.by_seed)) > 1]:
-        spread = "; ".join(f"{label(row.name)} {_spread(row)}" for row in several)
+        spread = "; ".join(f"{label(row)} {_spread(row)}" for row in several)
         made.append(
             f"Means over training seeds; intervals do not cover the draw of the seeds. Lowest to highest: {spread}."
         )
-    if sampled := [f"{label(row.name)} {row.samples}" for row in evaluation.rows if row.samples > 1]:
+    if sampled := [f"{label(row)} {row.samples}" for row in evaluation.rows if row.samples > 1]:
         made.append(f"Means over the samples of each task. Samples: {'; '.join(sampled)}.")
-    if unscored := [f"{label(row.name)} {row.unscored}" for row in evaluation.rows if row.unscored]:
+    if unscored := [f"{label(row)} {row.unscored}" for row in evaluation.rows if row.unscored]:
         made.append(f"Not scored and left out: {'; '.join(unscored)}.")
     return made
 
@@ -86,7 +86,7 @@ def cells(evaluation: Evaluation, row: Row) -> tuple[str, ...]:
         points = f"{_points(c.gain)} ({_points(c.low)} to {_points(c.high)})"
         versus = (points, f"{c.gained} / {c.lost}", p_value(c.p))
     reward = "-" if row.reward_mean is None else f"{row.reward_mean:.2f}"
-    return (label(row.name), success, *versus, reward, spent)
+    return (label(row), success, *versus, reward, spent)
 
 
 def p_value(p: float) -> str:

@@ -75,8 +75,7 @@ def registered(capability: str, target: str) -> Manifest | None:
     """
     if target in TARGETS:
         return None  # the shipped specs say which environment serves a capability
-    cards = [registry.manifest(name) for name in registry.names()]
-    found = [card for card in cards if (card.capability, card.target) == (capability, target)]
+    found = [card for card in registry.manifests() if (card.capability, card.target) == (capability, target)]
     if len(found) > 1:
         raise ConfigError(
             f"several environments of {target} train {capability}: found {', '.join(c.id for c in found)}, expected "

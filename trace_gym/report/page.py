@@ -119,7 +119,7 @@ def _headline(data: ReportData) -> list[list[Headline]]:
         where = f", level {', '.join(map(str, evaluation.levels))}" if len(data.evaluations) > 1 else ""
         routed = [row for row in evaluation.rows if row.name == "routed"]
         line = [
-            Headline(_percent(row.rate), label(row.name) + where, _around(row), main=row in routed)
+            Headline(_percent(row.rate), label(row) + where, _around(row), main=row in routed)
             for row in (evaluation.base, *routed)
         ]
         for c in filter(None, (evaluation.compare(row.name) for row in routed)):
@@ -184,7 +184,8 @@ def _results(evaluation: Evaluation) -> dict[str, Any]:
         "lines": [[line[n] for n in SHOWN] for line in lines],
         "notes": notes(evaluation),
         "changes": [
-            (label(c.name), c.gained, c.lost, c.pairs - c.gained - c.lost, c.pairs, p_value(c.p)) for c in compared
+            (label(evaluation.row(c.name)), c.gained, c.lost, c.pairs - c.gained - c.lost, c.pairs, p_value(c.p))
+            for c in compared
         ],
     }
 

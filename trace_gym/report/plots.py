@@ -123,7 +123,7 @@ def results_plot(evaluation: Evaluation) -> str:
     rows = [(row, rate) for row in evaluation.rows if (rate := row.rate) is not None]
 
     def draw(ax: Axes) -> None:
-        _rows(ax, [label(row.name) for row, _ in rows])
+        _rows(ax, [label(row) for row, _ in rows])
         if evaluation.base.rate is not None:
             ax.axvline(evaluation.base.rate, color=SOFT, lw=1, ls=(0, (3, 3)))
         for y, (row, rate) in enumerate(rows):

@@ -33,6 +33,8 @@ from trace_gym.validate import PROFILES
 from trace_gym.validate.context import NOTHING, Given
 from trace_gym.validate.gate import chosen
 
+LATE = 5.0
+"""Seconds beyond the budget that an engine has to end by itself."""
 GRACE = 30.0
 """Seconds beyond a job's own limits after which the keeper is given up."""
 
@@ -257,7 +259,7 @@ class Sandbox:
             "word": secrets.token_hex(16),
             "options": options,
             **with_it,
-            "deadline": options["budget"],
+            "deadline": _deadline(options),
             "limits": asdict(self.limits),
             "layers": [layer.name for layer in self.layers if layer.active],
         }
@@ -267,6 +269,12 @@ class Sandbox:
             self._keeper.write({"probe": sorted(without)})
             missing: dict[str, str] = self._keeper.read(GRACE)["over"]["layers"]
         return [Layer(name, not why, why or LAYERS[name]) for name, why in missing.items()]
+
+
+def _deadline(options: Mapping[str, Any]) -> float | None:
+    """Seconds after which the keeper ends a job; an engine of processes ends it earlier and names what hangs."""
+    budget: float | None = options["budget"]
+    return budget if budget is None or options.get("engine", "here") == "here" else budget + LATE
 
 
 def confined_validate(

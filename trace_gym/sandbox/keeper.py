@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import json
 import os
 import secrets
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 from trace_gym.sandbox import linux
 from trace_gym.sandbox.forks import Pipes, or_exit, outer
@@ -51,19 +52,24 @@ class Caller:
     """The caller's lines on standard input, and the answers to them."""
 
     def __init__(self) -> None:
-        self.answers = os.fdopen(os.dup(1), "w")
+        self.answers: TextIO = os.fdopen(os.dup(1), "w")
         os.dup2(2, 1)  # whatever is printed here is no answer
         self.rest = bytearray()
         self.gone = False
 
     def answer(self, **what: Any) -> None:
-        self.answers.write(json.dumps(what) + "\n")
-        self.answers.flush()
+        """Write a line; if the caller has closed the pipe, set `gone`, which ends the job."""
+        try:
+            self.answers.write(json.dumps(what) + "\n")
+            self.answers.flush()
+        except BrokenPipeError:
+            self.gone = True
+            self.answers = io.StringIO()
 
     def read(self) -> list[bytes]:
         """Wait for input and return the complete lines; at the end of the input, set `gone`."""
         chunk = os.read(0, MIB)
-        self.gone = not chunk
+        self.gone = self.gone or not chunk
         *lines, rest = bytes(self.rest + chunk).split(b"\n")
         self.rest = bytearray(rest)
         return lines

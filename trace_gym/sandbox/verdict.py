@@ -14,6 +14,7 @@ from trace_gym.sandbox.view import WORK
 from trace_gym.types import Finding, Report, Verdict
 from trace_gym.validate import PROPERTIES
 from trace_gym.validate.loading import LOADS, fails
+from trace_gym.validate.stacks import place_in
 
 TAMPERED = "tampered"
 """How an outcome ended whose harness noticed that it was changed."""
@@ -58,7 +59,7 @@ def report_of(asked: Asked, outcome: Outcome) -> Report:
     if raised := last.get("raised"):
         return _distrusted(asked, f"validation ended with {_plain(str(raised), asked)}")
     if not isinstance(ended := last.get("ended"), dict):
-        return _distrusted(asked, "the process ended before validation did")
+        return _distrusted(asked, f"the process ended before validation did{_place(outcome, asked)}")
     if wrong := _inconsistent(asked, findings, ended) or ("it was tampered with" if outcome.ended else ""):
         return _distrusted(asked, wrong)
     return Report(
@@ -120,10 +121,16 @@ def _stopped(asked: Asked, findings: list[Finding], outcome: Outcome) -> Report:
     if not late:  # it went on when all was said, so none of it counts
         return _distrusted(asked, f"when all was checked, {outcome.says}")
     verdict: Verdict = "unfinished" if outcome.ended in ("budget", "interrupted") else "failed"
-    says = f"the sandbox stopped it: {outcome.says}"
+    says = f"the sandbox stopped it: {outcome.says}{_place(outcome, asked)}"
     stopped = PROPERTIES[late[0]].finding(verdict, says)
     rest = [PROPERTIES[c].finding("unfinished", f"not finished: {outcome.says}") for c in late[1:]]
     return _report(asked, [*done.values(), stopped, *rest])
+
+
+def _place(outcome: Outcome, asked: Asked) -> str:
+    """Where the process was when it ended, as part of a sentence; the module may have printed something else."""
+    at = place_in(outcome.printed)
+    return f"; it was in {_plain(at, asked)}" if at else ""
 
 
 def _distrusted(asked: Asked, why: str) -> Report:

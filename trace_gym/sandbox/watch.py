@@ -97,7 +97,7 @@ class Watch:
             self.spent[pid] = (numbers[USER_TIME] + numbers[SYSTEM_TIME]) / TICK
         elapsed = time.monotonic() - self.started
         if self.deadline is not None and elapsed > self.deadline:
-            return "budget", f"the {self.deadline:g} seconds of its budget are over"
+            return "budget", f"it had not ended after {self.deadline:g} seconds"
         if elapsed > limits.wall_seconds:
             return "wall", f"it ran longer than {limits.wall_seconds:g} seconds"
         if (cpu := sum(self.spent.values())) > limits.cpu_seconds:

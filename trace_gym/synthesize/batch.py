@@ -15,7 +15,7 @@ from trace_gym.diagnose import Diagnosis
 from trace_gym.errors import BudgetSpent, ConfigError, ReadError, TraceGymError
 from trace_gym.files import read_text
 from trace_gym.llm import Model
-from trace_gym.parsing import parse_json, parse_yaml
+from trace_gym.parsing import first_fault, parse_json, parse_yaml
 from trace_gym.sandbox import require_isolation
 from trace_gym.synthesize.admission import synthesize
 from trace_gym.synthesize.base import write_base
@@ -49,22 +49,35 @@ def read_capabilities(path: Path) -> list[Capability]:
         ReadError: The file is missing, or holds neither.
     """
     text = read_text(path)
-    data = parse_json(text, str(path)) if text.lstrip().startswith("{") else parse_yaml(text, str(path))
+    is_json = text.lstrip().startswith("{") and path.suffix not in (".yaml", ".yml")  # YAML parses slowly
+    data = parse_json(text, str(path)) if is_json else parse_yaml(text, str(path))
+    blank = {"coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None, "analyst": "given"}
     try:
         if isinstance(data, dict):
-            return list(Diagnosis.model_validate_json(json.dumps(data)).retained)
-        blank = {"coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None, "analyst": "given"}
+            return list(Diagnosis.model_validate_json(json.dumps(data, default=str)).retained)
+        if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+            raise _no_capabilities(path, f"found {_kind(data)}")
         found = TypeAdapter(list[Capability]).validate_python([{**blank, **row} for row in data])
-    except (ValidationError, TypeError) as error:
-        raise ReadError(
-            f"{path} holds no capabilities ({error}); expected what `trace-gym diagnose --out` writes, or a list of "
-            "objects with name and description"
-        ) from None
+    except ValidationError as error:
+        raise _no_capabilities(path, first_fault(error)) from None
     if not found:
         raise ReadError(f"{path} holds no capability")
     if wrong := [c.name for c in found if not re.fullmatch(r"[a-z][a-z0-9_]*", c.name)]:
         raise ReadError(f"{path} names {wrong[0]!r}; expected lower-case letters, digits and underscores")
     return found
+
+
+def _no_capabilities(path: Path, fault: str) -> ReadError:
+    return ReadError(
+        f"{path} holds no capabilities: {fault}; expected what `trace-gym diagnose --out` writes, or a list of objects "
+        "such as {name: find_refunds, description: Find the refund of an order.}. Correct the file"
+    )
+
+
+def _kind(data: object) -> str:
+    if isinstance(data, list):
+        return f"a list with {next(_kind(row) for row in data if not isinstance(row, dict))}"
+    return "nothing" if data is None else f"{data!r:.60}"
 
 
 def write_all(order: Order, workers: int, tell: Tell) -> dict[str, Manifest | TraceGymError]:

@@ -89,7 +89,7 @@ class LlmAuthor:
         place = target(aim)
         interface = place.world.interface()
         name = f"{place.prefix}_{capability.name}"
-        taken = [registry.manifest(n) for n in registry.names() if n not in {name, *beside}]
+        taken = [card for card in registry.manifests() if card.id not in {name, *beside}]
         prompt = template.render(
             "plan.md.jinja",
             capability=capability,

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from trace_gym.errors import ConfigError, EnvNotFound, ReadError
 from trace_gym.llm.quoting import Verbatim, fenced, inline, quoted
-from trace_gym.parsing import parse_yaml
+from trace_gym.parsing import first_fault, parse_yaml
 from trace_gym.types import Spec, sha256
 
 SKELETONS = (
@@ -55,7 +55,7 @@ def read_spec(text: str, where: str = "the spec") -> Spec:
     except ReadError as error:
         raise ConfigError(f"not a spec: {error}") from None
     except ValidationError as error:
-        raise ConfigError(f"{where} is not a spec: {error}") from None
+        raise ConfigError(f"{where} is not a spec: {first_fault(error)}") from None
 
 
 def write(spec: Spec) -> str:

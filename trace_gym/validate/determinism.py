@@ -16,6 +16,7 @@ from trace_gym.validate.context import Context
 from trace_gym.validate.draws import plain
 from trace_gym.validate.probe import digest, trace
 from trace_gym.validate.properties import Broken, Held, prop
+from trace_gym.validate.repeats import for_each, in_processes
 from trace_gym.world import World
 
 SETTINGS = (
@@ -43,10 +44,12 @@ def same_address_same_problem(world: type[World], scenarios: Sequence[Scenario],
     for scenario in scenarios:
         with context.blame(scenario, tail=REPLAY):
             alone[str(scenario)] = digest(world, scenario)
-    for scenario in reversed(scenarios):
+    for number, scenario in reversed(list(enumerate(scenarios))):
         with context.blame(scenario, tail=REPLAY):
             if digest(world, scenario) != alone[str(scenario)]:
-                raise context.broken(scenario, "is another problem when it is begun again", tail=REPLAY)
+                made = context.broken(scenario, "is another problem when it is begun again", tail=REPLAY)
+                between = [str(scenario), str(scenarios[number - 1]), str(scenario)]
+                raise Broken(made.says, for_each(made.counterexample, "scenario", between), replay=made.replay)
     _interleave(scenarios, context)
     return Held(f"{len(scenarios)} scenarios are alike alone, repeated in reverse, and played by turns")
 
@@ -65,7 +68,18 @@ def _interleave(scenarios: Sequence[Scenario], context: Context) -> None:
     for one, other, first, second in zip(episodes[::2], episodes[1::2], began[::2], began[1::2], strict=True):
         if trace(first, one) != trace(second, other):
             steps = context.plan(one.scenario, "oracle")
-            raise context.broken(one.scenario, "two attempts that take turns end differently", steps, REPLAY)
+            made = context.broken(one.scenario, "two attempts that take turns end differently", steps, REPLAY)
+            raise Broken(made.says, _by_turns(made.counterexample), replay=made.replay)
+
+
+def _by_turns(snippet: str) -> str:
+    """Return a snippet that plays two episodes by turns."""
+    lines = []
+    for line in snippet.splitlines():
+        if line.startswith("episode = "):
+            line = f"episodes = [{line.removeprefix('episode = ')} for _ in range(2)]"
+        lines.append(f"for episode in episodes: {line}" if line.startswith("print(") else line)
+    return "\n".join(lines) + "\n"
 
 
 @prop(
@@ -85,8 +99,14 @@ def same_in_every_process(world: type[World], scenarios: Sequence[Scenario], con
         for scenario in scenarios:
             if answer[str(scenario)] != here[str(scenario)]:
                 given = " and ".join(f"{k}={v}" for k, v in setting.items())
-                raise context.broken(scenario, f"is another problem in a fresh process with {given}", tail=REPLAY)
+                made = context.broken(scenario, f"is another problem in a fresh process with {given}", tail=REPLAY)
+                raise Broken(made.says, in_processes(made.counterexample, compared(setting)), replay=made.replay)
     return Held(f"{len(scenarios)} scenarios are alike in {len(settings)} fresh processes and in this one")
+
+
+def compared(setting: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return another setting of fresh processes, and this one."""
+    return next(other for other in SETTINGS if other != setting), setting
 
 
 def _ask(asked: str, settings: Sequence[dict[str, str]]) -> list[dict[str, str]]:

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -31,8 +32,9 @@ from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.asked import Asked
 from trace_gym.validate.lifeline import die_with_parent
 from trace_gym.validate.loading import declaration_faults
-from trace_gym.validate.properties import PROPERTIES, Broken, raised
+from trace_gym.validate.properties import DIED, PROPERTIES, Broken, raised
 from trace_gym.validate.source import Target, load
+from trace_gym.validate.stacks import place_in, write_stack_at_end
 
 START = "spawn"
 """How worker processes start: a forked one would share locks that other threads hold. The sandbox, whose process has
@@ -105,10 +107,12 @@ class Outline:
     env: str = ""
     levels: int = 0
     """0 where the class attributes are wrong, which a property reports."""
+    hangs: str | None = None
+    """Where it was when the time was over; None if it was loaded, and an empty string if the place is not known."""
 
 
-def outline(target: Target, seconds: float | None) -> Outline | None:
-    """Load a world in a separate process, as it may hang or quit, and return its outline; None if it took too long.
+def outline(target: Target, seconds: float | None) -> Outline:
+    """Load a world in a separate process, as it may hang or quit, and return its outline.
 
     Raises:
         EnvBug: It cannot be loaded, or ends the process.
@@ -117,20 +121,25 @@ def outline(target: Target, seconds: float | None) -> Outline | None:
     """
     fresh = _context()
     pipe, theirs = fresh.Pipe(duplex=False)
-    process = fresh.Process(target=_outline, args=(theirs, target, os.getpid()), daemon=True)
+    log = _Stack(seconds)
+    process = fresh.Process(target=_outline, args=(theirs, target, os.getpid(), log), daemon=True)
     process.start()
     theirs.close()
     try:
         if not pipe.poll(seconds):
-            return None
+            return Outline(str(target), hangs=log.place())
         found = json.loads(pipe.recv_bytes())
     except (EOFError, ConnectionError):
         process.join(ENDING)
-        raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}") from None
+        at = log.place()
+        raise EnvBug(
+            f"{target} ends the process that loads it, with exit code {process.exitcode}{f', in {at}' if at else ''}"
+        ) from None
     finally:
         process.kill()
         process.join()
         pipe.close()
+        log.close()
     if "error" in found:
         raise _RAISED[found["error"]](found["says"])
     return Outline(**found)
@@ -139,9 +148,33 @@ def outline(target: Target, seconds: float | None) -> Outline | None:
 _RAISED = {kind.__name__: kind for kind in (EnvNotFound, ReadError, EnvBug)}
 
 
-def _outline(pipe: Connection, target: Target, parent: int) -> None:
+class _Stack:
+    """A file for the stack of a worker process; the path travels to the process."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        descriptor, self.path = tempfile.mkstemp(prefix="trace-gym-stack-")
+        os.close(descriptor)
+
+    def write_at_end(self) -> None:
+        """Let the current process write its stack here when its time is over, or it crashes."""
+        write_stack_at_end(open(self.path, "w", encoding="utf-8"), self.seconds)  # noqa: SIM115  # until the end
+
+    def place(self) -> str:
+        """Return where the process was, or an empty string if that is not known."""
+        with suppress(OSError):
+            return place_in(Path(self.path).read_text(encoding="utf-8", errors="replace"))
+        return ""
+
+    def close(self) -> None:
+        with suppress(OSError):
+            os.unlink(self.path)
+
+
+def _outline(pipe: Connection, target: Target, parent: int, log: _Stack) -> None:
     """Send the outline as JSON: unpickling an object of the module's would import the module."""
     _begin_worker(parent)
+    log.write_at_end()
     try:
         world, reference = load(target)
         whole = not declaration_faults(world)
@@ -172,10 +205,11 @@ def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | Non
     try:
         while waiting or busy:
             while waiting and len(busy) < workers:
-                busy.append(_Worker(job))
+                busy.append(_Worker(job, None if end == math.inf else end - time.monotonic()))
                 busy[-1].ask(waiting.pop(0))
             left = None if end == math.inf else max(0.0, end - time.monotonic())
             if not (ready := wait([w.pipe for w in busy], left)):
+                yield from (worker.late(seconds) for worker in busy)
                 return
             for worker in [w for w in busy if w.pipe in ready]:
                 yield worker.answer()
@@ -192,10 +226,11 @@ def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | Non
 class _Worker:
     """A process that answers one code at a time."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, seconds: float | None) -> None:
         fresh = _context()
         self.pipe, theirs = fresh.Pipe()
-        self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid()))
+        self.log = _Stack(seconds)
+        self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid(), self.log))
         self.process.start()
         theirs.close()
         self.alive, self.code = True, ""
@@ -210,9 +245,14 @@ class _Worker:
         except (EOFError, ConnectionError):
             self.alive = False
             self.process.join(ENDING)  # one that closed its pipe may run on, and is killed
-            says = f"the process that checked it died, with exit code {self.process.exitcode}"
+            at = self.log.place()
+            says = f"{DIED}, with exit code {self.process.exitcode}{f', in {at}' if at else ''}"
             return PROPERTIES[self.code].failed(Broken(says))
         return found
+
+    def late(self, seconds: float | None) -> Finding:
+        """Return the finding for a check that is not finished when the time is over."""
+        return PROPERTIES[self.code].finding("unfinished", late(seconds, self.log.place()))
 
     def stop(self) -> None:
         """Kill the process and what it has started."""
@@ -222,12 +262,20 @@ class _Worker:
             self.process.kill()
         self.process.join()
         self.pipe.close()
+        self.log.close()
 
 
-def _serve(pipe: Connection, job: Job, place: str, parent: int) -> None:
+def late(seconds: float | None, place: str) -> str:
+    """Return what a report says of a check that hung, or that needed more time."""
+    at = f"; it was in {place}. Look for a loop without an end there, or" if place else ";"
+    return f"not finished within {seconds or 0:g} seconds{at} give it a larger budget"
+
+
+def _serve(pipe: Connection, job: Job, place: str, parent: int, log: _Stack) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)  # Ctrl-C is for the parent, and the group is stopped as one
     _begin_worker(parent)
+    log.write_at_end()
     with suppress(EOFError, ConnectionError):  # the parent is gone
         while True:
             found = blamed(partial(check, job, place), pipe.recv())

@@ -13,7 +13,7 @@ from trace_gym.types import Call, Message, Scenario
 from trace_gym.validate.context import Context
 from trace_gym.validate.draws import scalars
 from trace_gym.validate.properties import Broken, Held, prop
-from trace_gym.world import World
+from trace_gym.world import Step, World
 
 CHECKS = "print(*episode.finish().checks, sep='\\n')"
 
@@ -32,12 +32,24 @@ def oracle_succeeds(world: type[World], scenarios: Sequence[Scenario], context: 
         if len(steps) > world.max_turns:
             raise context.broken(scenario, f"the oracle needs more than the {world.max_turns} turns there are", steps)
         if episode.malformed:
-            raise context.broken(scenario, f"{episode.malformed} turns of the oracle are malformed", steps, CHECKS)
+            refusal = _first_refusal(context, scenario, steps)
+            says = f"{episode.malformed} turns of the oracle are malformed, the first: {refusal}"
+            raise context.broken(scenario, says, steps, CHECKS)
         if not score.success:
             failed = [c.says for c in score.checks if not c.holds] or ["a goal is open at the start"]
             raise context.broken(scenario, f"the oracle fails; this does not hold: {failed[0]}", steps, CHECKS)
         longest = max(longest, episode.turns)
     return Held(f"solved {len(scenarios)} of {len(scenarios)} scenarios in at most {longest} turns", {"turns": longest})
+
+
+def _first_refusal(context: Context, scenario: Scenario, steps: Sequence[Step]) -> str:
+    """Return the answer to the first malformed step."""
+    episode = context.begin(scenario)
+    for step in steps:
+        answers = episode.step(step)
+        if episode.malformed:
+            return str(answers[0]["content"])
+    return "(not repeated)"
 
 
 @prop(

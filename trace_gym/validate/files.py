@@ -10,11 +10,13 @@ from typing import Any
 
 from trace_gym.errors import ReadError
 from trace_gym.files import read_text
+from trace_gym.parsing import parse_json
 from trace_gym.targets.results import read_results
 from trace_gym.types import Trajectory
 from trace_gym.validate.context import Given
 from trace_gym.validate.draws import scalars
 
+EXPECTED = "Expected JSON, JSON lines or text in UTF-8"
 SUFFIXES = (".json", ".jsonl", ".txt", ".md", ".yaml", ".yml", ".csv", ".gz")
 """Files of a folder that are read."""
 
@@ -35,7 +37,8 @@ def texts(path: str) -> tuple[str, ...]:
     """Every string in a file or in the files of a folder: JSON's strings, one JSON a line, or the text as it is.
 
     Raises:
-        ReadError: There is no such file, or it is not text.
+        ReadError: There is no such file, it is not text, its name ends in .json or .jsonl and it is not JSON, or its
+            JSON is nested too deep.
     """
     found = tuple(text for file in files_of(path) for text in _texts(str(file), _stamp(file)))
     if not found:
@@ -76,17 +79,34 @@ def _recorded(path: str, stamp: tuple[int, int]) -> tuple[Trajectory, ...]:
 
 @lru_cache(maxsize=32)
 def _texts(path: str, stamp: tuple[int, int]) -> tuple[str, ...]:
-    text = read_text(path, "Expected JSON, JSON lines or text in UTF-8")
-    parts = _parsed([text]) or _parsed(text.split("\n"))
+    text = read_text(path, EXPECTED)
+    lines = text.split("\n")
+    parts = _parsed([text], path) or _parsed(lines, path)
+    if parts is None and text.strip() and path.removesuffix(".gz").endswith((".json", ".jsonl")):
+        piece = text if path.removesuffix(".gz").endswith(".json") else next(p for p in lines if _is_not_json(p))
+        parse_json(piece, path, EXPECTED, nan=True)
     return tuple(parts if parts is not None else [text])
 
 
-def _parsed(pieces: list[str]) -> list[str] | None:
+def _parsed(pieces: list[str], path: str) -> list[str] | None:
     """The strings in pieces of JSON; None where one of them is none."""
+    found: list[str] = []
+    for piece in pieces:
+        if _is_not_json(piece):
+            return None
+        if piece.strip():
+            found += _strings(parse_json(piece, path, EXPECTED, nan=True))
+    return found
+
+
+def _is_not_json(text: str) -> bool:
     try:
-        return [s for piece in pieces if piece.strip() for s in _strings(json.loads(piece))]
-    except (ValueError, RecursionError):
-        return None
+        json.loads(text or "0")
+    except RecursionError:
+        return False  # it may be, and `parse_json` reports the depth
+    except ValueError:
+        return bool(text.strip())
+    return False
 
 
 def _strings(value: Any) -> Iterator[str]:

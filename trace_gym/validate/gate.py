@@ -135,8 +135,9 @@ def validate(
         known(given.policy)
     try:
         found = _prepared(target, PROFILES[profile], seeds_per_level, levels, given, engine, budget)
-        if found is None:
-            late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end"
+        if isinstance(found, str):
+            at = f" in {found}" if found else ""
+            late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end{at}"
             tell(unfinished := PROPERTIES[loading.LOADS].finding("unfinished", late))
             return _report(str(target), [unfinished], (), profile)
         job, ask = found
@@ -155,11 +156,13 @@ def validate(
             ask.close()  # a server may have one session only
         coming = ENGINES[engine](job, codes, 1 if job.alone else workers, budget)
     findings, stopped = _followed(coming, codes, job.reference, progress, tell)
-    if findings[-1:] and loading.fails(findings[-1]):
+    if findings[-1:] and loading.fails(findings[-1]) and findings[-1].verdict == "failed":
         findings = findings[-1:]  # every other property would fail with the same words
     else:
         done = {f.code for f in findings}
         late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
+        if hung := [f.code for f in findings if f.verdict == "unfinished"]:
+            late = f"not begun or not finished, as {' and '.join(hung)} took all of the {budget:g} seconds"
         late = "not finished when it was interrupted" if stopped else late
         findings += [PROPERTIES[c].finding("unfinished", late) for c in codes if c not in done]
     if ask is not None:
@@ -176,8 +179,8 @@ def _prepared(
     given: Given,
     engine: str,
     budget: float | None,
-) -> tuple[Job, Asking | None] | None:
-    """Return the job and what answers for it in this process; None if the world was not loaded in time.
+) -> tuple[Job, Asking | None] | str:
+    """Return the job and what answers for it in this process, or where the world was when it had to be loaded.
 
     A world that is validated in other processes is not loaded in this one, as it may quit or start threads.
 
@@ -197,8 +200,9 @@ def _prepared(
         scenarios = sample(world, count, levels)
         job = Job(reference, tuple(scenarios), profile, given)
         return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
-    if (made := outline(target, budget)) is None:
-        return None
+    made = outline(target, budget)
+    if made.hangs is not None:
+        return made.hangs
     return Job(made.reference, tuple(sampled(made.env, made.levels, count, levels)), profile, given), None
 
 
@@ -239,7 +243,7 @@ def _followed(
                 findings.append(finding)
                 bar.update(task, advance=1, description=f"{name}: {finding.code} {finding.property} {finding.verdict}")
                 tell(finding)
-                if loading.fails(finding):
+                if loading.fails(finding) and finding.verdict == "failed":
                     break
         except KeyboardInterrupt:
             stopped = True

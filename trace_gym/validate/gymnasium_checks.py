@@ -16,6 +16,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import SyncVectorEnv
 
+from trace_gym.terminal import unstyled
 from trace_gym.types import Replay, Scenario
 from trace_gym.validate import worker
 from trace_gym.validate.attempts import EXPERTS, spread
@@ -49,7 +50,7 @@ def gymnasium_checker(world: type[World], scenarios: Sequence[Scenario], context
                 env.action_space.seed(level)  # or it would be seeded by chance
                 check_env(env)
             except Exception as error:
-                says = f"level {level}: {type(error).__name__}: {str(error)[:300]}"
+                says = f"level {level}: {type(error).__name__}: {unstyled(str(error))[:300]}"
                 raise Broken(says, _checked(context, level)) from error
     return Held(f"gymnasium {gymnasium.__version__} finds no fault on {len(levels)} levels", {"levels": len(levels)})
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trace_gym.terminal import unstyled
 from trace_gym.types import Exhibit, Finding, Replay, Scenario, Verdict
 from trace_gym.world import World
 
@@ -114,12 +115,16 @@ PROPERTIES: dict[str, Property] = {}
 
 RAISED = "Run the snippet: the last line of its traceback names the fault, and the lines above it the place."
 """What to do where something was raised that a property is not about."""
+DIED = "the process that checked it died"
+ENDS = "Remove what ends or crashes the process: an environment raises an error instead."
+"""What to do where an environment ended the process that checked it."""
+_ended = re.compile(f"{DIED}|the sandbox (stopped it: its process|does not believe its report: the process ended) ")
 _told_so = re.compile(r"(\S+/\d+/\d+: |seed \d+: )?(generate failed with|(turn \d+ |the \w+ )?raised) \w+:")
 
 
 def raised(error: BaseException) -> str:
     """What was raised, in the words by which `remedy` knows it again."""
-    return f"raised {type(error).__name__}: {error}"
+    return f"raised {type(error).__name__}: {unstyled(str(error))}"
 
 
 def remedy(finding: Finding, env: object = "") -> str:
@@ -136,6 +141,8 @@ def remedy(finding: Finding, env: object = "") -> str:
     known = PROPERTIES.get(finding.code)
     if known is None or finding.verdict != "failed":
         return ""
+    if _ended.match(finding.says):
+        return ENDS
     if known.raising or not _told_so.match(finding.says):
         return remedy_for(finding.code, str(env)) if is_foreign(env) else known.mend
     return RAISED if finding.counterexample else ""

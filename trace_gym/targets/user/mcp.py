@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -19,8 +20,11 @@ from trace_gym.types import Call
 
 SECONDS = 60.0
 """How long a server may take to start and list its tools, and to answer one call."""
+_LOGGER = "mcp.client.stdio"
+"""Logs each line of a server's stdout that is not a message, with a traceback."""
 CLOSED = -32000
 """JSON-RPC code of a connection that the server closed."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -108,10 +112,12 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
         import_module("mcp")
     except ImportError:
         raise MissingExtra("MCP servers are reached by the package mcp: pip install 'trace-gym[mcp]'") from None
+    noise = _Noise(place)
     words, failure = [] if is_url(place) else _words(place), list[BaseException]()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         try:
             with (
+                noise.replaced(),
                 import_module("anyio.from_thread").start_blocking_portal() as portal,
                 portal.wrap_async_context_manager(_session(place.strip(), words, log, seconds)) as session,
             ):
@@ -127,6 +133,44 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
             if isinstance(own, ReadError):
                 raise ReadError(f"{own}{_tail(log)}") from None
             raise own
+
+
+class _Noise:
+    """A filter that replaces log records on a server's invalid output by one warning."""
+
+    def __init__(self, place: str) -> None:
+        self.place, self.told = place, False
+
+    @contextmanager
+    def replaced(self) -> Iterator[None]:
+        """Filter the records while the block runs."""
+        logger = logging.getLogger(_LOGGER)
+        logger.addFilter(self.filter)
+        try:
+            yield
+        finally:
+            logger.removeFilter(self.filter)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is logged as it is."""
+        if not record.exc_info:
+            return True
+        if not self.told:
+            self.told = True
+            _log.warning(
+                "the MCP server %r writes to its stdout what is not a message of the protocol%s; it is ignored. "
+                "Let it write logs to stderr",
+                self.place,
+                _found(record.exc_info[1]),
+            )
+        return False
+
+
+def _found(error: BaseException | None) -> str:
+    """Return the invalid line that a validation error quotes, to be added to a message."""
+    with suppress(AttributeError, LookupError, TypeError):
+        return f": found {str(error.errors()[0]['input'])[:80]!r}"  # type: ignore[union-attr]
+    return ""
 
 
 def listed(place: str, seconds: float = SECONDS) -> list[dict[str, Any]]:

@@ -9,12 +9,13 @@ from random import Random
 from trace_gym.registry import SPLITS
 from trace_gym.types import sha256
 from trace_gym.validate.attempts import spread
-from trace_gym.validate.determinism import DISTINCT, SETTINGS
+from trace_gym.validate.determinism import DISTINCT, SETTINGS, compared
 from trace_gym.validate.foreign.address import open_box
 from trace_gym.validate.foreign.asked import Asked, foreign
 from trace_gym.validate.foreign.box import Attempt, BlackBox, Busy, Turn, take
 from trace_gym.validate.foreign.probe import digests
 from trace_gym.validate.properties import Broken, Held, Inapplicable
+from trace_gym.validate.repeats import for_each, in_processes
 
 MOST = 24
 """Problems that are tried, evenly spread over the sample."""
@@ -52,9 +53,10 @@ def repeats_itself(asked: Asked) -> Held:
     for first in reversed(made):
         again = asked.replay(first.seed, first.actions)
         if again.trace != first.trace:
-            raise asked.broken(
-                first.seed, f"played again, after other seeds, {difference(first, again)}", first.actions
-            )
+            says = f"played again, after other seeds, {difference(first, again)}"
+            broken = asked.broken(first.seed, says, first.actions)
+            between = [first.seed, next((s for s in chosen if s != first.seed), first.seed), first.seed]
+            raise Broken(broken.says, for_each(broken.counterexample, "seed", between), replay=broken.replay)
     return Held(f"{len(made)} attempts at {len(chosen)} problems are answered alike when they are played again")
 
 
@@ -82,9 +84,10 @@ def repeats_itself_everywhere(asked: Asked) -> Held:
         for attempt, found in zip(made, answers, strict=True):
             if sha256(attempt.trace) != found:
                 given = " and ".join(f"{k}={v}" for k, v in setting.items())
-                raise asked.broken(
-                    attempt.seed, f"is answered otherwise in a fresh process with {given}", attempt.actions
-                )
+                says = f"is answered otherwise in a fresh process with {given}"
+                broken = asked.broken(attempt.seed, says, attempt.actions)
+                code = in_processes(broken.counterexample, compared(setting))
+                raise Broken(broken.says, code, replay=broken.replay)
     return Held(f"{len(made)} attempts are answered alike in {len(settings)} fresh processes and in this one")
 
 

@@ -13,6 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import SyncVectorEnv
 
+from trace_gym.terminal import unstyled
 from trace_gym.validate.attempts import spread
 from trace_gym.validate.foreign.address import parse
 from trace_gym.validate.foreign.asked import Asked, foreign
@@ -59,7 +60,7 @@ def passes_the_checker(asked: Asked) -> Held:
                 "from gymnasium.utils.env_checker import check_env",
                 "check_env(env)",
             )
-            says = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            says = f"{type(error).__name__}: {' '.join(unstyled(str(error)).split())[:300]}"
             raise Broken(says, _snippet(asked, *lines)) from error
     return Held(f"gymnasium {gymnasium.__version__} finds no fault")
 
