@@ -7,38 +7,24 @@ one that dies costs the finding that it was working on.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkContext, SpawnContext
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from trace_gym.errors import EnvBug, EnvNotFound, MissingExtra, ReadError
+from trace_gym.errors import MissingExtra
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import NOTHING, Context, Given, Profile
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.asked import Asked
-from trace_gym.validate.lifeline import die_with_parent
-from trace_gym.validate.loading import declaration_faults
 from trace_gym.validate.properties import PROPERTIES, Broken, raised
-from trace_gym.validate.source import Target, load
-
-START = "spawn"
-"""How worker processes start: a forked one would share locks that other threads hold. The sandbox, whose process has
-one thread, sets ``fork``, which saves each worker the imports."""
-ENDING = 2.0
-"""Seconds that a process may take to end once its pipe is closed."""
+from trace_gym.validate.source import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +43,6 @@ class Job:
     def place(self) -> str:
         """The reference as other processes find it, wherever they work."""
         return str(Path(self.reference).resolve()) if self.reference.endswith(".py") else self.reference
-
-
-Engine = Callable[[Job, Sequence[str], int, float | None], Iterator[Finding]]
-"""Job, codes, workers and seconds -> findings as they come; what the time did not suffice for is left out."""
 
 
 class Asking(Protocol):
@@ -95,143 +77,6 @@ def _asking(job: Job, place: str) -> Asking:
     if is_foreign(place):
         return Asked(place, [s.seed for s in job.scenarios], job.profile, job.given)
     return OfWorld(Context(load(place)[0], job.reference, job.profile, job.given), job.scenarios)
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The part of a world that is needed to plan its validation, told by the process that loaded it."""
-
-    reference: str
-    env: str = ""
-    levels: int = 0
-    """0 where the class attributes are wrong, which a property reports."""
-
-
-def outline(target: Target, seconds: float | None) -> Outline | None:
-    """Load a world in a separate process, as it may hang or quit, and return its outline; None if it took too long.
-
-    Raises:
-        EnvBug: It cannot be loaded, or ends the process.
-        EnvNotFound: There is no such environment.
-        ReadError: There is no such file.
-    """
-    fresh = _context()
-    pipe, theirs = fresh.Pipe(duplex=False)
-    process = fresh.Process(target=_outline, args=(theirs, target, os.getpid()), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        if not pipe.poll(seconds):
-            return None
-        found = json.loads(pipe.recv_bytes())
-    except (EOFError, ConnectionError):
-        process.join(ENDING)
-        raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}") from None
-    finally:
-        process.kill()
-        process.join()
-        pipe.close()
-    if "error" in found:
-        raise _RAISED[found["error"]](found["says"])
-    return Outline(**found)
-
-
-_RAISED = {kind.__name__: kind for kind in (EnvNotFound, ReadError, EnvBug)}
-
-
-def _outline(pipe: Connection, target: Target, parent: int) -> None:
-    """Send the outline as JSON: unpickling an object of the module's would import the module."""
-    _begin_worker(parent)
-    try:
-        world, reference = load(target)
-        whole = not declaration_faults(world)
-        made: dict[str, Any] = {"reference": reference}
-        made |= {"env": world.id, "levels": len(world.levels)} if whole else {}
-    except (EnvNotFound, ReadError, EnvBug) as error:
-        made = {"error": type(error).__name__, "says": str(error)}
-    except BaseException as error:
-        made = {"error": EnvBug.__name__, "says": f"{target} cannot be loaded: {type(error).__name__}: {error}"}
-    pipe.send_bytes(json.dumps(made).encode())
-
-
-def _context() -> SpawnContext | ForkContext:
-    return multiprocessing.get_context("fork") if START == "fork" else multiprocessing.get_context("spawn")
-
-
-def _begin_worker(parent: int) -> None:
-    """Prepare a process that runs an environment: it dies with its parent, and its prints are no results."""
-    die_with_parent(parent)
-    os.dup2(2, 1)
-
-
-def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
-    """As many properties at once as there are workers, each in a process that can be stopped."""
-    end = time.monotonic() + (math.inf if seconds is None else seconds)
-    waiting = list(codes)
-    busy: list[_Worker] = []
-    try:
-        while waiting or busy:
-            while waiting and len(busy) < workers:
-                busy.append(_Worker(job))
-                busy[-1].ask(waiting.pop(0))
-            left = None if end == math.inf else max(0.0, end - time.monotonic())
-            if not (ready := wait([w.pipe for w in busy], left)):
-                return
-            for worker in [w for w in busy if w.pipe in ready]:
-                yield worker.answer()
-                if waiting and worker.alive:
-                    worker.ask(waiting.pop(0))
-                else:
-                    busy.remove(worker)
-                    worker.stop()
-    finally:
-        for worker in busy:
-            worker.stop()
-
-
-class _Worker:
-    """A process that answers one code at a time."""
-
-    def __init__(self, job: Job) -> None:
-        fresh = _context()
-        self.pipe, theirs = fresh.Pipe()
-        self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid()))
-        self.process.start()
-        theirs.close()
-        self.alive, self.code = True, ""
-
-    def ask(self, code: str) -> None:
-        self.code = code
-        self.pipe.send(code)
-
-    def answer(self) -> Finding:
-        try:
-            found = Finding.model_validate_json(self.pipe.recv_bytes())
-        except (EOFError, ConnectionError):
-            self.alive = False
-            self.process.join(ENDING)  # one that closed its pipe may run on, and is killed
-            says = f"the process that checked it died, with exit code {self.process.exitcode}"
-            return PROPERTIES[self.code].failed(Broken(says))
-        return found
-
-    def stop(self) -> None:
-        """Kill the process and what it has started."""
-        if self.process.pid is not None and self.process.is_alive():
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-
-def _serve(pipe: Connection, job: Job, place: str, parent: int) -> None:
-    if hasattr(os, "setpgid"):
-        os.setpgid(0, 0)  # Ctrl-C is for the parent, and the group is stopped as one
-    _begin_worker(parent)
-    with suppress(EOFError, ConnectionError):  # the parent is gone
-        while True:
-            found = blamed(partial(check, job, place), pipe.recv())
-            pipe.send_bytes(found.model_dump_json().encode())
 
 
 def blamed(ask: Callable[[str], Finding], code: str) -> Finding:
@@ -280,6 +125,3 @@ def on_ray(job: Job, codes: Sequence[str], workers: int, seconds: float | None) 
     finally:
         if started:
             ray.shutdown()
-
-
-ENGINES: dict[str, Engine] = {"processes": processes, "ray": on_ray}
