@@ -11,12 +11,13 @@ from hostile import CASES, Case
 from test_layers import FOR_WORLDS
 
 from trace_gym import registry
-from trace_gym.sandbox import RULES, Fault, markdown, scan
+from trace_gym.sandbox import RULES, Fault, markdown
 from trace_gym.sandbox.allowed import BUILTINS, METHODS, MODULES, NEVER
 from trace_gym.sandbox.layers import layers_markdown
 from trace_gym.sandbox.names import TARGET_IMPORTS
 from trace_gym.sandbox.patterns import pattern_fault
 from trace_gym.sandbox.rules import MAX_CHARACTERS, MAX_FAULTS
+from trace_gym.sandbox.scan import scan
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = sorted((ROOT / "generated_envs").glob("[a-z]*.py"))

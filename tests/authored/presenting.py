@@ -21,6 +21,7 @@ from trace_gym.errors import RejectedEnv
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.llm import Completion, Request
 from trace_gym.sandbox import Limits, Sandbox
+from trace_gym.sandbox.scan import scan as scan_here
 from trace_gym.synthesize import Terms, synthesize
 from trace_gym.synthesize.admission import CANDIDATES
 from trace_gym.synthesize.llm_author import LlmAuthor
@@ -57,8 +58,13 @@ class Parrot:
 
 @contextmanager
 def one_sandbox(limits: Limits) -> Iterator[None]:
-    """Check all candidates in one sandbox, which costs one start."""
-    with Sandbox(limits) as box, mock.patch("trace_gym.synthesize.rounds.confined_validate", box.validate):
+    """Check all candidates in one sandbox, and scan them in this process, which saves a start for each."""
+    rounds = "trace_gym.synthesize.rounds"
+    with (
+        Sandbox(limits) as box,
+        mock.patch(f"{rounds}.confined_validate", box.validate),
+        mock.patch(f"{rounds}.scan", scan_here),
+    ):
         yield
 
 
