@@ -24,7 +24,6 @@ def grouped(self, rows: list[dict[str, Any]]) -> dict[str, list[str]]:
         group = groups.setdefault(row["city"], {"names": [], "total": 0})
         group["names"].append(row["name"])
         group["total"] += row["price"]
-        groups[row["city"]]["last"] = row["name"]
     return {city: sorted(group["names"]) for city, group in groups.items()}
 """,
     },
@@ -64,7 +63,8 @@ def table(self, rows: list[tuple[str, float]]) -> str:
     },
     "helpers_as_keys": {
         "imports": "from dataclasses import asdict, replace",
-        "top": "@dataclass\nclass Part:\n    name: str\n    size: int = 0\n\n\ndef by_size(part: Part) -> int:\n    return part.size",
+        "top": "@dataclass\nclass Part:\n    name: str\n    size: int = 0\n\n\ndef by_size(part: Part) -> int:\n"
+        "    return part.size",
         "body": """
 parts: list[Part] = field(default_factory=list)
 def listing(self) -> list[dict[str, Any]]:
@@ -73,13 +73,15 @@ def listing(self) -> list[dict[str, Any]]:
 """,
     },
     "table_of_own_functions": {
-        "top": "def polite(name: str) -> str:\n    return f'Dear {name}'\n\n\ndef brief(name: str) -> str:\n    return name\n\n\n"
+        "top": "def polite(name: str) -> str:\n    return f'Dear {name}'\n\n\n"
+        "def brief(name: str) -> str:\n    return name\n\n\n"
         "STYLES = {'polite': polite, 'brief': brief}",
         "opening": "return STYLES['polite'](self.thing)",
     },
     "constants_made_by_comprehension": {
         "imports": "from itertools import product",
-        "top": "SIZES = ('small', 'large')\nCOLORS = ('red', 'blue')\nITEMS = tuple(f'{s} {c}' for s, c in product(SIZES, COLORS))\n"
+        "top": "SIZES = ('small', 'large')\nCOLORS = ('red', 'blue')\n"
+        "ITEMS = tuple(f'{s} {c}' for s, c in product(SIZES, COLORS))\n"
         "PRICES = {item: 10 * n for n, item in enumerate(ITEMS)}\nPAIRS = list(zip(ITEMS, ITEMS[1:], strict=False))\n"
         "LONGEST = max(ITEMS, key=len)\nREVERSED = list(reversed(SIZES))\nALL = [*(n * 2 for n in range(4))]",
         "opening": "return ', '.join(f'{item} {PRICES[item]}' for item in ITEMS)",
@@ -119,7 +121,8 @@ def due(self, start: str, days: int) -> str:
         "try:\n    raise SoldOut('none left')\nexcept SoldOut:\n    number = 0",
     },
     "class_constants": {
-        "body": "LIMIT = 3\nFEES = (5, 10, 20)\n\ndef fee(self, n: int) -> int:\n    return self.FEES[min(n, self.LIMIT - 1)] * 2",
+        "body": "LIMIT = 3\nFEES = (5, 10, 20)\n\n"
+        "def fee(self, n: int) -> int:\n    return self.FEES[min(n, self.LIMIT - 1)] * 2",
     },
     "generator_that_a_method_makes": {
         "imports": "from itertools import count",

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from honest_modules import HONEST
 from hostile import CASES, Case
 from test_layers import FOR_WORLDS
 
@@ -164,6 +165,16 @@ def test_a_fault_names_the_line_and_the_rule() -> None:
 )
 def test_what_environments_are_made_of_passes(places: dict[str, str]) -> None:
     assert scan(Case("legit", "does what environments do", "", "", tuple(places.items())).text()) == []
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_module_of_an_ordinary_author_passes(name: str) -> None:
+    assert scan(Case(name, "does what environments do", "", "", tuple(HONEST[name].items())).text()) == []
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_code_of_an_ordinary_author_compiles(name: str) -> None:
+    compile(Case(name, "", "", "", tuple(HONEST[name].items())).text(), name, "exec")
 
 
 @pytest.mark.parametrize(

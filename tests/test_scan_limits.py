@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hostile import Case
 
 from trace_gym.errors import SandboxError
-from trace_gym.sandbox import Fault, Limits, bounded, scan
+from trace_gym.sandbox import Limits, bounded, scan
 from trace_gym.sandbox.rules import MAX_CHARACTERS
 from trace_gym.sandbox.scan import scan as scan_here
 
@@ -46,9 +48,8 @@ def test_module_that_keeps_a_rule_busy_is_refused_in_time(limits: Limits) -> Non
 
 def test_scan_that_needs_more_memory_than_allowed_is_a_fault() -> None:
     nested = "x = " + "[[[[1, 2, 3], [4, 5]]]], " * 2000
-    assert scan_here(nested) == [] or "literal" in {f.rule for f in scan_here(nested)}
     [fault] = scan(nested, limits=Limits(memory_mib=1))
-    assert isinstance(fault, Fault) and fault.rule in ("size", "syntax") and "emory" in fault.says or "MiB" in fault.says
+    assert fault.rule in ("size", "syntax") and re.search("MemoryError|MiB", fault.says)
 
 
 def test_scan_that_fails_for_another_reason_is_no_verdict() -> None:

@@ -237,10 +237,12 @@ class Owners:
         if attr in BY_KEY and attr not in self.methods and not (is_super or is_class):
             has_key = bool(node.args) and not isinstance(node.args[0], ast.Starred)
             holder, given = self.values(value), given[has_key:]
-        if attr in self.methods and not is_super:
-            return self._of_own(node, self.methods[attr], holder)
+        # A method of the module may bear the name of a method of dicts, and be called on either.
+        found = self._of_own(node, self.methods[attr], holder) if attr in self.methods and not is_super else None
         if attr in PARTS:
-            return holder | self._all(given) | self._within(given)
+            return holder | self._all(given) | self._within(given) | (found or NEW)
+        if found is not None:
+            return found
         if attr in self.where.names.attributes or isinstance(self.where.resolve(value), type) or is_super:
             return NEW | holder
         return NEW if attr in METHODS else ELSEWHERE
