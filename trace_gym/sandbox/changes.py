@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from trace_gym.sandbox.owners import CHOOSERS, CONTAINERS, DRAWERS, MADE, OWN, PARTS, Owners, Sources, results
+from trace_gym.sandbox.handing import CHOOSERS, CONTAINERS, DRAWERS, PARTS
+from trace_gym.sandbox.owners import MADE, OWN, Owners, Sources, results
 from trace_gym.sandbox.scopes import Origin, Where, keys_of, unpacked
 
 Report = Callable[[ast.AST, str, str], None]
