@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 
 import pytest
 from hostile import Case
@@ -11,6 +12,7 @@ from trace_gym.errors import SandboxError
 from trace_gym.sandbox import Limits, bounded, scan
 from trace_gym.sandbox.rules import MAX_CHARACTERS
 from trace_gym.sandbox.scan import scan as scan_here
+from trace_gym.world import Check
 
 CLEAN = Case("clean", "does nothing else", "", "", ()).text()
 WRONG = CLEAN.replace("self.open = True", "self.open = eval('True')")
@@ -55,3 +57,14 @@ def test_scan_that_needs_more_memory_than_allowed_is_a_fault() -> None:
 def test_scan_that_fails_for_another_reason_is_no_verdict() -> None:
     with pytest.raises(SandboxError, match="no_such_module"):
         scan(CLEAN, target_imports=("no_such_module",))
+
+
+@pytest.mark.parametrize("value", ["text", 1, 1.5, True, date(2024, 5, 15), timedelta(1), Check.goal("done", True)])
+def test_format_of_a_value_in_an_f_string_looks_nothing_up(value: object) -> None:
+    """The gate permits formats that are computed, because only `str.format` looks into its values."""
+    for spec in ("{0.__class__}", ".__class__", "[0]"):
+        try:
+            made = f"{value:{spec}}"
+        except (TypeError, ValueError):
+            continue
+        assert made == spec
