@@ -1,23 +1,31 @@
 """How many scenarios a second each property validates, and a whole validation in one worker process and in two.
 
-    python benchmarks/bench_validate.py [--repeat 3] [--profile gate] [environment ...]
+    python benchmarks/bench_validate.py [--repeat 3] [--profile gate] [--whole] [environment ...]
 
 Without environments all that are registered are measured. A property is timed by itself, with nothing played before;
 in a validation properties share their plays, so the whole takes less than their sum. Medians are printed, by the clock
-and in CPU seconds (which differ on a busy machine, and where a property starts processes of its own), and the ratios
-to one worker by the clock. What does not apply is left out.
+and in CPU seconds (which differ on a busy machine, and where a property starts processes of its own). What does not
+apply is left out.
+
+A whole validation is measured outside and inside the sandbox, with one worker and with two in turns. The last columns
+compare two workers with one: the speedup by the clock, and the ratio of the CPU seconds of all processes together.
+``--whole`` skips the single properties.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple, TypeVar
 
 from trace_gym import registry
+from trace_gym.sandbox import check
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate import PROFILES, PROPERTIES, Context, load, validate
 from trace_gym.validate.gate import sample
@@ -36,9 +44,11 @@ def main() -> None:
     parser.add_argument("envs", nargs="*", default=registry.names(), metavar="environment")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--profile", choices=list(PROFILES), default="gate")
+    parser.add_argument("--whole", action="store_true", help="measure whole validations only")
     options = parser.parse_args()
     for env in options.envs:
-        each_property(env, options.profile, options.repeat)
+        if not options.whole:
+            each_property(env, options.profile, options.repeat)
         as_a_whole(env, options.profile, options.repeat)
 
 
@@ -64,19 +74,32 @@ def each_property(env: str, profile: str, repeat: int) -> None:
 
 
 def as_a_whole(env: str, profile: str, repeat: int) -> None:
-    """A validation in processes, as the command line runs it."""
+    """Measure whole validations with one worker and with two, in turns, outside and inside the sandbox."""
     scenarios = sample(load(env)[0], PROFILES[profile].seeds_per_level)
-    first = None
-    for workers in WORKERS:
+    print(f"\n{env}: {len(scenarios)} scenarios, profile {profile}, median of {repeat}")
+    print("  scenarios/s  per CPU s  speedup  CPU ratio")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(shutil.copy(registry.module_path(env), folder))  # without its manifest it is not admitted
 
-        def whole(workers: int = workers) -> bool:
+        def outside(workers: int) -> bool:
             return validate(env, profile=profile, engine="processes", workers=workers, progress=False).passed
 
-        passed, spent = timed(whole, repeat)
-        first = first or spent
-        faster = f"x{first.clock / spent.clock:.2f}"
-        name = f"all properties, {workers} worker{'s' * (workers > 1)}{'' if passed else ', which fails'}"
-        print(f"  {line(scenarios, spent)}  {faster:>6}  {name}")
+        def inside(workers: int) -> bool:
+            return check(copy, profile=profile, workers=workers).passed
+
+        for place, work in (("outside", outside), ("inside", inside)):
+            runs: dict[int, list[tuple[bool, Spent]]] = {workers: [] for workers in WORKERS}
+            for _ in range(repeat):
+                for workers in WORKERS:
+                    runs[workers].append(timed(lambda workers=workers, work=work: work(workers), 1))  # type: ignore[misc]
+            spent = {
+                w: Spent(median(s.clock for _, s in made), median(s.cpu for _, s in made)) for w, made in runs.items()
+            }
+            for workers in runs:
+                speedup, ratio = (spent[1].clock / spent[workers].clock, spent[workers].cpu / spent[1].cpu)
+                failed = "" if all(passed for passed, _ in runs[workers]) else ", which fails"
+                name = f"all properties {place} the sandbox, {workers} worker{'s' * (workers > 1)}{failed}"
+                print(f"  {line(scenarios, spent[workers])}  {speedup:7.2f}  {ratio:9.3f}  {name}")
 
 
 def timed(work: Callable[[], _T], repeat: int) -> tuple[_T, Spent]:

@@ -23,7 +23,7 @@ from trace_gym import registry
 from trace_gym.cli import main
 from trace_gym.llm import Completion, Request
 from trace_gym.llm.ledger import Ledger
-from trace_gym.sandbox import scan
+from trace_gym.sandbox.scan import scan
 from trace_gym.synthesize import batch, rounds  # noqa: F401
 from trace_gym.synthesize.calibrate import SPREAD
 from trace_gym.synthesize.llm_author import LlmAuthor

@@ -16,7 +16,7 @@ import pytest
 from toy_world import ToyBoxes
 
 from trace_gym import registry
-from trace_gym.sandbox import scan
+from trace_gym.sandbox.scan import scan
 from trace_gym.schemas import settle
 from trace_gym.synthesize.allowances import allowances
 from trace_gym.synthesize.behavior import behavior, code, inherited_needs, public_part

@@ -39,6 +39,20 @@ class NeverBegins(Hotel):
         while True:
             pass
 
+class TellsItsParent(Hotel):
+    id = "tells_its_parent"
+    def verify(self, start, said):
+        import os, pathlib
+        (pathlib.Path(os.environ["PARENTS"]) / f"{os.getpid()} {os.getppid()}").touch()
+        return super().verify(start, said)
+
+class KillsItsParent(Hotel):
+    id = "kills_its_parent"
+    def verify(self, start, said):
+        import os, signal
+        os.kill(os.getppid(), signal.SIGKILL)
+        return super().verify(start, said)
+
 class Dies(Hotel):
     id = "dies"
     def verify(self, start, said):
@@ -111,6 +125,27 @@ def test_a_process_that_dies_costs_its_finding_only(broken: None) -> None:
     found = {f.code: f for f in report.findings}
     assert found["TG103"].verdict == "passed"
     assert found["TG302"].verdict == "failed" and "exit code 7" in found["TG302"].says
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_workers_are_forks_of_one_process_that_is_not_the_caller(
+    broken: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parents = tmp_path / "parents"
+    parents.mkdir()
+    monkeypatch.setenv("PARENTS", str(parents))
+    target = "broken_worlds:TellsItsParent"
+    validate(target, only=("TG201", "TG302"), profile="quick", engine="processes", workers=2, progress=False)
+    seen = [tuple(map(int, path.name.split())) for path in parents.iterdir()]
+    assert len(seen) == 2 and len({parent for _, parent in seen}) == 1
+    assert os.getpid() not in {pid for pair in seen for pid in pair}
+
+
+def test_killed_coordinator_leaves_the_report_unfinished(broken: None) -> None:
+    target = "broken_worlds:KillsItsParent"
+    report = validate(target, only=("TG201",), profile="quick", engine="processes", workers=2, progress=False)
+    assert {f.code: f.verdict for f in report.findings} == {"TG001": "passed", "TG201": "unfinished"}
+    assert not report.passed
 
 
 def test_interrupting_prints_what_is_known_so_far() -> None:

@@ -18,7 +18,8 @@ errors files file_cache imports parsing terminal threads
 types statistics tables
 world score actions mixture schemas start_checks
 episode targets registration
-modules
+modules splits lookup
+admission
 registry
 adapters llm policies records rollout diagnose sandbox synthesize validate explore
 trainers route evaluate lab

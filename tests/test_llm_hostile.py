@@ -27,8 +27,9 @@ from mutants import machine
 from mutants.hotel import Hotel
 from mutants.leakage import GuestKnowsTheBill
 
-from trace_gym.sandbox import layers, scan
+from trace_gym.sandbox import layers
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES
+from trace_gym.sandbox.scan import scan
 from trace_gym.synthesize.llm_author import LlmAuthor
 from trace_gym.types import sha256
 

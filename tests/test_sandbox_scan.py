@@ -7,16 +7,18 @@ import re
 from pathlib import Path
 
 import pytest
+from honest_modules import HONEST
 from hostile import CASES, Case
 from test_layers import FOR_WORLDS
 
 from trace_gym import registry
-from trace_gym.sandbox import RULES, Fault, markdown, scan
+from trace_gym.sandbox import RULES, Fault, markdown
 from trace_gym.sandbox.allowed import BUILTINS, METHODS, MODULES, NEVER
 from trace_gym.sandbox.layers import layers_markdown
 from trace_gym.sandbox.names import TARGET_IMPORTS
 from trace_gym.sandbox.patterns import pattern_fault
 from trace_gym.sandbox.rules import MAX_CHARACTERS, MAX_FAULTS
+from trace_gym.sandbox.scan import scan
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = sorted((ROOT / "generated_envs").glob("[a-z]*.py"))
@@ -163,6 +165,16 @@ def test_a_fault_names_the_line_and_the_rule() -> None:
 )
 def test_what_environments_are_made_of_passes(places: dict[str, str]) -> None:
     assert scan(Case("legit", "does what environments do", "", "", tuple(places.items())).text()) == []
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_module_of_an_ordinary_author_passes(name: str) -> None:
+    assert scan(Case(name, "does what environments do", "", "", tuple(HONEST[name].items())).text()) == []
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_code_of_an_ordinary_author_compiles(name: str) -> None:
+    compile(Case(name, "", "", "", tuple(HONEST[name].items())).text(), name, "exec")
 
 
 @pytest.mark.parametrize(

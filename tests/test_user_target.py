@@ -23,7 +23,7 @@ from trace_gym.llm import Completion, Request
 from trace_gym.policies.scripted import Oracle
 from trace_gym.registration import VARIABLE
 from trace_gym.rollout import play
-from trace_gym.sandbox import scan
+from trace_gym.sandbox.scan import scan
 from trace_gym.synthesize import Terms, base, slots
 from trace_gym.synthesize.admission import CANDIDATES
 from trace_gym.synthesize.batch import Order, write_all

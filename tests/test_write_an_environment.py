@@ -9,7 +9,7 @@ import pytest
 from snippets import blocks, python, shell
 
 from trace_gym import registry
-from trace_gym.sandbox import scan
+from trace_gym.sandbox.scan import scan
 from trace_gym.validate import validate
 
 PAGE = "docs/write_an_environment.md"

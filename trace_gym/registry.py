@@ -6,19 +6,16 @@ That catches edits and accidents; it is no sandbox: loading an environment runs 
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 import re
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import Any
 
 from trace_gym import registration
+from trace_gym.admission import admit_file, described, is_admitted
 from trace_gym.episode import Episode
 from trace_gym.errors import (
     ConfigError,
@@ -28,14 +25,13 @@ from trace_gym.errors import (
     ScenarioError,
     TamperedEnv,
 )
-from trace_gym.file_cache import FileCache
-from trace_gym.files import write
+from trace_gym.lookup import entry_of, manifest_cards, mixture_cards, not_found, read_card
 from trace_gym.mixture import Mixture
 from trace_gym.modules import execute, file_bytes, file_sha256, fingerprint, loaded, world_at
-from trace_gym.parsing import first_fault
-from trace_gym.registration import Entry, add_folder, entries, folders, refresh
+from trace_gym.registration import add_folder, entries, folders, refresh
+from trace_gym.splits import SPLITS, seeds_of, split_of
 from trace_gym.targets.user import bases
-from trace_gym.types import Description, Manifest, Origin, Record, Report, Scenario, Spec, sha256
+from trace_gym.types import Description, Manifest, Origin, Report, Scenario, Spec, sha256
 from trace_gym.world import World
 
 __all__ = [
@@ -68,20 +64,10 @@ __all__ = [
     "world_at",
 ]
 
-SPLITS = {
-    "train": range(10**6),
-    "validate": range(10**6, 2 * 10**6),
-    "select": range(2 * 10**6, 3 * 10**6),
-    "test": range(3 * 10**6, 4 * 10**6),
-    "pretrain": range(4 * 10**6, 10**9),
-}
-"""Seeds of each split; they are disjoint, so what is trained on is never tested on."""
-
 DOMAINS = ("airline", "retail", "mixed")
 """Where an environment of tau2 may play: in one of its domains, or in either by turns of chance."""
 
 _log = logging.getLogger(__name__)
-_R = TypeVar("_R", bound=Record)
 _GYM_ID = re.compile(r"(?:trace_gym:)?trace/([a-z0-9-]+?)(?:-v(\d+))?")
 
 
@@ -102,7 +88,7 @@ def name_of(gym_id_or_name: str) -> str:
         EnvNotFound: There is no such environment or mixture, or not in that version.
     """
     m = _GYM_ID.fullmatch(gym_id_or_name)
-    entry = _entry(m[1].replace("-", "_") if m else gym_id_or_name)
+    entry = entry_of(m[1].replace("-", "_") if m else gym_id_or_name)
     if m and m[2] and int(m[2]) != entry.version:
         raise EnvNotFound(f"{gym_id_or_name} is not registered; the version here is {entry.gym_id}")
     return entry.name
@@ -129,7 +115,7 @@ def in_domain(name: str, domain: str) -> str:
 
 def gym_id(name: str) -> str:
     """The id for `gymnasium.make`, such as ``trace/tau2-precondition-v0``."""
-    return _entry(name).gym_id
+    return entry_of(name).gym_id
 
 
 def manifest(name: str) -> Manifest:
@@ -140,10 +126,10 @@ def manifest(name: str) -> Manifest:
         DuplicateEnv: Several files claim the name.
         ReadError: The manifest cannot be read, or is another environment's.
     """
-    entry = _entry(name)
+    entry = entry_of(name)
     if entry.module is None:
         raise EnvNotFound(f"{name} is a mixture of {', '.join(mixture(name).mixture)} and has no manifest of its own")
-    return _read(entry, _manifests)
+    return read_card(entry, manifest_cards)
 
 
 def manifests() -> list[Manifest]:
@@ -164,10 +150,10 @@ def mixture(name: str) -> Mixture:
         EnvNotFound: There is no such mixture.
         ReadError: Its file cannot be read.
     """
-    entry = _entry(name)
+    entry = entry_of(name)
     if entry.module is not None:
         raise EnvNotFound(f"{name} is an environment, not a mixture; the mixtures are {', '.join(mixtures())}")
-    return _read(entry, _mixtures)
+    return read_card(entry, mixture_cards)
 
 
 def module_path(name: str) -> Path:
@@ -178,7 +164,7 @@ def module_path(name: str) -> Path:
     """
     found = [p for folder in folders() if (p := folder / f"{name}.py").is_file()]
     if not found or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise _not_found(name)
+        raise not_found(name)
     return found[0]
 
 
@@ -194,7 +180,7 @@ def load(name: str) -> type[World]:
     """
     name = name_of(name)
     card = manifest(name)
-    module = _entry(name).module
+    module = entry_of(name).module
     assert module is not None  # manifest() refuses mixtures
     mend = f"to check it and admit it as it is: trace-gym validate {name} --admit"
     try:
@@ -226,7 +212,7 @@ def episode(scenario: Scenario | str, **options: Any) -> Episode:
 
 def part_of(scenario: Scenario) -> Scenario:
     """The scenario itself, or the part's scenario that a mixture's stands for."""
-    entry = _entry(scenario.env)
+    entry = entry_of(scenario.env)
     if entry.module is not None:
         return scenario
     if scenario.level >= (count := level_count(scenario.env)):
@@ -248,7 +234,7 @@ def home() -> Path:
 
 def level_count(name: str) -> int:
     """How many levels an environment has; for a mixture, those that all of its parts have."""
-    if _entry(name).module is not None:
+    if entry_of(name).module is not None:
         return manifest(name).levels
     return min(manifest(part).levels for part in mixture(name).mixture)
 
@@ -264,7 +250,7 @@ def scenarios(
         ConfigError: There is no such split, or it has not as many seeds.
         ScenarioError: A level does not exist.
     """
-    seeds, count = _seeds(split), level_count(name_of(env))
+    seeds, count = seeds_of(split), level_count(name_of(env))
     chosen = list(range(count)) if levels is None else list(levels)
     if wrong := [level for level in chosen if level not in range(count)] or not chosen:
         raise ScenarioError(f"{env} has levels 0 to {count - 1}; asked for {wrong if chosen else 'none'}")
@@ -277,18 +263,6 @@ def scenarios(
 def level_for(env: str, seed: int) -> int:
     """A level for a seed alone, the same for ever: for callers who name a seed and no level."""
     return Random(f"{env}/{seed}").randrange(level_count(env))
-
-
-def split_of(scenario: Scenario) -> str:
-    """The split that a scenario's seed belongs to.
-
-    Raises:
-        ScenarioError: The seed is beyond every split.
-    """
-    for name, seeds in SPLITS.items():
-        if scenario.seed in seeds:
-            return name
-    raise ScenarioError(f"{scenario} belongs to no split; seeds end at {10**9 - 1}")
 
 
 def admit(
@@ -324,130 +298,4 @@ def admit(
     """
     is_path = isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".py")
     path = Path(name_or_path).expanduser().resolve() if is_path else module_path(str(name_or_path))
-    source = file_bytes(path)
-    found = description or _described(path, source)
-    if spec is None and (known := _card_of(path, sha256(source))):
-        author, spec, template_sha256 = known.author, known.spec, known.template_sha256
-        origin, mix = known.origin, known.mix
-    made = Manifest(
-        id=found.id,
-        version=registration.version_in(path.with_suffix(".json")),
-        capability=found.capability,
-        target=found.target,
-        levels=found.levels,
-        title=spec.title if spec else found.title,
-        spec=spec,
-        spec_sha256=spec.sha256 if spec else "",
-        module_sha256=sha256(source),
-        base_sha256=found.base_sha256,
-        template_sha256=template_sha256,
-        author=author,
-        fingerprint=found.fingerprint,
-        origin=origin,
-        mix=mix,
-        report=report.summary().model_copy(update={"env": found.id}),  # where it lay when it was checked says nothing
-    )
-    write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
-    refresh()
-    return made
-
-
-def described(world: type[World]) -> Description:
-    """Return what a manifest says of a world. It runs the world's code, so it belongs into the sandbox.
-
-    Raises:
-        ConfigError: Its levels do not count from 0.
-        EnvBug: It does not generate.
-    """
-    if world.levels != range(len(world.levels)) or not world.levels:
-        raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
-    return Description(
-        id=world.id,
-        capability=world.capability,
-        target=world.target,
-        levels=len(world.levels),
-        title=_title(world),
-        base_sha256=bases.base_sha256(world),
-        fingerprint=fingerprint(world),
-    )
-
-
-def _title(world: type[World]) -> str:
-    """Return the first line of a world's docstring, or an empty string for the one that `dataclass` generates."""
-    text = (world.__doc__ or "").strip()
-    return "" if text.startswith(f"{world.__name__}(") else text.partition("\n")[0][:2000]
-
-
-def is_admitted(module: str | os.PathLike[str]) -> bool:
-    """Whether the manifest beside a module file admits exactly these bytes, so that the module may run anywhere.
-
-    Raises:
-        ReadError: The module cannot be read.
-    """
-    path = Path(module).expanduser().resolve()
-    card = _card_of(path, sha256(file_bytes(path)))
-    return card is not None and card.id == path.stem and card.report.passed
-
-
-def _described(path: Path, source: bytes) -> Description:
-    """The description of a module that is not admitted yet.
-
-    The sandbox is a higher layer, which imports this module; it is imported by name when it is needed.
-    """
-    made: Description = import_module("trace_gym.sandbox.unadmitted").describe(path, source)
-    return made
-
-
-def _card_of(module: Path, digest: str) -> Manifest | None:
-    """The manifest beside a module, if it is readable and of these very bytes."""
-    try:
-        card = Manifest.model_validate_json(module.with_suffix(".json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    return card if card.module_sha256 == digest else None
-
-
-def _entry(name: str) -> Entry:
-    if name not in entries:
-        refresh()  # another process may have written it
-    if (entry := entries.get(name)) is None:
-        raise _not_found(name)
-    if entry.rivals:
-        raise DuplicateEnv(registration.duplicate(entry))
-    return entry
-
-
-def _not_found(name: str) -> EnvNotFound:
-    for folder in folders():
-        if re.fullmatch(r"[a-z][a-z0-9_]*", name) and (path := folder / f"{name}.py").is_file():
-            return EnvNotFound(f"{path} has no manifest; to check and admit it: trace-gym validate {name} --admit")
-    near = difflib.get_close_matches(name, entries, n=3, cutoff=0.5)
-    searched = ", ".join(map(str, folders()))
-    known = f"trace-gym list shows the {len(entries)} that there are." if entries else "there is none at all."
-    hint = f"did you mean {' or '.join(near)}?" if near else known
-    return EnvNotFound(
-        f"no environment is called {name!r}; {hint} Searched {searched}; name more folders in {registration.VARIABLE}"
-    )
-
-
-def _seeds(split: str) -> range:
-    if split not in SPLITS:
-        raise ConfigError(f"{split!r} is no split; expected one of {', '.join(SPLITS)}")
-    return SPLITS[split]
-
-
-_manifests = FileCache(Manifest.model_validate_json)
-_mixtures = FileCache(Mixture.model_validate_json)
-
-
-def _read(entry: Entry, read: Callable[[Path], _R]) -> _R:
-    kind = "manifest" if entry.module else "mixture"
-    admit = f", or write a new one: trace-gym validate {entry.module} --admit" if entry.module else ""
-    try:
-        made = read(entry.card)
-    except (OSError, ValueError) as error:
-        fault = first_fault(error) if isinstance(error, ValidationError) else error
-        raise ReadError(f"{entry.card} is not a valid {kind} ({fault}). Restore or delete it{admit}") from None
-    if (claimed := getattr(made, "id", None)) != entry.name:
-        raise ReadError(f"{entry.card} is the card of {claimed!r}; expected {entry.name!r}, after the file's name")
-    return made
+    return admit_file(path, report, author, spec, template_sha256, origin, mix, description)

@@ -20,12 +20,13 @@ from authored.writing import written_out
 from trace_gym.errors import RejectedEnv
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.llm import Completion, Request
-from trace_gym.sandbox import Limits, Sandbox
+from trace_gym.sandbox import Limits, Sandbox, check
+from trace_gym.sandbox.scan import scan as scan_here
 from trace_gym.synthesize import Terms, synthesize
 from trace_gym.synthesize.admission import CANDIDATES
 from trace_gym.synthesize.llm_author import LlmAuthor
 from trace_gym.types import Spec
-from trace_gym.validate.context import NOTHING
+from trace_gym.validate.context import NOTHING, Given
 from trace_gym.world import World
 
 SMALL = ("TG001", "TG101", "TG201", "TG205", "TG402")
@@ -57,8 +58,13 @@ class Parrot:
 
 @contextmanager
 def one_sandbox(limits: Limits) -> Iterator[None]:
-    """Check all candidates in one sandbox, which costs one start."""
-    with Sandbox(limits) as box, mock.patch("trace_gym.synthesize.rounds.confined_validate", box.validate):
+    """Check all candidates in one sandbox, and scan them in this process, which saves a start for each."""
+    rounds = "trace_gym.synthesize.rounds"
+    with (
+        Sandbox(limits) as box,
+        mock.patch(f"{rounds}.confined_validate", box.validate),
+        mock.patch(f"{rounds}.scan", scan_here),
+    ):
         yield
 
 
@@ -111,6 +117,8 @@ def present_mutant(made: type[World], code: str, folder: Path) -> str:
         folder: Where it would go.
     """
     text, given = written_out(made), getattr(made, "given", NOTHING)
+    if given.policy:
+        return _refused_with_policy(text, code, given, folder)
     tries = (("quick", code), ("gate", code), ("gate", "")) if code else (("gate", ""),)
     for profile, only in tries:
         terms = Terms(profile, workers=1, only=(only,) if only else None, given=given)
@@ -120,6 +128,16 @@ def present_mutant(made: type[World], code: str, folder: Path) -> str:
         if only:  # one property proves nothing about a module
             shutil.rmtree(place, ignore_errors=True)
     return ""
+
+
+def _refused_with_policy(text: str, code: str, given: Given, folder: Path) -> str:
+    """Return how a module was refused by a property that needs a policy, which acts outside of the sandbox."""
+    folder.mkdir(parents=True)
+    path = folder / f"{_spec(text).id}.py"
+    path.write_text(text)
+    report = check(path, only=(code,), given=given)
+    path.unlink()
+    return next((f"{path.stem} was rejected: {f.code} {f.says}" for f in report.findings if not f.passed), "")
 
 
 def present_hostile(case: Case, folder: Path, outside: Path, port: int, author: type[LlmAuthor] = Verbatim) -> str:

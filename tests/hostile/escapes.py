@@ -149,10 +149,10 @@ case(
     "assembles a template that looks into values, and has the target's base world fill it in",
     "",
     "cannot fill in",
-    imports="from dataclasses import asdict\nfrom trace_gym.targets.tau2.airline import AirlineDesk",
-    top="@dataclass(kw_only=True)\nclass Mine(AirlineDesk):\n    pass",
+    imports="from trace_gym.targets.tau2.airline import AirlineDesk",
+    top="def helper() -> None:\n    return None\n\n\n@dataclass(kw_only=True)\nclass Mine(AirlineDesk):\n    pass",
     opening="""
-mine = Mine(customer=asdict)
+mine = Mine(customer=helper)
 mine.wording = "{user._" + "_globals_" + "_[sys].modules[os].environ}"
 return mine.opening()
 """,
@@ -163,12 +163,12 @@ case(
     "",
     "cannot fill in",
     imports="from trace_gym.targets.tau2.retail import RetailDesk",
-    top="@dataclass(kw_only=True)\nclass Mine(RetailDesk):\n    def who(self):\n        return asdict",
+    top="def helper() -> None:\n    return None\n\n\n"
+    "@dataclass(kw_only=True)\nclass Mine(RetailDesk):\n    def who(self):\n        return helper",
     opening="""
 mine = Mine(wording="{who._" + "_globals_" + "_}")
 return mine.opening()
 """,
-    future="from dataclasses import asdict",
 )
 for name, change in {
     "tuple": "_, rng.random = 1, lambda: 0.5",

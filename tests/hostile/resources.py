@@ -304,9 +304,15 @@ case("levels_without_end", "has a thousand million levels", "literal", "", level
 case(
     "levels_by_product",
     "has a thousand million levels, computed",
+    "literal",
+    levels="range(100_000 * 100_000)",
+)
+case(
+    "levels_by_sum",
+    "has more levels than a report could list, computed where the gate does not follow",
     "",
     "levels is range",
-    levels="range(100_000 * 100_000)",
+    levels="range(sum([100_000] * 100_000))",
 )
 case("power_tower", "computes a number that fits nowhere", "literal", "", generate="9 ** 9 ** 9")
 case("computed_shift", "shifts by what it computed", "literal", "", generate="1 << rng.randrange(10**12)")

@@ -61,7 +61,7 @@ METHODS = _words(
     "append clear copy extend insert pop remove reverse sort fromkeys get items keys popitem setdefault update values",
     "add difference difference_update discard intersection intersection_update isdisjoint issubset issuperset",
     "symmetric_difference symmetric_difference_update union most_common elements total subtract appendleft popleft",
-    "extendleft rotate move_to_end new_child from_iterable",
+    "extendleft rotate move_to_end from_iterable",
     # numbers, and the generator that `generate` is given
     "bit_count bit_length is_integer choice choices expovariate gauss getrandbits randint random randrange sample",
     "shuffle triangular uniform",
@@ -101,7 +101,7 @@ NEVER = (
 
 MODULES: dict[str, frozenset[str]] = {
     "__future__": _words("annotations"),
-    "collections": _words("ChainMap Counter OrderedDict defaultdict deque"),
+    "collections": _words("Counter OrderedDict defaultdict deque"),  # a ChainMap changes what it was handed
     "collections.abc": frozenset(collections.abc.__all__),
     "dataclasses": _words("KW_ONLY asdict astuple dataclass field replace"),
     "datetime": _words("date datetime time timedelta"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from trace_gym.sandbox.owners import CHOOSERS, CONTAINERS, DRAWERS, MADE, OWN, PARTS, Owners, Sources, results
+from trace_gym.sandbox.handing import CHOOSERS, CONTAINERS, DRAWERS, PARTS
+from trace_gym.sandbox.owners import MADE, OWN, Owners, Sources, results
 from trace_gym.sandbox.scopes import Origin, Where, keys_of, unpacked
 
 Report = Callable[[ast.AST, str, str], None]
@@ -91,7 +93,8 @@ class Changes:
     def made(self, node: ast.Call) -> None:
         """Note what the fields of an object lead to that a call makes."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name != "cls" and name not in self._fields and name != "replace":
+        is_replace = name == "replace" or self.where.resolve(node.func) is replace
+        if name != "cls" and name not in self._fields and not is_replace:
             return
         for keyword in node.keywords:
             fields = [keyword.arg] if keyword.arg else self._fields_of(name)

@@ -1,8 +1,8 @@
 """Validate a module where it can do no harm: in processes that are confined, watched, and ended as a whole.
 
-`Sandbox` holds the keeper process, so that several modules cost one start; `confined_validate` is for one. Neither
-loads the module here. What comes back is a `Report`, put together from what the harness told from inside, and only as
-far as it is consistent with what was asked.
+`Sandbox` holds the keeper process, so that several modules cost one start. It does not load the module here. What comes
+back is a `Report`, put together from what the harness told from inside, and only as far as it is consistent with what
+was asked.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -275,50 +274,3 @@ def _deadline(options: Mapping[str, Any]) -> float | None:
     """Seconds after which the keeper ends a job; an engine of processes ends it earlier and names what hangs."""
     budget: float | None = options["budget"]
     return budget if budget is None or options.get("engine", "here") == "here" else budget + LATE
-
-
-def confined_validate(
-    path: str | os.PathLike[str],
-    *,
-    profile: str = "gate",
-    budget: float | None = None,
-    limits: Limits | None = None,
-    require: Collection[str] = (),
-    **options: Any,
-) -> Report:
-    """Check one module file in a sandbox of its own.
-
-    Args:
-        path: The module.
-        profile: How thoroughly.
-        budget: Seconds after which the rest is unfinished.
-        limits: What it may use.
-        require: Layers without which it is not run.
-        options: The other arguments of `Sandbox.validate`.
-
-    Raises:
-        ReadError: The module cannot be read.
-        ConfigError: Something that is asked for does not exist, or a required layer is missing.
-    """
-    with Sandbox(limits, require=require) as sandbox:
-        return sandbox.validate(path, profile=profile, budget=budget, **options)
-
-
-def layers() -> list[Layer]:
-    """The layers of the sandbox, with those that this machine has."""
-    with Sandbox(isolated=False) as sandbox:
-        return sandbox.layers
-
-
-def require_isolation() -> None:
-    """Check that unadmitted code can be run at all, before anything is spent on writing it.
-
-    Raises:
-        SandboxError: This machine cannot isolate files and network, and the user has not permitted that.
-    """
-    refuse_without_isolation(_known_layers())
-
-
-@lru_cache(maxsize=1)
-def _known_layers() -> tuple[Layer, ...]:
-    return tuple(layers())

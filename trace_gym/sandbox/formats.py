@@ -10,6 +10,7 @@ from typing import Any
 
 from trace_gym.sandbox.names import UNKNOWN
 from trace_gym.sandbox.scopes import Where
+from trace_gym.sandbox.sizes import width_faults
 from trace_gym.sandbox.tables import depth, is_mutable, is_only_read
 
 _FIELD = re.compile(r"[A-Za-z_]\w*|\d*")
@@ -74,6 +75,8 @@ def _walking(template: str) -> str:
                 return f"looks into a value: {{{field}}}"
             if spec and "{" in spec:
                 return f"has a field inside of a field: {spec}"
+            if wide := next(width_faults(spec or ""), ""):
+                return f"has a field that is too wide ({wide})"
     except ValueError as error:
         return f"is no template ({error})"
     return ""

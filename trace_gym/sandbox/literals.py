@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from trace_gym.sandbox.allowed import DUNDERS, MEANT, NODES, PLAIN
-from trace_gym.sandbox.rules import MAX_EXPONENT, MAX_INT, MAX_ITEMS, MAX_REPEATS, MAX_STRING, Fault
+from trace_gym.sandbox.rules import MAX_EXPONENT, MAX_INT, MAX_ITEMS, MAX_STRING, Fault
 
 _DUNDER = re.compile(r"__\w+__")
 _WALK = re.compile(r"\{\w*[.\[][^{}]*\}")
@@ -84,19 +84,4 @@ def _size(node: ast.AST) -> str:
             small = isinstance(right, ast.Constant) and isinstance(right.value, (int, float))
             if not small or right.value > MAX_EXPONENT:  # type: ignore[attr-defined]  # small says it is a constant
                 return f"an exponent or shift that is no number up to {MAX_EXPONENT}"
-        case ast.BinOp(op=ast.Mult(), left=ast.Constant(value=a), right=ast.Constant(value=b)):
-            return _repeated(a, b) or _repeated(b, a)
-        case ast.BinOp(op=ast.Mult(), left=ast.List() | ast.Tuple(), right=ast.Constant(value=b)):
-            return _repeated("", b)
-        case ast.Call(func=ast.Name(id="range"), args=args) if any(_large(a) for a in args):
-            return f"a range beyond {MAX_REPEATS}"
     return ""
-
-
-def _repeated(sequence: object, times: object) -> str:
-    large = isinstance(sequence, str) and isinstance(times, int) and times > MAX_REPEATS
-    return f"a sequence repeated {times} times; at most {MAX_REPEATS}" if large else ""
-
-
-def _large(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > MAX_REPEATS

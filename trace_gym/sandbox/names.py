@@ -41,6 +41,8 @@ class Names:
     """Those that may be assigned to."""
     constants: set[str] = field(default_factory=set)
     """Class attributes that are no fields."""
+    members: dict[str, list[ast.expr]] = field(default_factory=dict)
+    """Class attributes with the values that classes of the module give them."""
     tables: set[str] = field(default_factory=set)
     """Class attributes of the target that are tables, which all its worlds share."""
     faults: list[Fault] = field(default_factory=list)
@@ -140,6 +142,9 @@ def _class(node: ast.ClassDef, found: Names) -> None:
     for line in node.body:
         own = set(bound(line))
         found.attributes |= own
+        if isinstance(line, (ast.Assign, ast.AnnAssign)) and line.value is not None:
+            for name in own:
+                found.members.setdefault(name, []).append(line.value)
         if isinstance(line, ast.AnnAssign) and "ClassVar" not in ast.unparse(line.annotation):
             found.fields |= own
         else:

@@ -13,35 +13,15 @@ from types import ModuleType
 from typing import Any
 
 from trace_gym.sandbox.allowed import METHODS
+from trace_gym.sandbox.handing import BY_KEY, CHOOSERS, CONTAINERS, DRAWERS, PARTS, SETTINGS
 from trace_gym.sandbox.names import UNKNOWN
-from trace_gym.sandbox.scopes import Bindings, Comprehension, Where, parameters, part_of
+from trace_gym.sandbox.scopes import PART, Bindings, Comprehension, Where, parameters, part_of
 
 Sources = frozenset[str]
-Key = tuple[int, str, bool]
-"""A scope or a function, a name, and whether what it holds is asked for."""
+Key = tuple[int, str, str]
+"""A scope or a function, a name, and the method of `Owners` that looks at its values."""
 OWN, MADE, FOREIGN = "self", "", "?"
 NEW, ELSEWHERE = frozenset({MADE}), frozenset({FOREIGN})
-
-CONTAINERS = frozenset(
-    {
-        *("dict", "enumerate", "filter", "frozenset", "iter", "list", "map", "range", "reversed", "set", "slice"),
-        *("sorted", "tuple", "zip"),
-    }
-)
-"""Builtins that make a container of what they are given."""
-CHOOSERS = frozenset({"cast", "max", "min", "next", "vars"})
-"""Functions that hand out what they are given, or a part of it."""
-SETTINGS = frozenset({"key", "reverse", "start", "strict"})
-"""Their arguments that are not handed out."""
-DRAWERS = frozenset({"choice", "choices", "sample"})
-"""Methods of the generator that hand out parts of their argument."""
-PARTS = frozenset(
-    {
-        *("copy", "difference", "elements", "fromkeys", "get", "items", "keys", "most_common", "pop", "popitem"),
-        *("popleft", "setdefault", "union", "values"),
-    }
-)
-"""Methods of plain containers that hand out their parts."""
 
 
 class Owners:
@@ -71,7 +51,15 @@ class Owners:
         """The sources of the object that an expression stands for."""
         match node:
             case ast.Name(id=name):
-                return self._of_name(name, parts=False)
+                return self._of_name(name, self.of)
+            case ast.Subscript(slice=ast.Constant(kind="value"), value=ast.Subscript(value=ast.Call(func=items))):
+                plain = isinstance(items, ast.Attribute) and items.attr not in self.methods
+                return (
+                    self.values(items.value) if plain and isinstance(items, ast.Attribute) else self.parts(node.value)
+                )
+            case ast.Subscript(value=value, slice=at) if not (isinstance(at, ast.Constant) and at.kind == PART):
+                found = self.where.resolve(node)
+                return self.values(value) if found is UNKNOWN else _of_import(found)
             case ast.Attribute(value=value) | ast.Subscript(value=value):
                 found = self.where.resolve(node)
                 return self.parts(value) if found is UNKNOWN else _of_import(found)
@@ -91,7 +79,7 @@ class Owners:
         """The sources of what an object holds, however deep."""
         match node:
             case ast.Name(id=name):
-                return self._of_name(name, parts=True)
+                return self._of_name(name, self.parts)
             case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values):
                 return NEW | self._all(values) | self._within(values)
             case ast.Dict(keys=keys, values=values):
@@ -111,13 +99,31 @@ class Owners:
                 return self._of_call(node, parts=True)
         return self.of(node)
 
+    def values(self, node: ast.AST) -> Sources:
+        """Return the sources of what a look-up in a container may find, however deep. The container's keys are not.
+
+        A key that is hashable by its identity can be changed, so `parts` includes the keys.
+        """
+        match node:
+            case ast.Name(id=name):
+                return self._of_name(name, self.values)
+            case ast.Dict(values=values) if all(key is not None for key in node.keys):
+                return NEW | self._all(values) | self._within(values)
+            case ast.DictComp(value=value):
+                return self._of_comprehension(node, [value])
+            case ast.IfExp(body=one, orelse=other):
+                return self.values(one) | self.values(other)
+            case ast.BoolOp(values=values):
+                return NEW.union(*map(self.values, values))
+        return self.parts(node)
+
     def _all(self, nodes: Iterable[ast.AST]) -> Sources:
         return frozenset().union(*(self.of(n) for n in nodes))
 
     def _within(self, nodes: Iterable[ast.AST]) -> Sources:
         return NEW.union(*(self.parts(n) for n in nodes))
 
-    def _of_name(self, name: str, parts: bool) -> Sources:
+    def _of_name(self, name: str, look: Callable[[ast.AST], Sources]) -> Sources:
         if name == "self":
             return frozenset({OWN})
         imported = self.where.resolve(ast.Name(name))
@@ -127,7 +133,6 @@ class Owners:
             return ELSEWHERE
         depth = next((n for n in range(len(self.where.scopes), 0, -1) if name in self.where.scopes[n - 1]), 0)
         scopes = self.where.scopes[:depth]
-        look = self.parts if parts else self.of
 
         def found() -> Iterator[Sources]:
             for value in self.where.bound(name):
@@ -136,7 +141,7 @@ class Owners:
                 elif not (isinstance(value, ast.arg) and _is_scalar(value.annotation)):
                     yield frozenset({name})
 
-        return self._once((id(scopes[-1]) if scopes else 0, name, parts), scopes, found)
+        return self._once((id(scopes[-1]) if scopes else 0, name, look.__name__), scopes, found)
 
     def _once(self, key: Key, scopes: list[Bindings], found: Callable[[], Iterator[Sources]]) -> Sources:
         """What is found in other scopes, looked for once in each round: names may lead back to themselves."""
@@ -160,9 +165,10 @@ class Owners:
                 self._final |= self._seen
                 return made
 
-    def _of_comprehension(self, node: Comprehension) -> Sources:
+    def _of_comprehension(self, node: Comprehension, values: list[ast.expr] | None = None) -> Sources:
         self.where.scopes = [*self.where.scopes, self.where.scope(node)]
-        values = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        if values is None:
+            values = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         found = self._all(values) | self._within(values)
         self.where.scopes = self.where.scopes[:-1]
         return found
@@ -206,10 +212,15 @@ class Owners:
         is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
         is_class = isinstance(value, ast.Name) and (value.id == "cls" or self._is_class(value.id))
         holder = frozenset({OWN, MADE}) if is_super else NEW if is_class else self.parts(value)
-        if attr in self.methods and not is_super:
-            return self._of_own(node, self.methods[attr], holder)
+        if attr in BY_KEY and attr not in self.methods and not (is_super or is_class):
+            has_key = bool(node.args) and not isinstance(node.args[0], ast.Starred)
+            holder, given = self.values(value), given[has_key:]
+        # A method of the module may bear the name of a method of dicts, and be called on either.
+        found = self._of_own(node, self.methods[attr], holder) if attr in self.methods and not is_super else None
         if attr in PARTS:
-            return holder | self._all(given) | self._within(given)
+            return holder | self._all(given) | self._within(given) | (found or NEW)
+        if found is not None:
+            return found
         if attr in self.where.names.attributes or isinstance(self.where.resolve(value), type) or is_super:
             return NEW | holder
         return NEW if attr in METHODS else ELSEWHERE
@@ -240,7 +251,7 @@ class Owners:
     def returned(self, function: ast.FunctionDef) -> Sources:
         """The sources of what a function returns or yields, in terms of its parameters."""
         values = results(function.body)
-        key = (id(function), "", False)
+        key = (id(function), "", "")
         return self._once(key, [self.where.scope(function)], lambda: (self.of(v) | self.parts(v) for v in values))
 
 

@@ -36,3 +36,9 @@ def class_position(node: ast.AST, parents: dict[int, ast.AST], where: Where) -> 
                 arg is node and ARGUMENTS.get(named) == at for at, arg in enumerate(args)
             )
     return isinstance(parent, ast.Call)
+
+
+def function_position(node: ast.AST, parents: dict[int, ast.AST], where: Where) -> bool:
+    """Return whether an imported function at a node is called by a builtin that calls it and keeps nothing."""
+    keyword = isinstance(parents.get(id(node)), ast.keyword) and getattr(parents[id(node)], "arg", "") == "key"
+    return keyword or class_position(node, parents, where)

@@ -15,6 +15,8 @@ MAX_ITEMS = 2_000
 MAX_REPEATS = 100_000
 """Constant lengths of a range, and of a sequence that is repeated."""
 MAX_EXPONENT = 64
+MAX_NUMBER = 10**100
+"""A number that is computed from constants."""
 MAX_FAULTS = 50
 """Faults that are told at once."""
 
@@ -25,7 +27,8 @@ RULES: dict[str, str] = {
     "statement": "Plain statements at their places: imports, constants, functions and classes at the top, no imports "
     "and classes inside of functions; no async, with, global, finally, and no del of attributes.",
     "literal": f"Numbers up to {MAX_INT:.0e}, strings up to {MAX_STRING} characters, displays up to {MAX_ITEMS} items, "
-    f"constant exponents up to {MAX_EXPONENT}, constant repetitions up to {MAX_REPEATS}.",
+    f"constant exponents up to {MAX_EXPONENT}. If constants determine the length of a sequence, a range or a width in "
+    f"a format, it is at most {MAX_REPEATS}; if they determine a number, it is at most {MAX_NUMBER:.0e}.",
     "import": "Only the modules of a world, its target's and a few pure ones, name by name; an imported name is not "
     "bound again.",
     "builtin": "Only builtins that compute; none that run code, look inside of objects, or touch files and streams; "
@@ -42,11 +45,14 @@ RULES: dict[str, str] = {
     "assignment": "Only declared fields and items of `self`, of what is reached from it, and of objects that the "
     "function made are assigned to; never those of a parameter, a method, a class, or `self` itself.",
     "shared-state": "What is imported, and what stands in the module or in a class, is not changed, nor by `+=`.",
-    "value": "An imported module is only looked into; a class is only called, looked into, inherited from, "
-    "or tested for, and is no value, key or element; a form of typing stands in annotations; `field` "
-    "makes defaults in a dataclass.",
-    "exception": "Only named, ordinary exceptions are caught, so that whoever stops the module is obeyed; never "
-    "StopIteration.",
+    "value": "Modules, classes, types and imported functions are not values: they are not assigned, stored, or passed "
+    "as arguments. Modules are used only for attribute access. Classes are used only in calls, attribute access, "
+    "base-class lists, `isinstance` and `except`, and as the first argument of `map` and `filter`. Types from `typing` "
+    "are used only in annotations, and `field` only for defaults in a dataclass. Imported functions are called, or "
+    "passed as a `key` or as the first argument of `map` or `filter`.",
+    "exception": "An `except` clause names the exceptions that it catches. Each of them is ToolError, an ordinary "
+    "builtin exception such as KeyError, or an exception class of the module. BaseException, Exception and "
+    "StopIteration are not caught, because a module could then ignore the exception that stops it.",
     "annotation": "Annotations are types and nothing else, in strings too, as they are evaluated.",
     "format": "`format` is called on constant templates, which are only read, and templates name their values "
     "without looking into them.",

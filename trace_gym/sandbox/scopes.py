@@ -21,6 +21,8 @@ Bindings = dict[str, list[Origin]]
 
 PART = "part"
 """The kind of constant with which a part is looked up that may be a key as well."""
+VALUE = "value"
+"""The kind of constant with which the value is taken from a pair of a key and a value."""
 LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
 """Methods that hand out what they were asked about, or a part of it."""
 
@@ -42,8 +44,30 @@ def bindings_of(node: Function | Comprehension) -> Bindings:
         made = [pair for g in node.generators for pair in _unpacked(g.target, part_of(g.iter))]
     for name, value in made:
         found.setdefault(name, []).append(value)
-    for name, value in _added(node):  # only to names of this scope
-        found.get(name, []).append(value)
+    sources = {name: {root for o in origins if o is not None for root in _roots(o)} for name, origins in found.items()}
+    for name, value in _added(node):  # only to names of this scope, and to what these are other names of
+        for reached in _reached(name, sources):
+            found[reached].append(value)
+    return found
+
+
+def _roots(node: ast.AST) -> Iterator[str]:
+    """Yield the names of the object that an expression stands for."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
+            yield from (*_roots(one), *_roots(other))
+
+
+def _reached(name: str, sources: dict[str, set[str]]) -> set[str]:
+    """Return the names of a scope that may stand for the same object as `name`."""
+    found, waiting = set[str](), [name]
+    while waiting:
+        if (one := waiting.pop()) in sources and one not in found:
+            found.add(one)
+            waiting += sources[one]
+            waiting += [other for other, names in sources.items() if one in names]
     return found
 
 
@@ -81,7 +105,9 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             case ast.Assign(targets=targets, value=value):
                 pairs = [pair for target in targets for pair in unpacked(target, value)]
                 changed = [(one, v) for one, v in pairs if not isinstance(one, ast.Name)]
-                yield from ((_root(one), holding(v)) for one, value in changed for v in (value, *keys_of(one)))
+                for one, value in changed:
+                    yield _root(one), holding(value)
+                    yield from _keyed(one)
             case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value):
                 values = [value]
             case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value):
@@ -90,8 +116,12 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 values = [value]
             case ast.Call(func=ast.Attribute(value=into, attr=attr)) if attr in MUTATORS:
                 values = [*part.args, *(k.value for k in part.keywords)]
+                if attr == "setdefault" and isinstance(into, ast.Name) and not any(map(_is_starred, part.args)):
+                    yield from ((into.id, holding_key(key)) for key in values[:1])
+                    values = values[1:]
         if values:
-            yield from ((_root(into), holding(value)) for value in (*values, *keys_of(into)))
+            yield from ((_root(into), holding(value)) for value in values)
+            yield from _keyed(into)
 
 
 def _root(node: ast.expr) -> str:
@@ -99,6 +129,27 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, (ast.Subscript, ast.Starred)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _keyed(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the container that an item belongs to with each key on the way to the item.
+
+    The last key is one of the container itself; the others are keys of what it holds.
+    """
+    keys = list(keys_of(node))
+    own = _is_item_of_a_name(node)
+    yield from ((_root(node), holding(key)) for key in (keys[:-1] if own else keys))
+    yield from ((_root(node), holding_key(key)) for key in (keys[-1:] if own else ()))
+
+
+def _is_item_of_a_name(node: ast.expr) -> bool:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
 
 
 def keys_of(node: ast.expr) -> Iterator[ast.expr]:
@@ -114,6 +165,11 @@ def holding(value: ast.expr) -> ast.expr:
     return ast.BinOp(ast.List([value], ast.Load()), ast.Add(), ast.List([ast.Starred(value, ast.Load())], ast.Load()))
 
 
+def holding_key(key: ast.expr) -> ast.expr:
+    """Return an expression that stands for a new container with a key and a value of no interest."""
+    return ast.Dict([key], [ast.Constant(None)])
+
+
 def part_of(value: ast.expr) -> ast.expr:
     """An expression that stands for a part of a value, whichever it is."""
     return ast.Subscript(value, ast.Constant(0, kind=PART), ast.Load())
@@ -127,6 +183,12 @@ def unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.
         ) == len(values) and not any(isinstance(n, ast.Starred) for n in (*names, *values)):
             for one, other in zip(names, values, strict=True):
                 yield from unpacked(one, other)
+        case (
+            ast.Tuple(elts=[key, item]),
+            ast.Subscript(value=ast.Call(func=ast.Attribute(attr="items"), args=[]), slice=ast.Constant(kind="part")),
+        ) if not isinstance(key, ast.Starred) and not isinstance(item, ast.Starred):
+            yield from unpacked(key, part_of(value))
+            yield from unpacked(item, ast.Subscript(value, ast.Constant(1, kind=VALUE), ast.Load()))
         case ((ast.Tuple(elts=names) | ast.List(elts=names)), _):
             for one in names:
                 yield from unpacked(one, part_of(value))

@@ -9,6 +9,7 @@ from trace_gym import world
 from trace_gym.sandbox.allowed import AT_THE_TOP, DUNDERS, EXCEPTIONS, IN_A_CLASS
 from trace_gym.sandbox.annotations import is_alias, type_faults
 from trace_gym.sandbox.expressions import Expressions
+from trace_gym.sandbox.lasting import makes_iterator
 from trace_gym.sandbox.names import bound, is_record_base
 from trace_gym.sandbox.scopes import parameters, part_of
 from trace_gym.sandbox.tables import depth
@@ -94,7 +95,20 @@ class Statements(Expressions):
 
     # Assignments
 
+    def _lasts(self, node: ast.Assign | ast.AnnAssign) -> None:
+        """Refuse an iterator that all episodes would read from."""
+        if node.value is None or not isinstance(self.parent(node), (ast.Module, ast.ClassDef)):
+            return
+        imports = self.names.imports.items()
+        iterators = [n for n, v in imports if "itertools" in (getattr(v, "__module__", ""), getattr(v, "__name__", ""))]
+        if makes_iterator(node.value, self.changes.owners.functions, iterators):
+            says = (
+                f"found the iterator {ast.unparse(node.value)[:60]}, which all episodes would share, expected a tuple"
+            )
+            self.fault(node, "shared-state", f"{says}. Write tuple(...), or make it in a method")
+
     def visit_Assign(self, node: ast.Assign) -> None:
+        self._lasts(node)
         for target in node.targets:
             self.changes.assigned(target, node.value)
             self.visit(target)
@@ -103,6 +117,7 @@ class Statements(Expressions):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self._type(node.annotation)
+        self._lasts(node)
         if node.value is not None:
             self.changes.assigned(node.target, node.value)
         if node.value is not None or not isinstance(node.target, ast.Name):
@@ -112,6 +127,7 @@ class Statements(Expressions):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.changes.assigned(node.target, node.value)
+        self.sized(node)
         if isinstance(node.target, ast.Name) and not _is_scalar(node.value):
             held = [value for value in self.where.bound(node.target.id) if isinstance(value, ast.expr)]
             if any(self.where.shared(value) and depth(value, self.where) for value in held):
@@ -145,8 +161,9 @@ class Statements(Expressions):
             name = kind.id if isinstance(kind, ast.Name) and not self.where.local(kind.id) else ""
             own = isinstance(self.names.top.get(name, [None])[0], ast.ClassDef)
             if not (own or name in EXCEPTIONS or (kind is not None and self.where.resolve(kind) is ToolError)):
-                told = ", ".join(sorted({"ToolError", *EXCEPTIONS}))
-                self.fault(node, "exception", f"except {ast.unparse(kind) if kind else ''}; catch {told}")
+                found = f"except {ast.unparse(kind)}" if kind else "except without an exception"
+                named = ", ".join(sorted({"ToolError", *EXCEPTIONS}))
+                self.fault(node, "exception", f"found {found}, expected one of {named}. Catch the one that is raised")
         for line in node.body:
             self.visit(line)
 

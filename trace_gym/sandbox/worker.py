@@ -29,7 +29,7 @@ from trace_gym.sandbox.playing import serve
 from trace_gym.sandbox.seal import broken, seal
 from trace_gym.sandbox.tripwire import Tripwire
 from trace_gym.types import Finding, Say
-from trace_gym.validate import PROFILES, PROPERTIES, Context, Given, engine, validate
+from trace_gym.validate import PROFILES, PROPERTIES, Context, Given, processes, validate
 from trace_gym.validate.gate import sample
 from trace_gym.validate.stacks import write_stack_at_end
 from trace_gym.world import Step, World
@@ -129,7 +129,7 @@ def _tripwire(job: Job, path: Path) -> Tripwire:
 
 
 def _validate(job: Job, path: Path, given: Given, tell: Tell) -> int:
-    engine.START = "fork"  # this process has one thread
+    processes.START = "fork"  # this process has one thread
     take, compare = seal, broken  # kept, as above
     if job.options.get("engine") == "here":  # other engines do it in their processes
         write_stack_at_end(sys.stderr, math.inf if job.deadline is None else job.deadline)  # kept as what is printed

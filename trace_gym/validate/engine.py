@@ -7,40 +7,24 @@ one that dies costs the finding that it was working on.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import multiprocessing
 import os
-import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkContext, SpawnContext
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from trace_gym.errors import EnvBug, EnvNotFound, MissingExtra, ReadError
+from trace_gym.errors import MissingExtra
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import NOTHING, Context, Given, Profile
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.asked import Asked
-from trace_gym.validate.lifeline import die_with_parent
-from trace_gym.validate.loading import declaration_faults
-from trace_gym.validate.properties import DIED, PROPERTIES, Broken, raised
-from trace_gym.validate.source import Target, load
-from trace_gym.validate.stacks import place_in, write_stack_at_end
-
-START = "spawn"
-"""How worker processes start: a forked one would share locks that other threads hold. The sandbox, whose process has
-one thread, sets ``fork``, which saves each worker the imports."""
-ENDING = 2.0
-"""Seconds that a process may take to end once its pipe is closed."""
+from trace_gym.validate.properties import PROPERTIES, Broken, raised
+from trace_gym.validate.source import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +43,6 @@ class Job:
     def place(self) -> str:
         """The reference as other processes find it, wherever they work."""
         return str(Path(self.reference).resolve()) if self.reference.endswith(".py") else self.reference
-
-
-Engine = Callable[[Job, Sequence[str], int, float | None], Iterator[Finding]]
-"""Job, codes, workers and seconds -> findings as they come; what the time did not suffice for is left out."""
 
 
 class Asking(Protocol):
@@ -97,189 +77,6 @@ def _asking(job: Job, place: str) -> Asking:
     if is_foreign(place):
         return Asked(place, [s.seed for s in job.scenarios], job.profile, job.given)
     return OfWorld(Context(load(place)[0], job.reference, job.profile, job.given), job.scenarios)
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The part of a world that is needed to plan its validation, told by the process that loaded it."""
-
-    reference: str
-    env: str = ""
-    levels: int = 0
-    """0 where the class attributes are wrong, which a property reports."""
-    hangs: str | None = None
-    """Where it was when the time was over; None if it was loaded, and an empty string if the place is not known."""
-
-
-def outline(target: Target, seconds: float | None) -> Outline:
-    """Load a world in a separate process, as it may hang or quit, and return its outline.
-
-    Raises:
-        EnvBug: It cannot be loaded, or ends the process.
-        EnvNotFound: There is no such environment.
-        ReadError: There is no such file.
-    """
-    fresh = _context()
-    pipe, theirs = fresh.Pipe(duplex=False)
-    log = _Stack(seconds)
-    process = fresh.Process(target=_outline, args=(theirs, target, os.getpid(), log), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        if not pipe.poll(seconds):
-            return Outline(str(target), hangs=log.place())
-        found = json.loads(pipe.recv_bytes())
-    except (EOFError, ConnectionError):
-        process.join(ENDING)
-        at = log.place()
-        raise EnvBug(
-            f"{target} ends the process that loads it, with exit code {process.exitcode}{f', in {at}' if at else ''}"
-        ) from None
-    finally:
-        process.kill()
-        process.join()
-        pipe.close()
-        log.close()
-    if "error" in found:
-        raise _RAISED[found["error"]](found["says"])
-    return Outline(**found)
-
-
-_RAISED = {kind.__name__: kind for kind in (EnvNotFound, ReadError, EnvBug)}
-
-
-class _Stack:
-    """A file for the stack of a worker process; the path travels to the process."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = math.inf if seconds is None else seconds
-        descriptor, self.path = tempfile.mkstemp(prefix="trace-gym-stack-")
-        os.close(descriptor)
-
-    def write_at_end(self) -> None:
-        """Let the current process write its stack here when its time is over, or it crashes."""
-        write_stack_at_end(open(self.path, "w", encoding="utf-8"), self.seconds)  # noqa: SIM115  # until the end
-
-    def place(self) -> str:
-        """Return where the process was, or an empty string if that is not known."""
-        with suppress(OSError):
-            return place_in(Path(self.path).read_text(encoding="utf-8", errors="replace"))
-        return ""
-
-    def close(self) -> None:
-        with suppress(OSError):
-            os.unlink(self.path)
-
-
-def _outline(pipe: Connection, target: Target, parent: int, log: _Stack) -> None:
-    """Send the outline as JSON: unpickling an object of the module's would import the module."""
-    _begin_worker(parent)
-    log.write_at_end()
-    try:
-        world, reference = load(target)
-        whole = not declaration_faults(world)
-        made: dict[str, Any] = {"reference": reference}
-        made |= {"env": world.id, "levels": len(world.levels)} if whole else {}
-    except (EnvNotFound, ReadError, EnvBug) as error:
-        made = {"error": type(error).__name__, "says": str(error)}
-    except BaseException as error:
-        made = {"error": EnvBug.__name__, "says": f"{target} cannot be loaded: {type(error).__name__}: {error}"}
-    pipe.send_bytes(json.dumps(made).encode())
-
-
-def _context() -> SpawnContext | ForkContext:
-    return multiprocessing.get_context("fork") if START == "fork" else multiprocessing.get_context("spawn")
-
-
-def _begin_worker(parent: int) -> None:
-    """Prepare a process that runs an environment: it dies with its parent, and its prints are no results."""
-    die_with_parent(parent)
-    os.dup2(2, 1)
-
-
-def processes(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
-    """As many properties at once as there are workers, each in a process that can be stopped."""
-    end = time.monotonic() + (math.inf if seconds is None else seconds)
-    waiting = list(codes)
-    busy: list[_Worker] = []
-    try:
-        while waiting or busy:
-            while waiting and len(busy) < workers:
-                busy.append(_Worker(job, None if end == math.inf else end - time.monotonic()))
-                busy[-1].ask(waiting.pop(0))
-            left = None if end == math.inf else max(0.0, end - time.monotonic())
-            if not (ready := wait([w.pipe for w in busy], left)):
-                yield from (worker.late(seconds) for worker in busy)
-                return
-            for worker in [w for w in busy if w.pipe in ready]:
-                yield worker.answer()
-                if waiting and worker.alive:
-                    worker.ask(waiting.pop(0))
-                else:
-                    busy.remove(worker)
-                    worker.stop()
-    finally:
-        for worker in busy:
-            worker.stop()
-
-
-class _Worker:
-    """A process that answers one code at a time."""
-
-    def __init__(self, job: Job, seconds: float | None) -> None:
-        fresh = _context()
-        self.pipe, theirs = fresh.Pipe()
-        self.log = _Stack(seconds)
-        self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid(), self.log))
-        self.process.start()
-        theirs.close()
-        self.alive, self.code = True, ""
-
-    def ask(self, code: str) -> None:
-        self.code = code
-        self.pipe.send(code)
-
-    def answer(self) -> Finding:
-        try:
-            found = Finding.model_validate_json(self.pipe.recv_bytes())
-        except (EOFError, ConnectionError):
-            self.alive = False
-            self.process.join(ENDING)  # one that closed its pipe may run on, and is killed
-            at = self.log.place()
-            says = f"{DIED}, with exit code {self.process.exitcode}{f', in {at}' if at else ''}"
-            return PROPERTIES[self.code].failed(Broken(says))
-        return found
-
-    def late(self, seconds: float | None) -> Finding:
-        """Return the finding for a check that is not finished when the time is over."""
-        return PROPERTIES[self.code].finding("unfinished", late(seconds, self.log.place()))
-
-    def stop(self) -> None:
-        """Kill the process and what it has started."""
-        if self.process.pid is not None and self.process.is_alive():
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
-        self.process.join()
-        self.pipe.close()
-        self.log.close()
-
-
-def late(seconds: float | None, place: str) -> str:
-    """Return what a report says of a check that hung, or that needed more time."""
-    at = f"; it was in {place}. Look for a loop without an end there, or" if place else ";"
-    return f"not finished within {seconds or 0:g} seconds{at} give it a larger budget"
-
-
-def _serve(pipe: Connection, job: Job, place: str, parent: int, log: _Stack) -> None:
-    if hasattr(os, "setpgid"):
-        os.setpgid(0, 0)  # Ctrl-C is for the parent, and the group is stopped as one
-    _begin_worker(parent)
-    log.write_at_end()
-    with suppress(EOFError, ConnectionError):  # the parent is gone
-        while True:
-            found = blamed(partial(check, job, place), pipe.recv())
-            pipe.send_bytes(found.model_dump_json().encode())
 
 
 def blamed(ask: Callable[[str], Finding], code: str) -> Finding:
@@ -328,6 +125,3 @@ def on_ray(job: Job, codes: Sequence[str], workers: int, seconds: float | None) 
     finally:
         if started:
             ray.shutdown()
-
-
-ENGINES: dict[str, Engine] = {"processes": processes, "ray": on_ray}

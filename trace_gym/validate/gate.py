@@ -40,11 +40,12 @@ from trace_gym.validate import (
     user,
 )
 from trace_gym.validate.context import NOTHING, PROFILES, Context, Given, Profile
-from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld, blamed, outline
+from trace_gym.validate.engine import Asking, Job, OfWorld, blamed, on_ray
 from trace_gym.validate.files import readable
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.job import foreign_job
 from trace_gym.validate.policies import known
+from trace_gym.validate.processes import Workplace, workplace
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import Target, load
 from trace_gym.world import World
@@ -74,6 +75,7 @@ FAMILIES = (
     recordings,
 )
 
+ENGINES = ("here", "processes", "ray")
 
 LOADING = "from trace_gym.validate import load\n\nload({!r})\n"
 """What shows why a module cannot be loaded."""
@@ -125,48 +127,50 @@ def validate(
     """
     if profile not in PROFILES:
         raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
-    if engine != "here" and engine not in ENGINES:
-        raise ConfigError(f"{engine!r} is no engine; expected one of here, {', '.join(ENGINES)}")
+    if engine not in ENGINES:
+        raise ConfigError(f"{engine!r} is no engine; expected one of {', '.join(ENGINES)}")
     if workers < 1 or (budget is not None and not budget > 0):
         raise ConfigError(f"asked for {workers} workers and {budget} seconds; expected at least one, and some time")
     codes = chosen(only, skip)
     readable(given)
     if given.policy:
         known(given.policy)
-    try:
-        found = _prepared(target, PROFILES[profile], seeds_per_level, levels, given, engine, budget)
-        if isinstance(found, str):
-            at = f" in {found}" if found else ""
-            late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end{at}"
-            tell(unfinished := PROPERTIES[loading.LOADS].finding("unfinished", late))
-            return _report(str(target), [unfinished], (), profile)
-        job, ask = found
-    except EnvBug as error:
-        snippet = "" if isinstance(target, type) or is_foreign(str(target)) else LOADING.format(str(target))
-        tell(failed := PROPERTIES[loading.LOADS].failed(Broken(str(error), snippet)))
-        return _report(str(target), [failed], (), profile)
-    if job.alone and engine == "ray":
-        raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")
-    before = random.getstate()  # an environment that draws from it must not disturb the caller
-    if engine == "here":
-        assert ask is not None
-        coming = here(ask if interruptible else partial(blamed, ask), codes, budget)
-    else:
+    with workplace() as place:
+        try:
+            found = _prepared(target, PROFILES[profile], seeds_per_level, levels, given, engine, budget, place)
+            if isinstance(found, str):
+                at = f" in {found}" if found else ""
+                late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end{at}"
+                tell(unfinished := PROPERTIES[loading.LOADS].finding("unfinished", late))
+                return _report(str(target), [unfinished], (), profile)
+            job, ask = found
+        except EnvBug as error:
+            snippet = "" if isinstance(target, type) or is_foreign(str(target)) else LOADING.format(str(target))
+            tell(failed := PROPERTIES[loading.LOADS].failed(Broken(str(error), snippet)))
+            return _report(str(target), [failed], (), profile)
+        if job.alone and engine == "ray":
+            raise ConfigError(f"{job.reference} is one server, which a cluster cannot multiply; use --engine processes")
+        before = random.getstate()  # an environment that draws from it must not disturb the caller
+        if engine == "here":
+            assert ask is not None
+            coming = here(ask if interruptible else partial(blamed, ask), codes, budget)
+        else:
+            if ask is not None:
+                ask.close()  # a server may have one session only
+            check = on_ray if engine == "ray" else place.findings
+            coming = check(job, codes, 1 if job.alone else workers, budget)
+        findings, stopped = _followed(coming, codes, job.reference, progress, tell)
+        if findings[-1:] and loading.fails(findings[-1]) and findings[-1].verdict == "failed":
+            findings = findings[-1:]  # every other property would fail with the same words
+        else:
+            done = {f.code for f in findings}
+            late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
+            if hung := [f.code for f in findings if f.verdict == "unfinished"]:
+                late = f"not begun or not finished, as {' and '.join(hung)} took all of the {budget:g} seconds"
+            late = "not finished when it was interrupted" if stopped else late
+            findings += [PROPERTIES[c].finding("unfinished", late) for c in codes if c not in done]
         if ask is not None:
-            ask.close()  # a server may have one session only
-        coming = ENGINES[engine](job, codes, 1 if job.alone else workers, budget)
-    findings, stopped = _followed(coming, codes, job.reference, progress, tell)
-    if findings[-1:] and loading.fails(findings[-1]) and findings[-1].verdict == "failed":
-        findings = findings[-1:]  # every other property would fail with the same words
-    else:
-        done = {f.code for f in findings}
-        late = f"not finished within {budget:g} seconds; give it a larger budget" if budget else "not finished"
-        if hung := [f.code for f in findings if f.verdict == "unfinished"]:
-            late = f"not begun or not finished, as {' and '.join(hung)} took all of the {budget:g} seconds"
-        late = "not finished when it was interrupted" if stopped else late
-        findings += [PROPERTIES[c].finding("unfinished", late) for c in codes if c not in done]
-    if ask is not None:
-        ask.close()
+            ask.close()
     random.setstate(before)
     return _report(job.reference, findings, job.scenarios, profile)
 
@@ -179,6 +183,7 @@ def _prepared(
     given: Given,
     engine: str,
     budget: float | None,
+    place: Workplace,
 ) -> tuple[Job, Asking | None] | str:
     """Return the job and what answers for it in this process, or where the world was when it had to be loaded.
 
@@ -200,7 +205,7 @@ def _prepared(
         scenarios = sample(world, count, levels)
         job = Job(reference, tuple(scenarios), profile, given)
         return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
-    made = outline(target, budget)
+    made = place.outline(target, budget)
     if made.hangs is not None:
         return made.hangs
     return Job(made.reference, tuple(sampled(made.env, made.levels, count, levels)), profile, given), None

@@ -8,6 +8,8 @@ import os
 import re
 import signal
 import sysconfig
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -39,6 +41,40 @@ def write_stack_at_end(file: TextIO, seconds: float = math.inf) -> None:
         leave(status)
 
     os._exit = exit_with_stack  # type: ignore[assignment]  # it returns as little as the original
+
+
+class StackFile:
+    """A file for the stack of another process; only the path travels to that process.
+
+    Args:
+        seconds: The time that the process has; None if it has no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        descriptor, self.path = tempfile.mkstemp(prefix="trace-gym-stack-")
+        os.close(descriptor)
+
+    def write_at_end(self) -> None:
+        """Let the current process write its stack here when its time is over, or it crashes."""
+        write_stack_at_end(open(self.path, "w", encoding="utf-8"), self.seconds)  # noqa: SIM115  # until the end
+
+    def place(self) -> str:
+        """Return where the process was, or an empty string if that is not known."""
+        with suppress(OSError):
+            return place_in(Path(self.path).read_text(encoding="utf-8", errors="replace"))
+        return ""
+
+    def close(self) -> None:
+        """Delete the file."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
+
+def not_finished(seconds: float | None, place: str) -> str:
+    """Return the words of a report about a check that hung, or that needed more time."""
+    at = f"; it was in {place}. Look for a loop without an end there, or" if place else ";"
+    return f"not finished within {seconds or 0:g} seconds{at} give it a larger budget"
 
 
 def place_in(written: str) -> str:

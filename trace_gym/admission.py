@@ -1,0 +1,112 @@
+"""Manifests: admit a module file, and compare it with the manifest that admits it."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from trace_gym import registration
+from trace_gym.errors import ConfigError
+from trace_gym.files import write
+from trace_gym.modules import file_bytes, fingerprint
+from trace_gym.registration import refresh
+from trace_gym.targets.user import bases
+from trace_gym.types import Description, Manifest, Origin, Report, Spec, sha256
+from trace_gym.world import World
+
+
+def admit_file(
+    path: Path,
+    report: Report,
+    author: str,
+    spec: Spec | None = None,
+    template_sha256: str = "",
+    origin: Origin | None = None,
+    mix: tuple[float, ...] | None = None,
+    description: Description | None = None,
+) -> Manifest:
+    """Write the manifest of a module file. The arguments are those of `trace_gym.registry.admit`."""
+    source = file_bytes(path)
+    found = description or _described(path, source)
+    if spec is None and (known := _card_of(path, sha256(source))):
+        author, spec, template_sha256 = known.author, known.spec, known.template_sha256
+        origin, mix = known.origin, known.mix
+    made = Manifest(
+        id=found.id,
+        version=registration.version_in(path.with_suffix(".json")),
+        capability=found.capability,
+        target=found.target,
+        levels=found.levels,
+        title=spec.title if spec else found.title,
+        spec=spec,
+        spec_sha256=spec.sha256 if spec else "",
+        module_sha256=sha256(source),
+        base_sha256=found.base_sha256,
+        template_sha256=template_sha256,
+        author=author,
+        fingerprint=found.fingerprint,
+        origin=origin,
+        mix=mix,
+        report=report.summary().model_copy(update={"env": found.id}),  # where it lay when it was checked says nothing
+    )
+    write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
+    refresh()
+    return made
+
+
+def described(world: type[World]) -> Description:
+    """Return what a manifest says of a world. It runs the world's code, so it belongs into the sandbox.
+
+    Raises:
+        ConfigError: Its levels do not count from 0.
+        EnvBug: It does not generate.
+    """
+    if world.levels != range(len(world.levels)) or not world.levels:
+        raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
+    return Description(
+        id=world.id,
+        capability=world.capability,
+        target=world.target,
+        levels=len(world.levels),
+        title=_title(world),
+        base_sha256=bases.base_sha256(world),
+        fingerprint=fingerprint(world),
+    )
+
+
+def _title(world: type[World]) -> str:
+    """Return the first line of a world's docstring, or an empty string for the one that `dataclass` generates."""
+    text = (world.__doc__ or "").strip()
+    return "" if text.startswith(f"{world.__name__}(") else text.partition("\n")[0][:2000]
+
+
+def is_admitted(module: str | os.PathLike[str]) -> bool:
+    """Whether the manifest beside a module file admits exactly these bytes, so that the module may run anywhere.
+
+    Raises:
+        ReadError: The module cannot be read.
+    """
+    path = Path(module).expanduser().resolve()
+    card = _card_of(path, sha256(file_bytes(path)))
+    return card is not None and card.id == path.stem and card.report.passed
+
+
+def _described(path: Path, source: bytes) -> Description:
+    """Return the description of a module that is not admitted yet.
+
+    The sandbox is a higher layer, and it imports this module. A hook that the sandbox sets when it is imported would be
+    missing for a caller who imports only the registry, and moving `registry.admit` to a higher layer would rename a
+    public function. So the sandbox is imported by name when it is needed.
+    """
+    made: Description = import_module("trace_gym.sandbox.unadmitted").describe(path, source)
+    return made
+
+
+def _card_of(module: Path, digest: str) -> Manifest | None:
+    """The manifest beside a module, if it is readable and of these very bytes."""
+    try:
+        card = Manifest.model_validate_json(module.with_suffix(".json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return card if card.module_sha256 == digest else None
