@@ -129,7 +129,7 @@ def _train(
     """Do the work of `train`, which holds the lock of the folder."""
     out, envs = Path(out_dir), weighted(env)
     levels = drawn_levels(config, [name for name, _ in envs], registered=open_episode is None)
-    device = torch.device(config.device)
+    device = base.usable_device(config.device)
     # Initialisation and dropout draw from torch's global generators; the caller gets them back as they were.
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(_derive(config.seed, "init"))
