@@ -7,7 +7,6 @@ one that dies costs the finding that it was working on.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import multiprocessing
@@ -24,15 +23,14 @@ from multiprocessing.context import ForkContext, SpawnContext
 from pathlib import Path
 from typing import Any, Protocol
 
-from trace_gym.errors import EnvBug, EnvNotFound, MissingExtra, ReadError
+from trace_gym.errors import MissingExtra
 from trace_gym.types import Finding, Scenario
 from trace_gym.validate.context import NOTHING, Context, Given, Profile
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.asked import Asked
 from trace_gym.validate.lifeline import die_with_parent
-from trace_gym.validate.loading import declaration_faults
 from trace_gym.validate.properties import PROPERTIES, Broken, raised
-from trace_gym.validate.source import Target, load
+from trace_gym.validate.source import load
 
 START = "spawn"
 """How worker processes start: a forked one would share locks that other threads hold. The sandbox, whose process has
@@ -97,68 +95,11 @@ def _asking(job: Job, place: str) -> Asking:
     return OfWorld(Context(load(place)[0], job.reference, job.profile, job.given), job.scenarios)
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The part of a world that is needed to plan its validation, told by the process that loaded it."""
-
-    reference: str
-    env: str = ""
-    levels: int = 0
-    """0 where the class attributes are wrong, which a property reports."""
-
-
-def outline(target: Target, seconds: float | None) -> Outline | None:
-    """Load a world in a separate process, as it may hang or quit, and return its outline; None if it took too long.
-
-    Raises:
-        EnvBug: It cannot be loaded, or ends the process.
-        EnvNotFound: There is no such environment.
-        ReadError: There is no such file.
-    """
-    fresh = _context()
-    pipe, theirs = fresh.Pipe(duplex=False)
-    process = fresh.Process(target=_outline, args=(theirs, target, os.getpid()), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        if not pipe.poll(seconds):
-            return None
-        found = json.loads(pipe.recv_bytes())
-    except (EOFError, ConnectionError):
-        process.join(ENDING)
-        raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}") from None
-    finally:
-        process.kill()
-        process.join()
-        pipe.close()
-    if "error" in found:
-        raise _RAISED[found["error"]](found["says"])
-    return Outline(**found)
-
-
-_RAISED = {kind.__name__: kind for kind in (EnvNotFound, ReadError, EnvBug)}
-
-
-def _outline(pipe: Connection, target: Target, parent: int) -> None:
-    """Send the outline as JSON: unpickling an object of the module's would import the module."""
-    _begin_worker(parent)
-    try:
-        world, reference = load(target)
-        whole = not declaration_faults(world)
-        made: dict[str, Any] = {"reference": reference}
-        made |= {"env": world.id, "levels": len(world.levels)} if whole else {}
-    except (EnvNotFound, ReadError, EnvBug) as error:
-        made = {"error": type(error).__name__, "says": str(error)}
-    except BaseException as error:
-        made = {"error": EnvBug.__name__, "says": f"{target} cannot be loaded: {type(error).__name__}: {error}"}
-    pipe.send_bytes(json.dumps(made).encode())
-
-
-def _context() -> SpawnContext | ForkContext:
+def process_context() -> SpawnContext | ForkContext:
     return multiprocessing.get_context("fork") if START == "fork" else multiprocessing.get_context("spawn")
 
 
-def _begin_worker(parent: int) -> None:
+def begin_worker(parent: int) -> None:
     """Prepare a process that runs an environment: it dies with its parent, and its prints are no results."""
     die_with_parent(parent)
     os.dup2(2, 1)
@@ -193,7 +134,7 @@ class _Worker:
     """A process that answers one code at a time."""
 
     def __init__(self, job: Job) -> None:
-        fresh = _context()
+        fresh = process_context()
         self.pipe, theirs = fresh.Pipe()
         self.process = fresh.Process(target=_serve, args=(theirs, job, job.place, os.getpid()))
         self.process.start()
@@ -227,7 +168,7 @@ class _Worker:
 def _serve(pipe: Connection, job: Job, place: str, parent: int) -> None:
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)  # Ctrl-C is for the parent, and the group is stopped as one
-    _begin_worker(parent)
+    begin_worker(parent)
     with suppress(EOFError, ConnectionError):  # the parent is gone
         while True:
             found = blamed(partial(check, job, place), pipe.recv())

@@ -40,10 +40,11 @@ from trace_gym.validate import (
     user,
 )
 from trace_gym.validate.context import NOTHING, PROFILES, Context, Given, Profile
-from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld, blamed, outline
+from trace_gym.validate.engine import ENGINES, Asking, Job, OfWorld, blamed
 from trace_gym.validate.files import readable
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.job import foreign_job
+from trace_gym.validate.outline import outline
 from trace_gym.validate.policies import known
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import Target, load
@@ -190,7 +191,7 @@ def _prepared(
         if levels:
             raise ConfigError(f"{target} has no levels; leave out --level")
         count = LEVELS_WORTH * profile.seeds_per_level if seeds_per_level is None else seeds_per_level
-        return foreign_job(target, count, profile, given)
+        return foreign_job(target, count, profile, given, apart=engine != "here", seconds=budget)
     count = profile.seeds_per_level if seeds_per_level is None else seeds_per_level
     if engine == "here" or isinstance(target, type):
         world, reference = load(target)
