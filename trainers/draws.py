@@ -45,6 +45,11 @@ def drawn_levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) 
         ConfigError: The settings name a level that an environment lacks.
         EnvNotFound: The registry must know all environments, and lacks one.
     """
+    if strangers := [key for key in config.levels or () if isinstance(key, str) and key not in names]:
+        raise ConfigError(
+            f"levels of {strangers[0]} have no effect: found no such environment in this training, expected "
+            f"{' or '.join(names)}. Correct the name, or remove it"
+        )
     drawn: dict[str, dict[int, float]] = {}
     for name in names:
         wanted = config.levels_of(name)

@@ -73,6 +73,12 @@ class Recorder:
         kept = [t for t in tools if t["function"]["name"] not in self.skip]
         if not kept:
             raise ConfigError("no tool is left to call: found every tool in --skip, expected fewer")
+        parameters = {name for tool in kept for name in _named_in(tool["function"]["parameters"])}
+        if unused := sorted(self.values.keys() - parameters):
+            raise ConfigError(
+                f"--values of {unused[0]} have no effect: found no such parameter of the called tools, expected one of "
+                f"{', '.join(sorted(parameters)) or 'none'}. Correct the name, or remove it"
+            )
         kinds = {n: self.kinds.get(n, guessed[n]) for n in names_of(tuple(kept))}
         return Interface(name="recorded", policy="", tools=tuple(kept), kinds=kinds)
 
@@ -208,6 +214,17 @@ def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
             "a new file"
         )
     made.append((step, told))
+
+
+def _named_in(schema: Any) -> Iterator[str]:
+    """Yield the names of parameters in a JSON Schema, those of nested objects as well."""
+    if isinstance(schema, dict):
+        yield from schema["properties"] if isinstance(schema.get("properties"), dict) else ()
+        for part in schema.values():
+            yield from _named_in(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _named_in(part)
 
 
 def _row(recorder: Recorder, number: int, made: Made) -> dict[str, Any]:

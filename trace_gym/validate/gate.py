@@ -209,6 +209,8 @@ def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str
     Raises:
         ConfigError: No code begins so.
     """
+    if wrong := [start for start in skip if loading.LOADS.startswith(start)]:
+        raise ConfigError(f"--skip {wrong[0]} has no effect: {loading.LOADS} is always checked. Leave it out")
     for start in (*(only or ()), *skip):
         if not any(code.startswith(start) for code in PROPERTIES):
             raise ConfigError(f"{start} is no property; trace-gym validate --list shows them")

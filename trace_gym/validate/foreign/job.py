@@ -30,6 +30,11 @@ def foreign_job(
     """
     if count < 1:
         raise ConfigError(f"seeds is {count}; expected at least 1")
+    if given.recordings:
+        raise ConfigError(
+            f"--recordings has no effect on {address}: found an environment of another library, expected one of "
+            "trace_gym, whose tools can repeat recorded calls. Leave it out"
+        )
     found = foreign_outline(address, seconds) if apart else ForeignOutline(**foreign_facts(address))
     if found is None:
         return None
