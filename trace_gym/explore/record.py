@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.explore.plan import LOOKS, Explorer, Made, known_since_write
+from trace_gym.explore.goals import Made
+from trace_gym.explore.plan import LOOKS, Explorer, known_since_write
 from trace_gym.files import write
 from trace_gym.targets.user.folder import Kind, Settings, names_of, tools_in
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
@@ -179,8 +180,11 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
         before = len(made)
         change = explorer.choose(rng, ("write",), made)
         looks = explorer.related(rng, change, made) if change else []
-        for step in [*(s for s in looks if not known_since_write(s, made, recorder.interface.kinds)), change, *looks]:
+        for step in [*(s for s in looks if not known_since_write(s, made, recorder.interface.kinds)), change]:
             call(step)
+        if change is not None and not refused(made[-1][1]):
+            for step in looks:
+                call(step)
         call(explorer.choose(rng, LOOKS, made))
         if len(made) == before:
             break
