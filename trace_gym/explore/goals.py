@@ -103,10 +103,11 @@ def reached(goal: Goal, call: Call, situation: Situation, told: str | None = Non
 
 
 def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
-    """Return a drawn call that is changed so that it reaches a goal; None where it does not fit its schema then."""
+    """Return a drawn call that is changed so that it reaches a goal; None where that is not possible."""
     call = draw.call_of(tool)
-    if call is None:
-        return None
+    given = (draw.given or {}).get(goal.parameter)
+    if call is None or (given and goal.how == "fraction") or (given and goal.how == "is" and not _among(goal, given)):
+        return None  # the user's values of a parameter are the only ones
     match goal.how:
         case "left out":
             call = Call(tool, {name: value for name, value in call.arguments.items() if name != goal.parameter})
@@ -161,6 +162,10 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 def _is_free_text(schema: Mapping[str, Any]) -> bool:
     return "string" in _types(schema) and not {"enum", "const", "format"} & schema.keys()
+
+
+def _among(goal: Goal, values: Sequence[Any]) -> bool:
+    return goal.value in map(json.dumps, values)
 
 
 def is_strange(call: Call) -> bool:
