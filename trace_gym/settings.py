@@ -174,8 +174,8 @@ class RunConfig(Record):
 
     def _without_effect_on_authors(self) -> Iterator[str]:
         if self.author != "llm":
-            if given := sorted(key for key in Llm.model_fields if getattr(self.llm, key) != getattr(Llm(), key)):
-                names = ", ".join(f"llm.{key}" for key in given)
+            if unused := sorted(key for key in Llm.model_fields if getattr(self.llm, key) != getattr(Llm(), key)):
+                names = ", ".join(f"llm.{key}" for key in unused)
                 yield f"{names} has no effect: author is {self.author}. Set author to llm, or remove llm"
             return
         given = {key: getattr(self.llm, key) for key in ("tokens", "dollars", "price", "by")}

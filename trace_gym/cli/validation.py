@@ -89,8 +89,8 @@ def validate(
         env = f"gym:{make}"
     if listing:
         refuse(context, set(given_options(context)) - {"listing"}, "beside --list")
-    elif env is None and (given := set(given_options(context))):
-        refuse(context, given, "without an environment")
+    elif env is None:
+        refuse(context, given_options(context), "without an environment")
     if engine == "here":
         refuse(context, {"workers"}, "on engine here, which has one process")
     if listing or env is None:

@@ -69,7 +69,8 @@ class Explorer:
         if not tools or is_strange(write):
             return []
         known = sampler(rng, self.interface, [write.arguments], self.given, self.words, exact=True)
-        now, chosen = self._shown(made), []
+        now = self._shown(made)
+        chosen: list[Call] = []
 
         def seen(name: str) -> float:
             return self.seen[f"{write.tool} > {name}"] + now[f"{write.tool} > {name}"]

@@ -14,14 +14,16 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
-from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError
+from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError, TraceGymError
 from trace_gym.validate.engine import ENDING, begin_worker, process_context
 from trace_gym.validate.foreign.address import open_patiently
 from trace_gym.validate.foreign.box import Busy, exits_raise
 from trace_gym.validate.loading import declaration_faults
 from trace_gym.validate.source import Target, load
 
-_RAISED = {kind.__name__: kind for kind in (Busy, ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError)}
+_RAISED: dict[str, type[TraceGymError]] = {
+    kind.__name__: kind for kind in (Busy, ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError)
+}
 
 
 @dataclass(frozen=True, slots=True)
