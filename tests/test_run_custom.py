@@ -28,10 +28,10 @@ SETTINGS = {
     "capabilities": {CAPABILITY: "look whether a place stays free"},
     "target": {"env": ENV, "levels": [0]},
     "levels": {ENV: [0]},
-    "skill": {"groups": 1, "informative": 0.0},
-    "train": {"groups": 1, "samples": 2, "iterations": 1, "max_tokens": 3000, "max_turn_tokens": 2},
+    "skill": {"groups": 2, "informative": 0.0},
+    "train": {"groups": 2, "samples": 4, "iterations": 1, "max_tokens": 3000, "max_turn_tokens": 6},
     "route": {"permutations": 1},
-    "evaluate": {"tasks": 1, "validation_tasks": 1, "own_tasks": 1},
+    "evaluate": {"tasks": 2, "validation_tasks": 1, "own_tasks": 1},
     "workers": 2,
 }
 
@@ -55,7 +55,7 @@ def test_custom_target_is_validated_admitted_trained_on_and_reported(tmp_path: P
     (home / "base").mkdir()
     (home / "base" / "greenhouse_base.py").write_text((DATA / "base.py").read_text())
     module = home / f"{ENV}.py"
-    module.write_text((DATA / "environment.py").read_text().replace("levels = range(3)", "levels = range(1)"))
+    module.write_text((DATA / "environment.py").read_text())
     assert "admitted greenhouse_base" in trace_gym(tmp_path, "target", "check", "greenhouse", "--admit")
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(SETTINGS))
     save_tiny(tmp_path / "model")
@@ -74,7 +74,7 @@ def test_custom_target_is_validated_admitted_trained_on_and_reported(tmp_path: P
     validated = json.loads((run / "validation" / f"{ENV}.json").read_text())
     assert validated["passed"] and len(validated["findings"]) == len(manifest["report"]["findings"]) > 40
     (adapter,) = json.loads((run / "adapters.json").read_text())
-    assert adapter["rollouts"] == 2 and (run / adapter["path"] / "adapter_model.safetensors").exists()
+    assert adapter["rollouts"] == 8 and (run / adapter["path"] / "adapter_model.safetensors").exists()
     rows = {row.name: row for row in Evaluation.read(run / "evaluation" / "level-0.json").rows}
     assert {"base", CAPABILITY, "routed"} <= rows.keys()
     page = (run / "report.html").read_text()
