@@ -24,7 +24,8 @@ from trace_gym.policies.hf import merged
 from trace_gym.rollout import TokenRollout
 from trace_gym.settings import RunConfig
 from trace_gym.trainers.batch import Sample
-from trace_gym.trainers.torch_grpo import Learner, update
+from trace_gym.trainers.torch_grpo import Learner
+from trace_gym.trainers.update import update
 
 _T = TypeVar("_T")
 ALONE = 8

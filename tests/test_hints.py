@@ -22,7 +22,8 @@ from trace_gym.synthesize.rounds import Candidate, Desk
 from trace_gym.trainers.advantage import advantages
 from trace_gym.trainers.batch import batches
 from trace_gym.trainers.config import GRPOConfig
-from trace_gym.trainers.torch_grpo import samples_of, train
+from trace_gym.trainers.torch_grpo import train
+from trace_gym.trainers.update import samples_of
 from trace_gym.types import Finding, Manifest, Plan, Report, Scenario
 from trace_gym.validate import PROPERTIES
 

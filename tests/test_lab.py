@@ -18,16 +18,16 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError
-from trace_gym.lab import BASE, demos, heads, lessons, pretrain, tokenizer
+from trace_gym.lab import BASE, corpus, demos, heads, lessons, pretrain, sizes, tokenizer
 
-TINY = pretrain.Size(
-    hidden=16, layers=1, heads=2, ffn=16, phases=(pretrain.Phase(80), pretrain.Phase(80, routes=10, quizzes=40))
+TINY = sizes.Size(
+    hidden=16, layers=1, heads=2, ffn=16, phases=(sizes.Phase(80), sizes.Phase(80, routes=10, quizzes=40))
 )
 
 
 def test_the_same_command_makes_the_same_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrain, "make_tokenizer", partial(pretrain.make_tokenizer, 60))
-    monkeypatch.setattr(pretrain, "CHUNK", 40)
+    monkeypatch.setattr(corpus, "make_tokenizer", partial(corpus.make_tokenizer, 60))
+    monkeypatch.setattr(corpus, "CHUNK", 40)
     for name in ("one", "two"):
         pretrain.train(TINY, tmp_path / name)
     for file in ("model.safetensors", "tokenizer.json", "lab.json", "config.json"):
@@ -82,7 +82,7 @@ def test_heads_that_cannot_be_widened_are_an_error(changes: dict[str, Any], mess
 def test_the_shipped_base_ends_with_the_widening_of_its_heads() -> None:
     """Dropping the new dimensions and adding them again gives the shipped weights."""
     base = Qwen3ForCausalLM.from_pretrained(str(BASE))
-    size, wide = pretrain.SIZES["small"], base.config.head_dim
+    size, wide = sizes.SIZES["small"], base.config.head_dim
     assert wide == heads.HEAD_DIM
     stretch = wide * size.heads // size.hidden
     for name, weight in base.state_dict().items():
@@ -93,14 +93,14 @@ def test_the_shipped_base_ends_with_the_widening_of_its_heads() -> None:
 
 def test_the_shipped_base_has_the_size_that_the_code_names() -> None:
     written = json.loads((BASE / "lab.json").read_text())
-    assert written["size"] == json.loads(json.dumps(asdict(pretrain.SIZES["small"])))
+    assert written["size"] == json.loads(json.dumps(asdict(sizes.SIZES["small"])))
     assert written["competence"] == demos.COMPETENCE
     assert sum(f.stat().st_size for f in BASE.iterdir()) < 8_000_000
 
 
 def test_the_shipped_base_was_trained_on_the_environments_that_are_here() -> None:
-    shipped = pretrain._tokenizer(str(BASE))
-    assert tokenizer.digest(shipped) == tokenizer.digest(pretrain.make_tokenizer())
+    shipped = corpus.load_tokenizer(str(BASE))
+    assert tokenizer.digest(shipped) == tokenizer.digest(corpus.make_tokenizer())
 
 
 @pytest.mark.parametrize("kind", lessons.KINDS)

@@ -27,7 +27,9 @@ from trace_gym.score import SPARSE_WEIGHTS
 from trace_gym.trainers import base, checkpoint
 from trace_gym.trainers.batch import Sample, batches, token_logps
 from trace_gym.trainers.config import GRPOConfig
-from trace_gym.trainers.torch_grpo import Trained, assert_same_start, draw, train, update
+from trace_gym.trainers.draws import draw
+from trace_gym.trainers.torch_grpo import Trained, assert_same_start, train
+from trace_gym.trainers.update import update
 from trace_gym.types import Scenario
 from trace_gym.world import Check, World
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from trace_gym.errors import InUse, ReadError, WriteError
 
@@ -162,13 +162,7 @@ def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
     place = path.resolve()
     place = place / ".lock" if place.is_dir() else place.with_name(f".{place.name}.lock")
     lock = FileLock(place, timeout=wait, thread_local=False)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise _in_use(path, place) from None
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    _acquire(lock, path, place)
     try:
         with suppress(OSError):  # only for the message of `InUse`
             place.write_text(str(os.getpid()))
@@ -188,6 +182,17 @@ def shared_lock(path: Path) -> object:
     """
     place = path.resolve().with_name(f".{path.name}.lock")
     lock = FileLock(place, timeout=0, thread_local=False, is_singleton=True)
+    _acquire(lock, path, place)
+    return lock
+
+
+def _acquire(lock: BaseFileLock, path: Path, place: Path) -> None:
+    """Acquire the lock of a path, whose lock file is at `place`.
+
+    Raises:
+        InUse: Another process holds the lock.
+        WriteError: The lock cannot be made.
+    """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
@@ -195,7 +200,6 @@ def shared_lock(path: Path) -> object:
         raise _in_use(path, place) from None
     except OSError as error:
         raise cannot_write(path, error) from None
-    return lock
 
 
 @contextmanager

@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from trace_gym.errors import ConfigError, ReadError
+from trace_gym.llm.address import without_effect
 from trace_gym.parsing import parse_yaml, read_yaml
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.types import Record
+
+
+def _different(values: tuple[int, ...]) -> tuple[int, ...]:
+    if twice := [value for value in values if values.count(value) > 1]:
+        raise ValueError(f"found {twice[0]} twice, expected different numbers. Remove one of them")
+    return values
+
+
+Levels = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_different)]
+"""One or more different numbers of levels, or of seeds."""
 
 
 class Target(Record):
     """What the agent is to become better at."""
 
     env: str = "tau2_airline_desk"
-    levels: tuple[int, ...] = (0,)
+    levels: Levels = (0,)
     """Variants of the target; each is diagnosed together and evaluated apart."""
 
 
@@ -108,19 +119,19 @@ class RunConfig(Record):
     capabilities: dict[str, str] = Field(default_factory=dict)
     """Capability -> description. Those that none of `environments` trains get an environment as diagnosed ones do."""
     target: Target = Target()
-    levels: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    levels: dict[str, Levels] = Field(default_factory=dict)
     """Environment -> the levels to train on; every level where it is not named."""
     rollouts: Rollouts = Rollouts()
     diagnose: Diagnose = Diagnose()
     author: Literal["template", "llm"] = "template"
     """Who writes an environment for a capability: shipped specs alone, or a language model where there is none."""
     llm: Llm = Llm()
-    validation: str = "quick"
+    validation: Literal["quick", "gate"] = "quick"
     skill: Skill = Skill()
     train: GRPOConfig = GRPOConfig()
     route: Route = Route()
     evaluate: Evaluate = Evaluate()
-    seeds: tuple[int, ...] = Field((0,), min_length=1)
+    seeds: Levels = (0,)
     workers: int = Field(2, ge=1)
     """Processes that train and evaluate side by side, one thread each."""
 
@@ -148,7 +159,30 @@ class RunConfig(Record):
         return not (self.environments or self.capabilities)
 
     def _without_effect(self) -> Iterator[str]:
-        """Yield what the named environments and capabilities leave without effect."""
+        """Yield a sentence about each setting that has no effect beside the others."""
+        yield from self._without_effect_on_training()
+        yield from self._without_effect_on_authors()
+        yield from self._without_effect_beside_names()
+
+    def _without_effect_on_training(self) -> Iterator[str]:
+        if self.source is not None and self.diagnoses and self.rollouts != Rollouts():
+            yield "rollouts has no effect: source is given, so nothing is rolled out. Remove one of them"
+        if self.train.seed != GRPOConfig().seed:
+            yield f"train.seed has no effect: each of seeds trains one adapter. Use seeds: [{self.train.seed}] instead"
+        if self.train.levels is not None:
+            yield "train.levels has no effect: the levels of each environment are in levels. Use levels instead"
+
+    def _without_effect_on_authors(self) -> Iterator[str]:
+        if self.author != "llm":
+            if unused := sorted(key for key in Llm.model_fields if getattr(self.llm, key) != getattr(Llm(), key)):
+                names = ", ".join(f"llm.{key}" for key in unused)
+                yield f"{names} has no effect: author is {self.author}. Set author to llm, or remove llm"
+            return
+        given = {key: getattr(self.llm, key) for key in ("tokens", "dollars", "price", "by")}
+        for key in without_effect(self.llm.model, given):
+            yield f"llm.{key} has no effect on {self.llm.model}. Remove it, or name another model"
+
+    def _without_effect_beside_names(self) -> Iterator[str]:
         named = " and ".join(key for key in ("environments", "capabilities") if getattr(self, key))
         if not named:
             return

@@ -42,6 +42,24 @@ def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel
     return model, tokenizer
 
 
+def usable_device(name: str) -> torch.device:
+    """Return a device of torch by its name.
+
+    Raises:
+        ConfigError: There is no such device on this machine.
+    """
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # AssertionError: a build without CUDA
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ConfigError(
+            f"device is not usable: found {name} ({reason}), expected a device that torch finds here, such as cpu, "
+            "cuda or cuda:1. Choose another device"
+        ) from None
+    return device
+
+
 def fingerprint(model_dir: str | Path) -> str:
     """What identifies the base: a hash over names, sizes and first megabytes of its weights; else its name."""
     files = sorted(Path(model_dir).glob("*.safetensors"))

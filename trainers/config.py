@@ -128,6 +128,8 @@ class GRPOConfig(Record):
             raise ValueError("levels is empty; leave it out to draw every level alike")
         if not self.lora_targets:
             raise ValueError("lora_targets is empty; name the linear layers to adapt")
+        if self.target_success is None and self.target_window != type(self).model_fields["target_window"].default:
+            raise ValueError("target_window has no effect without target_success; set target_success, or leave it out")
         if self.best_reward <= 0:
             raise ValueError("the reward weights pay nothing for a perfect episode")
         return self

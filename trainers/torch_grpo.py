@@ -26,9 +26,8 @@ Shapes: G groups, K rollouts of a group, B rows of a batch, L tokens of a row, T
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -36,22 +35,20 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from torch import Tensor, nn
 
 from trace_gym import registry
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, NoSignal
+from trace_gym.errors import ConfigError, EnvBug, NoSignal
 from trace_gym.files import working_in
 from trace_gym.score import reward
 from trace_gym.trainers import base, checkpoint, stopping
-from trace_gym.trainers.advantage import Advantages, advantages
-from trace_gym.trainers.batch import Batch, Sample, batches, token_logps
+from trace_gym.trainers.advantage import advantages
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.config import GRPOConfig
-from trace_gym.trainers.loss import LossStats, policy_loss
+from trace_gym.trainers.draws import draw, drawn_levels, weighted
+from trace_gym.trainers.progress import ProgressLine
 from trace_gym.trainers.stopping import Ended
+from trace_gym.trainers.update import mean, samples_of, update
 from trace_gym.types import Scenario
 
 if TYPE_CHECKING:
@@ -59,9 +56,6 @@ if TYPE_CHECKING:
 
     from trace_gym.policies.hf import HFPolicy
     from trace_gym.rollout import TokenRollout
-
-Envs = list[tuple[str, float]]
-"""Environments (or registered mixtures), and the weights with which they are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +127,16 @@ def _train(
     on_iteration: Callable[[Metrics], bool | None] | None,
 ) -> Trained:
     """Do the work of `train`, which holds the lock of the folder."""
-    out, envs = Path(out_dir), _envs(env)
-    levels = _levels(config, [name for name, _ in envs], registered=open_episode is None)
-    device = torch.device(config.device)
+    out, envs = Path(out_dir), weighted(env)
+    levels = drawn_levels(config, [name for name, _ in envs], registered=open_episode is None)
+    device = base.usable_device(config.device)
     # Initialisation and dropout draw from torch's global generators; the caller gets them back as they were.
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(_derive(config.seed, "init"))
         learner = Learner.build(config, model_dir)
         state = _begin(RunState(config, envs, base.fingerprint(model_dir)), learner, out, resume)
         ended = stopping.ended(config, state.history)
-        with _ProgressLine(config, state.history, progress) as line:
+        with ProgressLine(config, state.history, progress) as line:
             while not ended:
                 scenarios = draw(config, envs, levels, state.iteration)
                 entry = _iteration(learner, state, scenarios, open_episode or registry.episode)
@@ -208,17 +202,6 @@ def _assert_same_run(now: RunState, found: RunState, out: Path) -> None:
         )
 
 
-def draw(config: GRPOConfig, envs: Envs, levels: dict[str, dict[int, float]], iteration: int) -> list[Scenario]:
-    """The G scenarios of an iteration, from the training split; a pure function of its arguments."""
-    rng = Random(f"{config.seed}/{iteration}")
-    scenarios = []
-    for _ in range(config.groups):
-        (name,) = rng.choices([n for n, _ in envs], [w for _, w in envs])
-        (level,) = rng.choices(list(levels[name]), list(levels[name].values()))
-        scenarios.append(Scenario(env=name, level=level, seed=rng.choice(registry.SPLITS["train"])))
-    return scenarios
-
-
 def _iteration(
     learner: Learner, state: RunState, scenarios: list[Scenario], open_episode: Callable[[Scenario], Episode]
 ) -> Metrics:
@@ -243,13 +226,13 @@ def _iteration(
         "iteration": i,
         "reward": float(rewards_GK.mean()),
         "reward_std": float(rewards_GK.std()),
-        "success": _mean(e.finish().success for e in finished),
+        "success": mean(e.finish().success for e in finished),
         "informative": float(gains.kept_G.mean()),
         "all_zero": gains.all_zero,
         "all_best": gains.all_best,
-        "turns": _mean(e.turns for e in finished),
-        "wellformed": _mean(e.finish().wellformed for e in finished),
-        "overflow": _mean(r.overflow for r in rollouts),
+        "turns": mean(e.turns for e in finished),
+        "wellformed": mean(e.finish().wellformed for e in finished),
+        "overflow": mean(r.overflow for r in rollouts),
         "tokens": sum(sum(r.mask) for r in rollouts),
         "trained_tokens": sum(sum(s.mask) for s in samples),
         **fit,
@@ -269,123 +252,6 @@ def assert_same_start(rollouts: Sequence[TokenRollout], samples: int) -> None:
             )
 
 
-def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages) -> list[Sample]:
-    """The trajectories of informative groups; one without a model token has nothing to learn from."""
-    values = gains.values_GK.ravel()
-    kept = np.repeat(gains.kept_G, gains.values_GK.shape[1])
-    return [
-        Sample(r.ids, r.mask, r.logprobs, float(a))
-        for r, a, keep in zip(rollouts, values, kept, strict=True)
-        if keep and any(r.mask)
-    ]
-
-
-def update(
-    model: PeftModel, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], config: GRPOConfig, rng: Random
-) -> dict[str, float | int | None]:
-    """Take epochs x minibatches steps on equation 2 and return the update's metrics; no samples, no step.
-
-    Args:
-        model: Called as a Hugging Face causal model.
-        rng: Deals the samples into minibatches. Dealing them by length would save padding and bias every
-            step: in many environments the short trajectories are the ones that gave up.
-
-    Raises:
-        ConfigError: The gradient is not finite; the weights are left as they were before that step.
-    """
-    weights = [p for group in optimizer.param_groups for p in group["params"]]
-    stats, norms = LossStats(), []
-    for _ in range(config.epochs if samples else 0):
-        dealt = rng.sample(samples, len(samples))
-        parts = min(config.minibatches, len(dealt))
-        for n in range(parts):
-            minibatch = dealt[n * len(dealt) // parts : (n + 1) * len(dealt) // parts]
-            optimizer.zero_grad(set_to_none=True)
-            for batch in batches(minibatch, config):
-                loss, seen = batch_loss(model, batch, config)
-                torch.autograd.backward(loss)
-                stats += seen
-            norm = float(nn.utils.clip_grad_norm_(weights, config.max_grad_norm))
-            if not math.isfinite(norm):
-                raise ConfigError(f"the gradient is not finite at lr={config.lr}; lower lr or max_grad_norm")
-            optimizer.step()
-            norms.append(norm)
-    if not norms:
-        return dict.fromkeys([*stats.means(), "grad_norm"]) | {"steps": 0}
-    means: dict[str, float | int | None] = {**stats.means(), "grad_norm": _mean(norms), "steps": len(norms)}
-    return means if config.kl_coef else means | {"kl_base": None}
-
-
-def batch_loss(model: PeftModel, batch: Batch, config: GRPOConfig) -> tuple[Tensor, LossStats]:
-    """Equation 2 on one batch, and its statistics."""
-    base_logp_BT = None
-    if config.kl_coef:
-        with torch.no_grad(), model.disable_adapter():
-            base_logp_BT, _ = token_logps(model, batch, config.temperature)
-    logp_BT, entropy_BT = token_logps(model, batch, config.temperature)
-    return policy_loss(
-        logp_BT,
-        batch.rollout_logp_BT,
-        batch.mask_BT,
-        batch.advantages_B,
-        batch.weights_B,
-        clip_low=config.clip_low,
-        clip_high=config.clip_high,
-        base_logp_BT=base_logp_BT,
-        kl_coef=config.kl_coef,
-        entropy_BT=entropy_BT,
-    )
-
-
-def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed)
-
-
 def _derive(*parts: object) -> int:
     """A seed for torch from the parts, such as (seed, iteration, use)."""
     return Random("/".join(map(str, parts))).getrandbits(63)
-
-
-def _envs(env: str | Sequence[tuple[str, float]]) -> Envs:
-    envs = [(env, 1.0)] if isinstance(env, str) else [(name, float(weight)) for name, weight in env]
-    if not envs or not all(math.isfinite(w) and w > 0 for _, w in envs):
-        raise ConfigError(f"env is {env!r}; expected a name, or (name, weight) pairs with weights above 0")
-    return envs
-
-
-def _levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) -> dict[str, dict[int, float]]:
-    """The levels to draw of each environment, with weights; `registered`: the registry must know them all."""
-    drawn: dict[str, dict[int, float]] = {}
-    for name in names:
-        wanted = config.levels_of(name)
-        try:
-            there = list(range(registry.level_count(name)))
-        except EnvNotFound:
-            if registered:
-                raise
-            there = sorted(wanted or [0])
-        if unknown := set(wanted or ()) - set(there):
-            raise ConfigError(f"levels asks for {sorted(unknown)} of {name}, but there are {there}")
-        drawn[name] = wanted or dict.fromkeys(there, 1.0)
-    return drawn
-
-
-class _ProgressLine:
-    """One line on stderr with the last reward and success."""
-
-    def __init__(self, config: GRPOConfig, history: Sequence[Metrics], enabled: bool) -> None:
-        columns = (TextColumn("grpo {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), disable=not enabled)
-        self._task = self._bar.add_task("", total=config.iterations, completed=len(history))
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, metrics: Metrics) -> None:
-        says = f"reward {metrics['reward']:.2f} success {metrics['success']:.2f} signal {metrics['informative']:.2f}"
-        self._bar.update(self._task, advance=1, description=says)

@@ -96,7 +96,7 @@ def _loaded(model: str, adapter: Path | None, sampling: Sampling) -> BatchPolicy
     from trace_gym.lab import model_folder
     from trace_gym.policies.hf import HFPolicy
 
-    limits = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
+    limits: dict[str, Any] = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
     return HFPolicy.load(model_folder(model), adapter, **{k: v for k, v in limits.items() if v is not None})
 
 

@@ -127,8 +127,10 @@ def train(
         raise ConfigError(f"{config}: {error}" if config else str(error)) from None
     name = registry.name_of(env)
     _needs_lab()
+    from trace_gym.policies.hints import require_hints
     from trace_gym.trainers.torch_grpo import train as run_grpo
 
+    require_hints([name], grpo.hints)
     if model == "lab":
         say("training the built-in toy model (0.36 million parameters); --model names another one", err=True)
     done = run_grpo(grpo, env=name, model_dir=model_folder(model), out_dir=out)

@@ -62,7 +62,7 @@ def compare(
     folder: Annotated[Path, typer.Argument(help="Folder of the target.", show_default=False)],
     mcp: Mcp,
     episodes: Episodes = 10,
-    calls: Calls = 24,
+    calls: Calls = 40,
     seed: Seed = 0,
     reset: Reset = "",
     values: Values = None,
@@ -71,7 +71,10 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="JSONL file for the server's episodes.")] = None,
     seconds: Seconds = 60.0,
 ) -> None:
-    """Make the same random calls on a live MCP server and on the target's base world, and compare the results.
+    """Make the same calls on a live MCP server and on the target's base world, and compare the results.
+
+    The calls cover each tool, optional parameter, enum value, known and unknown ids, and reads after each write. The
+    table shows how much of that was compared for each tool; the rest of the calls are random.
 
     Exit code 1: more than --threshold of the compared calls of a tool differ.
 
@@ -92,12 +95,18 @@ def compare(
     cells = []
     for row in rows:
         style = "bold red" if row.share > threshold else "green" if row.compared else "yellow"
-        cells.append((row.tool, str(row.calls), str(row.compared), Text(str(row.differ), style=style)))
+        covered = f"{row.goals - len(row.missing)} of {row.goals}"
+        cells.append((row.tool, str(row.calls), str(row.compared), Text(str(row.differ), style=style), covered))
     console = terminal.console()
-    console.print(Grid(("tool", "calls", "compared", "differ"), cells, whole=frozenset({1, 2, 3})), crop=False)
+    console.print(
+        Grid(("tool", "calls", "compared", "differ", "covered"), cells, whole=frozenset({1, 2, 3, 4})), crop=False
+    )
     for row in rows:
         if row.example:
             console.print(Text(f"{row.tool}: {row.example}"), soft_wrap=True)
+    for row in rows:
+        if row.missing:
+            console.print(Text(f"{row.tool}: not covered: {', '.join(row.missing)}"), soft_wrap=True)
     if unknown := [row.tool for row in rows if not row.compared]:
         console.print(Text(f"not compared: {', '.join(unknown)}; nothing is known of how true their copies are"))
     if any(row.share > threshold for row in rows):

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trace_gym.cli.environments import matching_names
+from trace_gym.cli.options import refuse
 from trace_gym.terminal import say
 
 LIBRARIES = "datasets, openenv, skyrl, trl or verifiers"
@@ -19,6 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
+    context: typer.Context,
     envs: Annotated[
         list[str],
         typer.Argument(
@@ -51,6 +53,8 @@ def export(
     from trace_gym.targets.results import read_results
     from trace_gym.targets.user.folder import TRAJECTORIES
 
+    if to in ("openenv", "verifiers"):
+        refuse(context, {"n"}, f"on {to}, which has all scenarios")
     episodes = [record for path in rollouts or () for record in read_results(path)]
     made = write_folder(to, envs, out, n=n, levels=level, rollouts=episodes, trajectories=trajectories, force=force)
     if (recorded := f"{ENVS}/{TRAJECTORIES}") in made:

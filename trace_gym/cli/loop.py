@@ -47,7 +47,8 @@ def run(
     if source is not None:
         if not source.is_file():
             raise ReadError(f"{source}: no such file; --source takes a results file of tau-bench or tau2")
-        settings = RunConfig.parse({**settings.model_dump(), "source": source}, "the settings with --source")
+        kept = settings.model_dump(exclude={"rollouts"})  # the file replaces the rollouts
+        settings = RunConfig.parse({**kept, "source": source}, "the settings with --source")
     _needs_lab()
     if settings.author == "llm":
         from trace_gym.sandbox import require_isolation

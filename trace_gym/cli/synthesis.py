@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from trace_gym import terminal
-from trace_gym.cli.options import AllowUnisolated
+from trace_gym.cli.options import AllowUnisolated, refuse
 from trace_gym.errors import ConfigError, TraceGymError
 from trace_gym.files import read_text, working_in
 from trace_gym.terminal import say
@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def synthesize(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="A spec that ships, or a spec file.", show_default=False)] = None,
     author: Annotated[str, typer.Option(help="Who writes: template, or llm.")] = "template",
     llm: Annotated[
@@ -69,8 +70,9 @@ def synthesize(
     from trace_gym.sandbox import require_isolation
     from trace_gym.synthesize import Terms
 
-    require_isolation()
     target, own = _aim(target)
+    _refuse_unused(context, author, name, source, every, own)
+    require_isolation()
     folder = out or own or registry.home()
     terms = Terms(budget=seconds, policy=policy)
     if author == "template":
@@ -89,6 +91,29 @@ def synthesize(
                 model.close()
     else:
         raise ConfigError(f"there is no author {author!r}; expected template or llm")
+
+
+def _refuse_unused(
+    context: typer.Context, author: str, name: str | None, source: Path | None, every: bool, own: Path | None
+) -> None:
+    """Refuse options that have no effect on what is written.
+
+    Raises:
+        ConfigError: One was given.
+    """
+    first = "--from" if source is not None else "--all" if every else "NAME"
+    refuse(context, {"--from": {"name", "every"}, "--all": {"name"}}.get(first, ()), f"beside {first}")
+    if author == "template":
+        model = {"llm", "trajectories", "repairs", "policy", "seconds", "workers", "tokens", "dollars", "price", "by"}
+        refuse(context, model, "on author template")
+    elif author == "llm":
+        refuse(context, {"every"}, "on author llm")
+    if source is None:
+        refuse(context, {"trajectories", "workers"}, "without --from")
+        if own is None:
+            refuse(context, {"target"}, "without --from, as a spec names its target")
+    if author == "llm" and source is None and name is None:
+        refuse(context, {"force", "policy"}, "on a base world")
 
 
 def _planned(

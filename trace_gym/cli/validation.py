@@ -13,7 +13,7 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.cli.environments import matching_names
-from trace_gym.cli.options import AllowUnisolated
+from trace_gym.cli.options import AllowUnisolated, given_options, refuse
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.terminal import say
 
@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
+    context: typer.Context,
     env: Annotated[
         str | None,
         typer.Argument(
@@ -86,6 +87,12 @@ def validate(
         if env is not None:
             raise ConfigError(f"--make names an environment, and so does {env}; leave one of them out")
         env = f"gym:{make}"
+    if listing:
+        refuse(context, set(given_options(context)) - {"listing"}, "beside --list")
+    elif env is None:
+        refuse(context, given_options(context), "without an environment")
+    if engine == "here":
+        refuse(context, {"workers"}, "on engine here, which has one process")
     if listing or env is None:
         terminal.console().print(validation.listing())
         return

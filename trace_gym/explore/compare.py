@@ -1,15 +1,17 @@
-"""Comparison of a base world with the live server that it stands in for, by the same random calls."""
+"""Comparison of a base world with the live server that it simulates, by the same calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trace_gym.errors import ConfigError
-from trace_gym.explore.record import Recorder, record
+from trace_gym.explore.goals import Goal, goals_of, reached, situations
+from trace_gym.explore.record import Recorder, Recording, record
 from trace_gym.targets.catalogue import target
 from trace_gym.targets.user.folder import TargetFolder
+from trace_gym.targets.user.replays import answers
 from trace_gym.validate.context import PROFILES, Context
 from trace_gym.validate.recordings import tally
 
@@ -25,6 +27,10 @@ class Comparison:
     differ: int
     example: str = ""
     """A call that they answer differently."""
+    goals: int = 0
+    """Number of things that the calls of the tool should show; see `trace_gym.explore.goals`."""
+    missing: tuple[str, ...] = ()
+    """Those that no compared call has shown."""
 
     @property
     def share(self) -> float:
@@ -39,7 +45,10 @@ def compare(
     out: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Comparison]:
-    """Make random calls on a live server and on the admitted base world of a target, and compare the results.
+    """Make the same calls on a live server and on the admitted base world of a target, and compare the results.
+
+    The calls are chosen for what the earlier ones have not shown: each optional parameter given and left out, each
+    value of an enum, known and unknown ids, refusals, and reads before and after each write. The rest is random.
 
     Args:
         home: The target; its folder is among those that are searched.
@@ -72,11 +81,27 @@ def compare(
             f"nothing could be compared: the base world knows none of the records of {len(made.episodes)} episodes. "
             "Look at its from_records and knows"
         )
+    shown = _reached(made, {place for seen in found.values() for place in seen.compared})
     rows = []
     for tool in home.kinds:
+        wanted = goals_of(made.interface, tool) if tool in made.kinds else ()
+        missing = tuple(goal.text for goal in wanted if (tool, goal) not in shown)
         if seen := found.get(tool):
             example = seen.example.replace("recorded", "server", 1)
-            rows.append(Comparison(tool, seen.calls, seen.computable, seen.computable - seen.values, example))
+            counts = seen.calls, seen.computable, seen.computable - seen.values
+            rows.append(Comparison(tool, *counts, example, len(wanted), missing))
         else:
-            rows.append(Comparison(tool, 0, 0, 0))
+            rows.append(Comparison(tool, 0, 0, 0, "", len(wanted), missing))
     return rows
+
+
+def _reached(made: Recording, compared: Collection[tuple[str, int]]) -> set[tuple[str, Goal]]:
+    """Return the goals of each tool that the compared calls have reached."""
+    goals = {tool: goals_of(made.interface, tool) for tool in made.kinds}
+    found = set()
+    for episode in made.episodes:
+        calls = answers(episode)
+        for number, ((call, told), situation) in enumerate(zip(calls, situations(calls, made.kinds), strict=False)):
+            if (episode.id, number) in compared:
+                found |= {(call.tool, goal) for goal in goals[call.tool] if reached(goal, call, situation, told)}
+    return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import Any
 
-from trace_gym.explore.sample import STRANGERS, WORDS, sampler
+from trace_gym.explore.goals import Goal, Made, Situation, call_for, goals_of, is_strange, reached, situations
+from trace_gym.explore.sample import WORDS, sampler
 from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
@@ -19,9 +21,12 @@ FEW = 3
 """Strings for new records in one episode."""
 STRANGE = 0.25
 """How often a call about what no record holds is drawn as well."""
+MISSING = 2
+"""What a goal that no call has reached is worth in addition."""
+REFUSED = 0.3
+"""What a refused call counts for: the same is tried again, with other arguments, but not without end."""
 LOOKS = ("read", "generic")
-Made = list[tuple[Call, str]]
-"""Calls with what the agent read."""
+Counts = defaultdict[str, float]
 
 
 @dataclass
@@ -30,7 +35,7 @@ class Explorer:
 
     interface: Interface
     given: Mapping[str, Sequence[Any]]
-    seen: Counter[str] = field(default_factory=Counter)
+    seen: Counts = field(default_factory=lambda: defaultdict(float))
     """How often each feature of a call was recorded."""
 
     words: Sequence[str] = WORDS
@@ -41,19 +46,19 @@ class Explorer:
         self.words = rng.sample(WORDS, k=FEW)
 
     def learn(self, made: Made) -> None:
-        """Count the features of an episode's calls."""
-        written = False
-        for call, told in made:
-            self.seen.update(self._features(call, written))
-            written = written or (self.interface.kinds[call.tool] == "write" and not refused(told))
+        """Count what the calls of an episode have shown."""
+        for feature, count in self._shown(made).items():
+            self.seen[feature] += count
 
     def choose(self, rng: Random, kinds: Iterable[str], made: Made) -> Call | None:
         """Return the drawn call that shows most of what was seen least; None where no tool of these kinds has one."""
-        written = any(self.interface.kinds[c.tool] == "write" and not refused(told) for c, told in made)
-        now = Counter(feature for call, _ in made for feature in self._features(call, written))
+        *_, situation = situations(made, self.interface.kinds)
+        now = self._shown(made)
         best: tuple[float, Call] | None = None
-        for call in self._drawn(rng, set(kinds), made):
-            worth = sum(1 / (1 + self.seen[f] + now[f]) for f in self._features(call, written)) + rng.random() / 100
+        for call in self._drawn(rng, set(kinds), made, now):
+            features = self._features(call, situation)
+            worth = sum(1 / (1 + self.seen[f] + now[f]) for f in features) + rng.random() / 100
+            worth += MISSING * sum(self.seen[f] + now[f] < 1 for f in features if f in self.names)
             if best is None or worth > best[0]:
                 best = worth, call
         return best[1] if best else None
@@ -61,12 +66,31 @@ class Explorer:
     def related(self, rng: Random, write: Call, made: Made) -> list[Call]:
         """Return reads that may show the effect of a write: of all records, and of those that its arguments name."""
         tools = self.fewest_arguments(["read"])
-        if not tools:
+        if not tools or is_strange(write):
             return []
-        drawn = [self.draw(rng, tools[0], made)]
-        known = sampler(rng, self.interface, [write.arguments], self.given, self.words)
-        drawn += [known.call_of(tool) for tool in rng.sample(tools[1:], k=min(1, len(tools) - 1))]
-        return [call for call in drawn if call is not None]
+        known = sampler(rng, self.interface, [write.arguments], self.given, self.words, exact=True)
+        now = self._shown(made)
+        chosen: list[Call] = []
+
+        def seen(name: str) -> float:
+            return self.seen[f"{write.tool} > {name}"] + now[f"{write.tool} > {name}"]
+
+        others = sorted(tools[1:], key=lambda tool: (seen(tool), rng.random()))
+        for tool in [tools[0], *others[:1]]:
+            calls = [known.call_of(tool) for _ in range(DRAWS)]
+            calls += [call_for(goal, tool, known) for goal in self.goals[tool] if goal.parameter]
+            rated = [
+                (sum(1 / (1 + seen(name)) for name in self._arguments(call)) + rng.random() / 100, call)
+                for call in calls
+                if call is not None
+            ]
+            chosen += [max(rated, key=lambda pair: pair[0])[1]] if rated else []
+        return chosen
+
+    def _arguments(self, call: Call) -> list[str]:
+        """Return the tool of a call, and what its arguments show."""
+        goals = (goal for goal in self.goals[call.tool] if goal.parameter and reached(goal, call, Situation()))
+        return [call.tool, *(f"{call.tool} {goal.text}" for goal in goals)]
 
     def fewest_arguments(self, kinds: Iterable[str]) -> list[str]:
         """Return the tools of these kinds, those with the fewest required parameters first."""
@@ -75,28 +99,55 @@ class Explorer:
 
     def draw(self, rng: Random, tool: str, made: Made) -> Call | None:
         """Return a call of one tool; None where none fits its schema."""
-        return sampler(rng, self.interface, _shown(made), self.given, self.words).call_of(tool)
+        return sampler(rng, self.interface, _results(made), self.given, self.words).call_of(tool)
 
-    def _drawn(self, rng: Random, kinds: set[str], made: Made) -> Iterator[Call]:
-        shown = list(_shown(made))
-        known, strange = (sampler(rng, self.interface, shown, self.given, self.words, s) for s in (False, True))
-        for tool, kind in self.interface.kinds.items():
-            draws = [known] * DRAWS + [strange] * (rng.random() < STRANGE)
-            for draw in draws if kind in kinds else ():
-                if call := draw.call_of(tool):
-                    yield call
+    def _drawn(self, rng: Random, kinds: set[str], made: Made, now: Counts) -> Iterator[Call]:
+        """Yield random calls of each tool, and calls that are made for what the tool has not shown yet."""
+        results = list(_results(made))
+        known, strange, exact = (
+            sampler(rng, self.interface, results, self.given, self.words, s, e)
+            for s, e in ((False, False), (True, False), (False, True))
+        )
+        for tool in (name for name, kind in self.interface.kinds.items() if kind in kinds):
+            draws = [known] * DRAWS + [exact] + [strange] * (rng.random() < STRANGE)
+            calls = [draw.call_of(tool) for draw in draws]
+            known_of = {goal: f"{tool} {goal.text}" for goal in self.goals[tool]}
+            missing = [goal for goal, name in known_of.items() if self.seen[name] + now[name] < 1]
+            calls += [call_for(goal, tool, strange if goal.how == "unknown id" else exact) for goal in missing]
+            yield from (call for call in calls if call is not None)
 
-    def _features(self, call: Call, written: bool) -> list[str]:
-        """Return what a call shows: its tool before or after a write, its arguments, and its optional parameters."""
-        schema = next(t["function"]["parameters"] for t in self._tools() if t["function"]["name"] == call.tool)
-        optional = [p for p in schema.get("properties", {}) if p not in schema.get("required", ())]
-        told = [f"{call.tool} {'with' if p in call.arguments else 'without'} {p}" for p in optional]
-        chosen = {p: v for p, v in call.arguments.items() if isinstance(v, bool) or "enum" in schema["properties"][p]}
-        told += [f"{call.tool} {p}={v}" for p, v in chosen.items()]
+    def _shown(self, made: Made) -> Counts:
+        """Return how often the calls of an episode have shown each feature; a refused call counts for a part."""
+        counts: Counts = defaultdict(float)
+        for (call, told), situation in zip(made, situations(made, self.interface.kinds), strict=False):
+            expected = is_strange(call) or not refused(told)
+            for feature in self._features(call, situation):
+                counts[feature] += 1 if expected else REFUSED
+            if situation.change and self.interface.kinds[call.tool] == "read":
+                for name in self._arguments(call):
+                    counts[f"{situation.change} > {name}"] += 1
+        return counts
+
+    def _features(self, call: Call, situation: Situation) -> list[str]:
+        """Return what a call shows: its tool, its arguments, and the goals that it reaches."""
         body = json.dumps(call.arguments, sort_keys=True)
-        strange = any(word in body for word in STRANGERS)
-        told += [f"{call.tool} {'strange' if strange else 'known'}", f"{call.tool} {body}"]
-        return [call.tool, f"{call.tool} {'after' if written else 'before'} a write", *told]
+        known = [
+            f"{name}={value}"
+            for name, value in call.arguments.items()
+            if isinstance(value, (int, float)) or (isinstance(value, str) and value in situation.strings)
+        ]
+        goals = [goal.text for goal in self.goals[call.tool] if reached(goal, call, situation)]
+        return [call.tool, *(f"{call.tool} {feature}" for feature in (body, *known, *goals))]
+
+    @cached_property
+    def goals(self) -> dict[str, tuple[Goal, ...]]:
+        """The goals of each tool."""
+        return {tool: goals_of(self.interface, tool) for tool in self.interface.kinds}
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The goals of all tools, as features of calls."""
+        return frozenset(f"{tool} {goal.text}" for tool, goals in self.goals.items() for goal in goals)
 
     def _tools(self) -> tuple[dict[str, Any], ...]:
         return self.interface.tools
@@ -112,7 +163,7 @@ def known_since_write(step: Call, made: Made, kinds: Mapping[str, str]) -> bool:
     return False
 
 
-def _shown(made: Made) -> Iterator[Any]:
+def _results(made: Made) -> Iterator[Any]:
     """Yield what the calls of an episode have shown and said."""
     for call, told in made:
         if not refused(told):

@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.explore.plan import LOOKS, Explorer, Made, known_since_write
+from trace_gym.explore.goals import Made
+from trace_gym.explore.plan import LOOKS, Explorer, known_since_write
 from trace_gym.files import write
 from trace_gym.targets.user.folder import Kind, Settings, names_of, tools_in
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
@@ -73,6 +74,12 @@ class Recorder:
         kept = [t for t in tools if t["function"]["name"] not in self.skip]
         if not kept:
             raise ConfigError("no tool is left to call: found every tool in --skip, expected fewer")
+        parameters = {name for tool in kept for name in _named_in(tool["function"]["parameters"])}
+        if unused := sorted(self.values.keys() - parameters):
+            raise ConfigError(
+                f"--values of {unused[0]} have no effect: found no such parameter of the called tools, expected one of "
+                f"{', '.join(sorted(parameters)) or 'none'}. Correct the name, or remove it"
+            )
         kinds = {n: self.kinds.get(n, guessed[n]) for n in names_of(tuple(kept))}
         return Interface(name="recorded", policy="", tools=tuple(kept), kinds=kinds)
 
@@ -173,8 +180,11 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
         before = len(made)
         change = explorer.choose(rng, ("write",), made)
         looks = explorer.related(rng, change, made) if change else []
-        for step in [*(s for s in looks if not known_since_write(s, made, recorder.interface.kinds)), change, *looks]:
+        for step in [*(s for s in looks if not known_since_write(s, made, recorder.interface.kinds)), change]:
             call(step)
+        if change is not None and not refused(made[-1][1]):
+            for step in looks:
+                call(step)
         call(explorer.choose(rng, LOOKS, made))
         if len(made) == before:
             break
@@ -208,6 +218,17 @@ def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
             "a new file"
         )
     made.append((step, told))
+
+
+def _named_in(schema: Any) -> Iterator[str]:
+    """Yield the names of parameters in a JSON Schema, those of nested objects as well."""
+    if isinstance(schema, dict):
+        yield from schema["properties"] if isinstance(schema.get("properties"), dict) else ()
+        for part in schema.values():
+            yield from _named_in(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _named_in(part)
 
 
 def _row(recorder: Recorder, number: int, made: Made) -> dict[str, Any]:

@@ -18,6 +18,9 @@ STRANGERS = ("no-such-thing-0", "missing_9999", "ZZZ999")
 """Strings that no record holds."""
 TRIES = 20
 """Draws of one call before a tool is given up; a schema may ask for what is never drawn."""
+FRACTIONS = (0.5, 1.5, 2.5, 0.125, 2.675, 19.99, 33.333)
+"""Numbers that methods of rounding treat differently."""
+WHOLE = (0, 1, 2, 3, 5, 7, 10, 101)
 _FORMATS = {"date": "2031-01-02", "date-time": "2031-01-02T03:04:05Z", "time": "03:04:05", "email": "a@example.com",
             "uri": "https://example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000"}  # fmt: skip
 _FIELD = re.compile(r"[A-Za-z_]+\d?")
@@ -34,7 +37,7 @@ def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> Val
     """
     by_field: dict[str, dict[Any, None]] = {}
     strings: dict[str, None] = {}
-    for name, value in (pair for result in results for pair in _leaves(result)):
+    for name, value in (pair for result in results for pair in leaves(result)):
         by_field.setdefault(name, {})[value] = None
         if isinstance(value, str) and value:
             strings[value] = None
@@ -43,16 +46,16 @@ def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> Val
     return Values({name: list(values) for name, values in by_field.items()}, list(strings) or list(WORDS))
 
 
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the scalars in nested data with the name of their field, ids among the keys, and ids in texts."""
     if isinstance(value, dict):
         for key, part in value.items():
             if not _FIELD.fullmatch(key):
                 yield name, key
-            yield from _leaves(part, key)
+            yield from leaves(part, key)
     elif isinstance(value, list):
         for part in value:
-            yield from _leaves(part, name)
+            yield from leaves(part, name)
     elif isinstance(value, str) and not name:
         yield from (("", t.strip(".:/")) for t in _TOKEN.findall(value) if re.search(r"[\d_/-]", t))
     elif value is not None:
@@ -68,6 +71,8 @@ class Sampler(Draw):
     """Strings for new records; few of them, so that records refer to each other."""
     strange: bool = False
     """Whether strings are such that no record holds, so that most tools refuse the call."""
+    exact: bool = False
+    """Whether a string is a value of a field with the parameter's name, where one was shown."""
 
     def call_of(self, tool: str) -> Call | None:
         """Return a call of a tool that fits its schema; None where none was drawn."""
@@ -78,6 +83,15 @@ class Sampler(Draw):
             if not complaint_about(call, self.interface):
                 return call
         return None
+
+    def with_drawn(self, call: Call, name: str) -> Call:
+        """Return a call in which the argument of a parameter is drawn."""
+        schema = self._schema(call.tool)
+        return Call(call.tool, {**call.arguments, name: self._value(name, schema["properties"][name], schema, 1)})
+
+    def fitting(self, call: Call) -> Call | None:
+        """Return a call if it fits its schema."""
+        return None if complaint_about(call, self.interface) else call
 
     def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
         if given := (self.given or {}).get(name):
@@ -102,9 +116,8 @@ class Sampler(Draw):
         low, high = schema.get("minimum"), schema.get("maximum")
         seen = [v for v in self.values.named(name) if type(v) is int or (type(v) is float and kind == "number")]
         bounds = [b for b in (low, high) if b is not None]
-        fitting = [
-            v for v in [*seen, *bounds, 0, 1, 2, 3, 10] if (low is None or v >= low) and (high is None or v <= high)
-        ]
+        usual = [*WHOLE, *(FRACTIONS if kind == "number" else ())]
+        fitting = [v for v in [*seen, *bounds, *usual] if (low is None or v >= low) and (high is None or v <= high)]
         return self.rng.choice(fitting or [0])
 
     def _string(self, name: str, schema: Mapping[str, Any]) -> str:
@@ -113,7 +126,7 @@ class Sampler(Draw):
         if self.strange:
             return self.rng.choice(STRANGERS)
         seen = [v for v in self._alike(name) if isinstance(v, str)]
-        if seen and self._chance(0.7):
+        if seen and (self.exact or self._chance(0.7)):
             return self.rng.choice(seen)
         return self.rng.choice(self.values.strings if self._chance(0.5) else self.words)
 
@@ -131,8 +144,11 @@ def sampler(
     given: Mapping[str, Sequence[Any]],
     words: Sequence[str] = WORDS,
     strange: bool = False,
+    exact: bool = False,
 ) -> Sampler:
     """Return a sampler that knows what results have shown."""
     values = values_in(results, given)
     known = [s for s in values.strings if s not in STRANGERS] or list(words)
-    return Sampler(rng, interface, Values(values.by_field, known), given=given, words=words, strange=strange)
+    return Sampler(
+        rng, interface, Values(values.by_field, known), given=given, words=words, strange=strange, exact=exact
+    )

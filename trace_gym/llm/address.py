@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 
@@ -41,6 +41,18 @@ def endpoint_of(address: str) -> tuple[str, str | None]:
     if not at and _HOST.search(model):  # it would be sent to the default endpoint, with the key
         raise ConfigError(f"{address!r} names a host without a scheme: write openai:MODEL@http://HOST or @https://HOST")
     return model, checked_url(f"http{url}") if at else None
+
+
+def without_effect(address: str, given: Mapping[str, object]) -> Iterator[str]:
+    """Yield the names of settings that have no effect on the model of an address.
+
+    Args:
+        address: As for `resolve`.
+        given: Name -> value of ``tokens``, ``dollars``, ``price`` and ``by``; one that is None or empty is not set.
+    """
+    kind = address.partition(":")[0]
+    used = {"openai": {"tokens", "dollars", "price"}, "files": {"by"}}.get(kind, set())
+    yield from (name for name, value in given.items() if value not in (None, "") and name not in used)
 
 
 class Resolved:

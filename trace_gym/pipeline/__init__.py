@@ -33,12 +33,16 @@ def run(config: RunConfig, folder: Path) -> Run:
         ReadError: The source holds no trajectories.
         InUse: Another process runs into this folder.
         WriteError: The folder cannot be made.
-        ConfigError: The folder holds something other than a run, the settings name something that does not exist, or
-            a stage cannot go on.
+        ConfigError: The folder holds something other than a run, the settings name something that does not exist, such
+            as a device that this machine lacks, or a stage cannot go on.
         EnvNotFound: An environment that the settings name is not registered.
         NoSignal: The base model's rewards spread in no environment.
     """
     named.check(config)
+    if config.train.device != "cpu":
+        from trace_gym.trainers.base import usable_device
+
+        usable_device(config.train.device)  # before rollouts are made that training cannot use
     if config.source is not None:
         read_results(config.source)  # before anything is written
     with working_in(folder):

@@ -31,7 +31,8 @@ def base(run: Run) -> dict[str, Any]:
     """What identifies the base model in a key: the weights of a folder, else its name."""
     folder = Path(model(run))
     files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
-    more = {"tokens": budget(run)} if budget(run) != PlayJob.budget else {}
+    more: dict[str, Any] = {"tokens": budget(run)} if budget(run) != PlayJob.budget else {}
+    more |= {"dtype": run.config.train.dtype} if run.config.train.dtype != PlayJob.dtype else {}
     return {"model": files or model(run), "version": VERSION, **more}
 
 
@@ -81,7 +82,20 @@ def _calibrated(run: Run, name: str) -> dict[int, float]:
 def sampled(run: Run, scenarios: Sequence[Scenario], path: Path, temperature: float, samples: int) -> PlayJob:
     """A job that lets the base model attempt scenarios several times."""
     plays = ((tuple(map(str, scenarios)), path),)
-    return PlayJob(BASE, model(run), None, plays, temperature, samples, budget(run))
+    return play(run, BASE, None, plays, temperature, samples)
+
+
+def play(
+    run: Run,
+    name: str,
+    adapter: Path | None,
+    plays: tuple[tuple[tuple[str, ...], Path], ...],
+    temperature: float,
+    samples: int = 1,
+) -> PlayJob:
+    """Return a job that lets the model of the run attempt scenarios, on the device and in the data type of training."""
+    train = run.config.train
+    return PlayJob(name, model(run), adapter, plays, temperature, samples, budget(run), train.device, train.dtype)
 
 
 def trajectories(path: Path) -> list[Trajectory]:

@@ -57,13 +57,24 @@ class PlayJob:
     samples: int = 1
     budget: tuple[int, int] = (1024, 64)
     """Tokens of a whole conversation, and of one turn."""
+    device: str = "cpu"
+    dtype: str = "float32"
+    """Data type of the model's weights."""
 
     def __call__(self) -> dict[str, Any]:
         from trace_gym.policies.hf import HFPolicy, merged
         from trace_gym.rollout import collect
 
         tokens, turn = self.budget
-        policy = HFPolicy.load(self.model, self.adapter, name=self.name, max_tokens=tokens, max_turn_tokens=turn)
+        policy = HFPolicy.load(
+            self.model,
+            self.adapter,
+            name=self.name,
+            max_tokens=tokens,
+            max_turn_tokens=turn,
+            device=self.device,
+            dtype=self.dtype,
+        )
         with merged(policy.model) if self.adapter else nullcontext():
             for addresses, path in self.plays:
                 scenarios = [Scenario.parse(a) for a in addresses]

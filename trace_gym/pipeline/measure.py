@@ -24,7 +24,6 @@ from trace_gym.evaluate import (
 )
 from trace_gym.files import write
 from trace_gym.pipeline import common, named
-from trace_gym.pipeline.jobs import PlayJob
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.training import learnable
 from trace_gym.route import LogitRouter, Routing, accuracy, description_of, options_for
@@ -69,9 +68,10 @@ def _router(run: Run, names: Sequence[str]) -> LogitRouter:
     descriptions = {n: description_of(registry.manifest(n), known) for n in names}
     options = options_for(descriptions, levels={n: common.levels(run, n) for n in names})
     folder = common.model(run)
-    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    settings, train = run.config.route, run.config.train
+    loaded: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=train.dtype)
+    model = loaded.to(train.device).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    settings = run.config.route
     return LogitRouter(model, tokenizer, options, permutations=settings.permutations, threshold=settings.threshold)
 
 
@@ -120,8 +120,7 @@ def _play(run: Run, adapters: dict[str, Any]) -> None:
         own = names if name == common.BASE else [env] if env in names else []
         sets += [(_own(run, n), f"own-{n}") for n in own]
         files = tuple((tuple(map(str, scenarios)), _records(run, name, kind)) for scenarios, kind in sets)
-        job = PlayJob(name, common.model(run), path, files, c.evaluate.temperature, budget=common.budget(run))
-        plays.append(job)
+        plays.append(common.play(run, name, path, files, c.evaluate.temperature))
     total = sum(len(addresses) for job in plays for addresses, _ in job.plays)
     paths = [path for job in plays for _, path in job.plays]
     common.watch(run, plays, lambda: sum(map(common.lines, paths)), total, "episodes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError
@@ -10,6 +10,7 @@ from trace_gym.parsing import read_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.settings import RunConfig
+from trace_gym.synthesize import template
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.types import Capability, Manifest
 
@@ -36,10 +37,10 @@ def check(config: RunConfig) -> None:
         ConfigError: A level does not exist, or two environments train the same capability.
     """
     search(config)
-    for name, levels in {config.target.env: config.target.levels, **_named_levels(config)}.items():
-        count = registry.manifest(name).levels
-        if wrong := [level for level in levels if level not in range(count)]:
-            raise ConfigError(f"{name} has no level {wrong[0]}: expected one of {', '.join(map(str, range(count)))}")
+    _check_levels(config)
+    for name in config.environments:
+        registry.manifest(name)
+    _check_range(config.target.env, config.target.levels, registry.manifest(config.target.env).levels)
     owners: dict[str, str] = {}
     for card in manifests(config):
         if not card.capability or card.capability in RESERVED:
@@ -94,6 +95,22 @@ def descriptions(run: Run) -> dict[str, str]:
     return {c.name: c.description for c in read_model(path, Diagnosis, "a diagnosis", common.REDO).capabilities}
 
 
-def _named_levels(config: RunConfig) -> dict[str, tuple[int, ...]]:
-    known = dict.fromkeys(config.environments, ())
-    return {**known, **{n: levels for n, levels in config.levels.items() if n in config.environments}}
+def _check_levels(config: RunConfig) -> None:
+    """Check the levels of environments to train on, named or yet to be chosen by a diagnosis.
+
+    Raises:
+        EnvNotFound: There is no such environment.
+        ConfigError: There is no such level.
+    """
+    shipped = {spec.id: len(spec.levels) for spec in map(template.spec, template.spec_names())}
+    for name, levels in config.levels.items():
+        known = name in registry.names()
+        if not known and config.author == "llm":
+            continue  # it may be written during the run
+        count = registry.manifest(name).levels if known or name not in shipped else shipped[name]
+        _check_range(name, levels, count)
+
+
+def _check_range(name: str, levels: Sequence[int], count: int) -> None:
+    if wrong := [level for level in levels if level not in range(count)]:
+        raise ConfigError(f"{name} has no level {wrong[0]}: expected one of {', '.join(map(str, range(count)))}")

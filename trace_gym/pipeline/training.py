@@ -13,6 +13,7 @@ from trace_gym.files import write
 from trace_gym.pipeline import common
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.pipeline.ledger import Run
+from trace_gym.policies.hints import require_hints
 
 
 def skill(run: Run) -> None:
@@ -81,6 +82,7 @@ def train(run: Run) -> None:
     jobs = _jobs(run, names)
 
     def work() -> str:
+        require_hints(names, c.train.hints)
         total = sum(job.config["iterations"] for job in jobs)
         results = common.watch(
             run, jobs, lambda: sum(common.lines(j.out / "metrics.jsonl") for j in jobs), total, "iterations"
@@ -90,6 +92,8 @@ def train(run: Run) -> None:
         write(out, json.dumps(results, indent=1) + "\n")
         trained = [r for r in results if "path" in r]
         stopped = "".join(f"; {r['name']}: {r['no_signal']}" for r in results if "no_signal" in r)
+        if c.evaluate.mixture and len(names) == 1:
+            stopped += f"; evaluate.mixture has no effect, as only {names[0]} is trained on"
         return f"{len(trained)} adapters from {sum(r['rollouts'] for r in trained)} rollouts{stopped}"
 
     settings = {

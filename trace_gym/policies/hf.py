@@ -62,8 +62,14 @@ class HFPolicy:
         check_model(model.config, self.max_tokens)
 
     @classmethod
-    def load(cls, folder: str | Path, adapter: str | Path | None = None, **kw: Any) -> HFPolicy:
-        """Load a model folder (or hub name) and perhaps a LoRA adapter; `kw` goes to the constructor.
+    def load(cls, folder: str | Path, adapter: str | Path | None = None, *, dtype: str = "auto", **kw: Any) -> HFPolicy:
+        """Load a model folder (or hub name) and perhaps a LoRA adapter.
+
+        Args:
+            folder: The model.
+            adapter: Folder of a LoRA adapter.
+            dtype: Data type of the model's weights, such as ``bfloat16``; ``auto`` keeps that of its files.
+            **kw: Arguments of the constructor.
 
         Raises:
             MissingExtra: transformers or peft is not installed.
@@ -78,7 +84,7 @@ class HFPolicy:
             raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[lab]'") from None
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder)
-            model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", attn_implementation="sdpa")
+            model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="sdpa")
             if adapter is not None:
                 model = PeftModel.from_pretrained(model, str(adapter))
         except (OSError, ValueError) as error:

@@ -11,11 +11,13 @@ from random import Random
 
 from trace_gym import registry
 from trace_gym.episode import Episode
-from trace_gym.errors import EnvNotFound
+from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.types import Manifest, Message
 
 CHECKED = "TG702"
 """The property that holds a hint to naming no answer."""
+LOOKED_AT = 4
+"""Scenarios of an environment in which a hint is looked for."""
 
 
 def hint_of(episode: Episode) -> str:
@@ -34,6 +36,20 @@ def planned(card: Manifest) -> str:
     plan = card.spec.plan if card.spec else None
     checked = any(f.code == CHECKED and f.verdict == "passed" for f in card.report.findings)
     return plan.hint if plan and checked else ""
+
+
+def require_hints(names: Sequence[str], share: float) -> None:
+    """Check that at least one of the environments has a hint, if hints are to be shown.
+
+    Raises:
+        ConfigError: None of them has one.
+    """
+    scenarios = [s for name in names for s in registry.scenarios(name, "train", LOOKED_AT)] if share else []
+    if scenarios and not any(hint_of(registry.episode(scenario)) for scenario in scenarios):
+        raise ConfigError(
+            f"hints has no effect: found no hint in {', '.join(names)}, expected an attribute `hint` of the "
+            "environment, or a planned hint that was checked. Remove hints, or add one"
+        )
 
 
 def drawn(episodes: Sequence[Episode], share: float, seed: str) -> list[str]:

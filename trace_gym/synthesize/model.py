@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trace_gym.errors import ConfigError
 from trace_gym.llm import Budget, Price, Resolved, resolve
+from trace_gym.llm.address import without_effect
 from trace_gym.synthesize.admission import CANDIDATES
 
 
@@ -32,23 +33,35 @@ def open_model(
         by: Who answers with ``files:DIR``.
 
     Raises:
-        ConfigError: The price is none, or see `trace_gym.llm.resolve`.
+        ConfigError: The price is none, a limit has no effect on this model, or see `trace_gym.llm.resolve`.
         ReadError: The recordings or the ledger cannot be read.
         MissingExtra: The openai package is not installed.
     """
+    price_of(price)
+    given = {"tokens": tokens, "dollars": dollars, "price": price, "by": by}
+    if unused := list(without_effect(address, given)):
+        raise ConfigError(
+            f"{', '.join(unused)} has no effect: found the model {address}, expected openai:MODEL for budgets and "
+            "prices, or files:DIR for by. Leave it out, or name another model"
+        )
     place = folder.expanduser().resolve() / CANDIDATES
     return resolve(
         address,
         cache=place / "completions",
         ledger=place / "requests.jsonl",
         budget=Budget(tokens=tokens, dollars=dollars),
-        price=_price(price),
+        price=price_of(price),
         tell=tell,
         by=by,
     )
 
 
-def _price(text: str) -> Price | None:
+def price_of(text: str) -> Price | None:
+    """Return the price that a setting states; None where it is empty.
+
+    Raises:
+        ConfigError: It has another form.
+    """
     prompt, _, completion = text.partition("/")
     try:
         return Price(float(prompt), float(completion or prompt)) if text else None

@@ -44,8 +44,9 @@ from trace_gym.validate.engine import Asking, Job, OfWorld, blamed, on_ray
 from trace_gym.validate.files import readable
 from trace_gym.validate.foreign.address import is_foreign
 from trace_gym.validate.foreign.job import foreign_job
+from trace_gym.validate.outline import outline
 from trace_gym.validate.policies import known
-from trace_gym.validate.processes import Workplace, workplace
+from trace_gym.validate.processes import Hanging, Workplace, workplace
 from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.source import Target, load
 from trace_gym.world import World
@@ -138,8 +139,8 @@ def validate(
     with workplace() as place:
         try:
             found = _prepared(target, PROFILES[profile], seeds_per_level, levels, given, engine, budget, place)
-            if isinstance(found, str):
-                at = f" in {found}" if found else ""
+            if isinstance(found, Hanging):
+                at = f" in {found.place}" if found.place else ""
                 late = f"{target} is not loaded within {budget:g} seconds; look for a loop without an end{at}"
                 tell(unfinished := PROPERTIES[loading.LOADS].finding("unfinished", late))
                 return _report(str(target), [unfinished], (), profile)
@@ -184,7 +185,7 @@ def _prepared(
     engine: str,
     budget: float | None,
     place: Workplace,
-) -> tuple[Job, Asking | None] | str:
+) -> tuple[Job, Asking | None] | Hanging:
     """Return the job and what answers for it in this process, or where the world was when it had to be loaded.
 
     A world that is validated in other processes is not loaded in this one, as it may quit or start threads.
@@ -198,16 +199,16 @@ def _prepared(
         if levels:
             raise ConfigError(f"{target} has no levels; leave out --level")
         count = LEVELS_WORTH * profile.seeds_per_level if seeds_per_level is None else seeds_per_level
-        return foreign_job(target, count, profile, given)
+        return foreign_job(target, count, profile, given, place=None if engine == "here" else place, seconds=budget)
     count = profile.seeds_per_level if seeds_per_level is None else seeds_per_level
     if engine == "here" or isinstance(target, type):
         world, reference = load(target)
         scenarios = sample(world, count, levels)
         job = Job(reference, tuple(scenarios), profile, given)
         return job, OfWorld(Context(world, reference, profile, given), job.scenarios)
-    made = place.outline(target, budget)
-    if made.hangs is not None:
-        return made.hangs
+    made = outline(place, target, budget)
+    if isinstance(made, Hanging):
+        return made
     return Job(made.reference, tuple(sampled(made.env, made.levels, count, levels)), profile, given), None
 
 
@@ -217,6 +218,8 @@ def chosen(only: Collection[str] | None, skip: Collection[str] = ()) -> list[str
     Raises:
         ConfigError: No code begins so.
     """
+    if wrong := [start for start in skip if loading.LOADS.startswith(start)]:
+        raise ConfigError(f"--skip {wrong[0]} has no effect: {loading.LOADS} is always checked. Leave it out")
     for start in (*(only or ()), *skip):
         if not any(code.startswith(start) for code in PROPERTIES):
             raise ConfigError(f"{start} is no property; trace-gym validate --list shows them")

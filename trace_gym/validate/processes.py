@@ -14,7 +14,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,13 +23,12 @@ from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, Self
 
-from trace_gym.errors import EnvBug, EnvNotFound, ReadError
+from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError, TraceGymError
 from trace_gym.types import Finding
 from trace_gym.validate.engine import Job, blamed, check
+from trace_gym.validate.foreign.box import Busy
 from trace_gym.validate.lifeline import die_with_parent
-from trace_gym.validate.loading import declaration_faults
 from trace_gym.validate.properties import DIED, PROPERTIES, Broken
-from trace_gym.validate.source import Target, load
 from trace_gym.validate.stacks import StackFile, not_finished
 
 START = "coordinator" if hasattr(os, "fork") else "spawn"
@@ -39,16 +38,16 @@ ENDING = 2.0
 """Seconds that a process may take to end once its pipe is closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The part of a world that is needed to plan its validation, sent by the process that loaded the world."""
+Facts = dict[str, Any]
+"""Plain data about an environment."""
 
-    reference: str
-    env: str = ""
-    levels: int = 0
-    """0 if the class attributes are invalid, which a property reports."""
-    hangs: str | None = None
-    """Where it was when the time was over; None if it was loaded, and an empty string if the place is not known."""
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """The answer of a process that was not finished in time."""
+
+    place: str
+    """Where it was; an empty string if that is not known."""
 
 
 class Workplace(Protocol):
@@ -58,13 +57,17 @@ class Workplace(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
-    def outline(self, target: Target, seconds: float | None) -> Outline:
-        """Load a world in a separate process, because it may hang or exit, and return its outline.
+    def facts(self, what: str, make: Callable[[], Facts], seconds: float | None) -> Facts | Hanging:
+        """Return what a function returns in a separate process, because an environment may hang or exit.
+
+        Args:
+            what: The environment, for error messages.
+            make: A function that can be pickled.
+            seconds: The time that it has; None if it has no limit.
 
         Raises:
-            EnvBug: The world cannot be loaded, or ends the process.
-            EnvNotFound: There is no such environment.
-            ReadError: There is no such file.
+            TraceGymError: What the function raises.
+            EnvBug: The process ends before, or the function raises something else.
         """
         ...
 
@@ -94,30 +97,30 @@ class Local:
     def __exit__(self, *error: object) -> None:
         """Do nothing: every process has been stopped by the method that started it."""
 
-    def outline(self, target: Target, seconds: float | None) -> Outline:
-        """Implement `Workplace.outline`."""
+    def facts(self, what: str, make: Callable[[], Facts], seconds: float | None) -> Facts | Hanging:
+        """Implement `Workplace.facts`."""
         fresh = _context()
         pipe, theirs = fresh.Pipe(duplex=False)
         held = [pipe, *self._caller] if START == "fork" else []
         log = StackFile(seconds)
-        process = fresh.Process(target=_outline, args=(theirs, target, os.getpid(), held, log), daemon=True)
+        process = fresh.Process(target=_send, args=(theirs, what, make, os.getpid(), held, log), daemon=True)
         process.start()
         theirs.close()
         try:
             if pipe not in wait([pipe, *self._caller], seconds):
-                return Outline(str(target), hangs=log.place())
-            found = json.loads(pipe.recv_bytes())
+                return Hanging(log.place())
+            found: Facts = json.loads(pipe.recv_bytes())
         except (EOFError, ConnectionError):
             process.join(ENDING)
             at = f", in {place}" if (place := log.place()) else ""
-            raise EnvBug(f"{target} ends the process that loads it, with exit code {process.exitcode}{at}") from None
+            raise EnvBug(f"{what} ends the process that loads it, with exit code {process.exitcode}{at}") from None
         finally:
             _kill(process)
             pipe.close()
             log.close()
         if "error" in found:
             raise _RAISED[found["error"]](found["says"])
-        return Outline(**found)
+        return found
 
     def findings(self, job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
         """Implement `Workplace.findings`."""
@@ -166,15 +169,14 @@ class Coordinator:
             self._process.join()
             self._process.close()
 
-    def outline(self, target: Target, seconds: float | None) -> Outline:
-        """Implement `Workplace.outline`."""
-        answers = list(self._asked("outline", target, seconds))
-        match answers:
-            case [Outline() as made]:
-                return made
-            case [(kind, says)]:
+    def facts(self, what: str, make: Callable[[], Facts], seconds: float | None) -> Facts | Hanging:
+        """Implement `Workplace.facts`."""
+        match list(self._asked("facts", what, make, seconds)):
+            case [(str(kind), str(says))]:
                 raise _RAISED[kind](says)
-        raise EnvBug(f"{target} cannot be loaded: the process that starts its workers was killed. Try again")
+            case [dict() | Hanging() as found]:
+                return found
+        raise EnvBug(f"{what} cannot be loaded: the process that starts its workers was killed. Try again")
 
     def findings(self, job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
         """Implement `Workplace.findings`."""
@@ -194,7 +196,9 @@ class Coordinator:
                 yield made
 
 
-_RAISED = {kind.__name__: kind for kind in (EnvNotFound, ReadError, EnvBug)}
+_RAISED: dict[str, type[TraceGymError]] = {
+    kind.__name__: kind for kind in (Busy, ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError)
+}
 _OVER = "over"
 
 
@@ -208,11 +212,11 @@ def _coordinate(pipe: Connection, parent: int) -> None:
     with suppress(EOFError, ConnectionError):  # the caller is done, or gone
         while True:
             what, arguments = pipe.recv()
-            if what == "outline":
+            if what == "facts":
                 try:
-                    pipe.send(local.outline(*arguments))
+                    pipe.send(local.facts(*arguments))
                 except tuple(_RAISED.values()) as error:
-                    pipe.send((type(error).__name__, str(error)))
+                    pipe.send((_name(error), str(error)))
             else:
                 for finding in local.findings(*arguments):
                     pipe.send(finding)
@@ -234,20 +238,23 @@ def _begin_worker(parent: int, held: Sequence[Connection]) -> None:
     os.dup2(2, 1)
 
 
-def _outline(pipe: Connection, target: Target, parent: int, held: Sequence[Connection], log: StackFile) -> None:
-    """Send the outline as JSON: unpickling an object of the module would import the module."""
+def _send(
+    pipe: Connection, what: str, make: Callable[[], Facts], parent: int, held: Sequence[Connection], log: StackFile
+) -> None:
+    """Send the result as JSON: unpickling an object of the module would import the module."""
     _begin_worker(parent, held)
     log.write_at_end()
     try:
-        world, reference = load(target)
-        whole = not declaration_faults(world)
-        made: dict[str, Any] = {"reference": reference}
-        made |= {"env": world.id, "levels": len(world.levels)} if whole else {}
-    except (EnvNotFound, ReadError, EnvBug) as error:
-        made = {"error": type(error).__name__, "says": str(error)}
+        made = make()
+    except tuple(_RAISED.values()) as error:
+        made = {"error": _name(error), "says": str(error)}
     except BaseException as error:
-        made = {"error": EnvBug.__name__, "says": f"{target} cannot be loaded: {type(error).__name__}: {error}"}
+        made = {"error": EnvBug.__name__, "says": f"{what} cannot be loaded: {type(error).__name__}: {error}"}
     pipe.send_bytes(json.dumps(made).encode())
+
+
+def _name(error: BaseException) -> str:
+    return next(name for name, kind in _RAISED.items() if isinstance(error, kind))
 
 
 def _context() -> SpawnContext | ForkContext:

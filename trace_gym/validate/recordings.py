@@ -48,6 +48,8 @@ class _Tally:
     faults: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Undeclared differences, as (path, how)."""
     example: str = ""
+    compared: list[tuple[str, int]] = field(default_factory=list)
+    """The computable calls, as (id of the episode, number of the call)."""
 
 
 @prop(
@@ -117,13 +119,14 @@ def tally(world: type[World], episodes: Sequence[Trajectory], context: Context) 
         seeded: Any = together.copy() if one else start
         shown = pool if one else list(own.values())
         lost = False
-        for call, told in calls:
+        for number, (call, told) in enumerate(calls):
             found = tallies.setdefault(call.tool, _Tally())
             found.calls += 1
             known = not lost and (not hasattr(seeded, "knows") or seeded.knows(call, shown))
             # After a change that cannot be repeated, the state is another than the recorded one.
             lost = lost or (not known and kinds[call.tool] == "write" and not refused(told))
             if known:
+                found.compared.append((episode.id, number))
                 _compare(world, episode, call, told, _answer(seeded, call, context), found)
     return tallies
 

@@ -48,7 +48,7 @@ class Note:
 
 def check(home: TargetFolder) -> Iterator[Note]:
     """Look through the files of a target, and at the manifest of its base world; nothing is run."""
-    found = dict.fromkeys(note for part in (_tools, _policy, _episodes) for note in _read(part, home))
+    found = dict.fromkeys(note for part in (_tools, _settings, _policy, _episodes) for note in _read(part, home))
     yield from found  # each once: episodes cannot be read without the tools
     if all(note.level != "wrong" for note in found):  # what follows rests on them
         yield from _kinds(home)
@@ -73,6 +73,16 @@ def _tools(home: TargetFolder) -> Iterator[Note]:
     yield from faults
     if not faults:
         yield _fine(f"{TOOLS}: {len(names)} tools with valid schemas")
+
+
+def _settings(home: TargetFolder) -> Iterator[Note]:
+    for key in ("kinds", "not_compared"):
+        for tool in getattr(home.settings, key):
+            if tool not in home.kinds:
+                yield _wrong(
+                    f"{SETTINGS}: {key} of {tool!r} have no effect: found no such tool in {TOOLS}",
+                    "correct the name, or remove the line",
+                )
 
 
 def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:

@@ -104,7 +104,10 @@ def open_box(text: str) -> BlackBox:
     """
     address = parse(text)
     common = {k: address.options.pop(k) for k in list(address.options) if k in COMMON}
-    box = SCHEMES[address.scheme](address)
+    try:
+        box = SCHEMES[address.scheme](address)
+    except SystemExit as error:  # of a module that ends the program, or of a constructor
+        raise trouble(text, error) from None
     box.name = text
     for key, value in common.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):

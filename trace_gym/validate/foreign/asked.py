@@ -16,7 +16,7 @@ from trace_gym.errors import EnvBug
 from trace_gym.types import Finding, Replay
 from trace_gym.validate.context import NOTHING, Given, Profile
 from trace_gym.validate.foreign.address import open_patiently
-from trace_gym.validate.foreign.box import Attempt, BlackBox, Busy, attempt
+from trace_gym.validate.foreign.box import Attempt, BlackBox, Busy, attempt, exits_raise
 from trace_gym.validate.properties import PROPERTIES, Broken, Held, Inapplicable, raised
 
 Question = Callable[["Asked"], Held]
@@ -109,10 +109,11 @@ class Asked:
     def __call__(self, code: str) -> Finding:
         """What a property finds; one that has no question for black boxes does not apply."""
         found = PROPERTIES[code]
-        if code in questions():
-            return found.judged(lambda: FOREIGN[code](self))
-        needs = NEEDS.get(code, "the state or the experts of a world")
-        return found.judged(lambda: self._lacks(needs))
+        with exits_raise():
+            if code in questions():
+                return found.judged(lambda: FOREIGN[code](self))
+            needs = NEEDS.get(code, "the state or the experts of a world")
+            return found.judged(lambda: self._lacks(needs))
 
     def _lacks(self, needs: str) -> NoReturn:
         raise Inapplicable(f"needs {needs}, which {self.box.kind} does not show")

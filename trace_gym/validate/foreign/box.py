@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, NamedTuple
 
-from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.errors import ConfigError, EnvBug, EnvNotFound
 from trace_gym.validate.properties import Inapplicable
 
 
@@ -86,6 +88,27 @@ class BlackBox(ABC):
 
     def close(self) -> None:  # noqa: B027  # most have nothing to close
         """Give back what was opened; closing twice is harmless."""
+
+
+@contextmanager
+def exits_raise() -> Iterator[None]:
+    """Make a call of ``os._exit`` in this process raise `EnvBug` while the block runs.
+
+    Without it, an environment that makes this call ends the command without a message and perhaps with exit code 0.
+    Child processes that are forked meanwhile end as usual.
+    """
+    process, leave = os.getpid(), os._exit
+
+    def refuse(code: int) -> None:
+        if os.getpid() != process:
+            leave(code)
+        raise EnvBug(f"the environment calls os._exit({code}), which would end the process that runs it")
+
+    os._exit = refuse  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from contextlib import closing
 
 from trace_gym.types import Message, Replay, Trajectory
 from trace_gym.validate.foreign.address import open_patiently
-from trace_gym.validate.foreign.box import take
+from trace_gym.validate.foreign.box import exits_raise, take
 
 
 def transcript(address: str, replay: Replay) -> Trajectory:
@@ -16,7 +16,7 @@ def transcript(address: str, replay: Replay) -> Trajectory:
         TraceGymError: The environment cannot be opened.
     """
     seed = int(replay.scenario.rpartition("/")[2])
-    with closing(open_patiently(address)) as box:
+    with exits_raise(), closing(open_patiently(address)) as box:
         messages: list[Message] = [{"role": "user", "content": box.begin(seed)}]
         for action in replay.actions:
             turn = take(box, str(action))

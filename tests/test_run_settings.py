@@ -1,0 +1,177 @@
+"""Settings of a run: each one that is accepted has an effect on the stages that it describes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("peft", reason="the loop needs the lab extra")
+
+import torch
+from tiny_model import save_tiny
+from typer.testing import CliRunner
+
+from trace_gym import pipeline, registry, rollout, sandbox
+from trace_gym.cli.entry import app
+from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.pipeline import common, measure
+from trace_gym.pipeline.ledger import Run
+from trace_gym.settings import Diagnose, Evaluate, Llm, Rollouts, Route, RunConfig, Skill, Target
+from trace_gym.targets.user.folder import Settings as UserTarget
+from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers.torch_grpo import train
+
+ROOT = Path(__file__).resolve().parents[1]
+ELSEWHERE = {"device": "meta", "dtype": "bfloat16"}
+"""A device without memory, and a data type that the tiny model is not stored in."""
+
+
+def run_of(tmp_path: Path, **settings: object) -> Run:
+    return Run(RunConfig.parse({"model": str(save_tiny(tmp_path / "model")), **settings}, "run.yaml"), tmp_path / "run")
+
+
+def test_rollouts_of_a_run_use_device_and_dtype_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[Any] = []
+    monkeypatch.setattr(rollout, "collect", lambda policy, *_, **__: used.append(policy))
+    run = run_of(tmp_path, train=ELSEWHERE)
+    common.sampled(run, registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2)()
+    (weights,) = {(p.device.type, p.dtype) for p in used[0].model.parameters()}
+    assert weights == ("meta", torch.bfloat16) and used[0].device == "meta"
+
+
+def test_router_of_a_run_uses_device_and_dtype_of_training(tmp_path: Path) -> None:
+    router = measure._router(run_of(tmp_path, train=ELSEWHERE), ["tau2_precondition", "tau2_multi_step"])
+    assert {(p.device.type, p.dtype) for p in router.model.parameters()} == {("meta", torch.bfloat16)}
+
+
+def test_another_dtype_makes_other_rollouts(tmp_path: Path) -> None:
+    plain, other = (common.base(run_of(tmp_path, train=train)) for train in ({}, {"dtype": "bfloat16"}))
+    assert plain != other
+
+
+@pytest.mark.parametrize("device", ["banana", "cuda:99", ""])
+def test_unusable_device_is_an_error_before_any_stage(device: str, tmp_path: Path) -> None:
+    config = GRPOConfig(device=device)
+    with pytest.raises(ConfigError, match="device is not usable: found .*expected a device"):
+        train(config, env="tau2_precondition", model_dir=save_tiny(tmp_path / "model"), out_dir=tmp_path / "adapter")
+    with pytest.raises(ConfigError, match="device is not usable"):
+        pipeline.run(RunConfig.parse({"train": {"device": device}}, "run.yaml"), tmp_path / "run")
+    assert not (tmp_path / "run").exists() and not (tmp_path / "adapter").exists()
+
+
+LLM = {"author": "llm", "llm": {"model": "openai:m"}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"llm": {"model": "openai:m", "tokens": 5}}, "llm.model, llm.tokens has no effect: author is template"),
+        ({"author": "template", "llm": {"folder": "envs"}}, "llm.folder has no effect: author is template"),
+        (LLM | {"llm": {"model": "openai:m", "by": "Ada"}}, "llm.by has no effect on openai:m"),
+        (LLM | {"llm": {"model": "files:desk", "tokens": 5}}, "llm.tokens has no effect on files:desk"),
+        (LLM | {"llm": {"model": "replay:desk", "price": "1/2"}}, "llm.price has no effect on replay:desk"),
+        ({"source": "results.json", "rollouts": {"tasks": 3}}, "rollouts has no effect: source is given"),
+        ({"train": {"seed": 4}}, "train.seed has no effect.*seeds: .4."),
+        ({"train": {"levels": {0: 1.0}}}, "train.levels has no effect.*Use levels instead"),
+        ({"train": {"target_window": 9}}, "target_window has no effect without target_success"),
+        ({"seeds": [0, 1, 0]}, "seeds: .*found 0 twice"),
+        ({"seeds": [-1]}, "seeds.0: .*greater than or equal to 0"),
+        ({"target": {"env": "tau2_airline_desk", "levels": [1, 1]}}, "target.levels: .*found 1 twice"),
+        ({"target": {"env": "tau2_airline_desk", "levels": []}}, "target.levels: .*at least 1 item"),
+        ({"levels": {"tau2_precondition": []}}, "levels.tau2_precondition: .*at least 1 item"),
+        ({"validation": "quikc"}, "validation: Input should be 'quick' or 'gate'"),
+    ],
+)
+def test_setting_of_a_run_without_effect_is_an_error(settings: dict[str, object], fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault):
+        RunConfig.parse(settings, "run.yaml")
+
+
+def test_every_field_of_the_settings_is_read_outside_its_class() -> None:
+    read: set[str] = set()
+    for folder in ("trace_gym", "trainers"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                    read.add(node.attr)
+    models = (RunConfig, Target, Rollouts, Diagnose, Llm, Skill, Route, Evaluate, GRPOConfig, UserTarget)
+    assert not [f"{m.__name__}.{name}" for m in models for name in m.model_fields if name not in read]
+
+
+@pytest.mark.parametrize(
+    ("levels", "error", "fault"),
+    [
+        ({"tau2_preconditon": [0]}, EnvNotFound, "did you mean tau2_precondition"),
+        ({"tau2_precondition": [0, 9]}, ConfigError, "tau2_precondition has no level 9: expected one of 0, 1, 2, 3"),
+    ],
+)
+def test_levels_of_a_run_without_environment_are_an_error(
+    levels: dict[str, list[int]], error: type[Exception], fault: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=fault):
+        pipeline.run(RunConfig.parse({"levels": levels}, "run.yaml"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_source_on_the_command_line_replaces_the_rollouts_of_a_preset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[RunConfig] = []
+    monkeypatch.setattr(pipeline, "run", lambda config, folder: used.append(config) or Run(config, tmp_path / "run"))
+    (tmp_path / "results.json").write_text("[]")
+    done = CliRunner().invoke(app, ["run", "--preset", "demo", "--source", str(tmp_path / "results.json")])
+    assert done.exit_code == 0 and used[0].source and used[0].rollouts == Rollouts()
+
+
+def test_levels_of_an_environment_that_is_not_trained_on_are_an_error(tmp_path: Path) -> None:
+    config = GRPOConfig.parse({"levels": {"tau2_multi_step": {0: 1.0}}})
+    with pytest.raises(ConfigError, match="levels of tau2_multi_step have no effect.*expected tau2_precondition"):
+        train(config, env="tau2_precondition", model_dir=save_tiny(tmp_path / "model"), out_dir=tmp_path / "adapter")
+
+
+def test_hints_without_any_hint_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "hints.yaml").write_text("hints: 0.5\n")
+    command = ["train", "tau2_precondition", "--config", str(tmp_path / "hints.yaml"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1 and "hints has no effect: found no hint in tau2_precondition" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [
+        (
+            "synthesize tau2_precondition --llm openai:m --repairs 3",
+            "--llm, --repairs has no effect on author templ",
+        ),
+        ("synthesize tau2_precondition --all", "NAME has no effect beside --all"),
+        ("synthesize tau2_precondition --from x.yaml", "NAME has no effect beside --from"),
+        ("synthesize tau2_precondition --target tau2_retail", "--target has no effect without --from"),
+        ("synthesize x.yaml --author llm --llm files:x --workers 3", "--workers has no effect without --from"),
+        (
+            "synthesize --from {caps} --author llm --llm files:x --tokens 9",
+            "tokens has no effect: found the model fi",
+        ),
+        ("synthesize --from {caps} --author llm --llm openai:m --by Ada", "by has no effect: found the model openai:m"),
+        ("validate --admit", "--admit has no effect without an environment"),
+        ("validate tau2_precondition --list", "ENV has no effect beside --list"),
+        ("validate tau2_precondition --engine here --workers 3", "--workers has no effect on engine here"),
+        ("validate tau2_precondition --skip TG001", "--skip TG001 has no effect: TG001 is always checked"),
+        ("validate gym:foreign_envs:x --recordings {episodes}", "--recordings has no effect on gym:foreign_envs:x"),
+        ("export tau2_precondition --to openenv --out {out} -n 5", "-n has no effect on openenv"),
+    ],
+)
+def test_option_without_effect_is_an_error(
+    command: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "require_isolation", lambda: None)
+    episodes = ROOT / "tests" / "data" / "recorded_desk.jsonl"
+    (tmp_path / "caps.yaml").write_text("- {name: look, description: look before you leap}\n")
+    words = command.format(caps=tmp_path / "caps.yaml", episodes=episodes, out=tmp_path / "out").split()
+    if words[0] == "synthesize":
+        words += ["--out", str(tmp_path / "envs")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code and fault in str(done.exception), done.output
+    assert not (tmp_path / "out").exists()

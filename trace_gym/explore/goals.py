@@ -1,0 +1,173 @@
+"""What an exploration of a tool has to show: arguments, ids, refusals, and reads before and after each write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trace_gym.explore.sample import FRACTIONS, STRANGERS, Sampler, leaves
+from trace_gym.targets.user.replays import parsed, refused
+from trace_gym.types import Call, Interface
+
+Made = list[tuple[Call, str]]
+"""Calls with what the agent read."""
+How = Literal["given", "left out", "is", "fraction", "known id", "unknown id", "before", "after", "answered", "refused"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One thing that at least one call of a tool has to show."""
+
+    how: How
+    parameter: str = ""
+    value: str = ""
+    """JSON of the argument; for ``after``, the name of a write."""
+
+    @property
+    def text(self) -> str:
+        """The goal as reports print it."""
+        match self.how:
+            case "given" | "left out":
+                return f"{self.parameter} {self.how}"
+            case "is":
+                return f"{self.parameter}={self.value}"
+            case "fraction":
+                return f"{self.parameter} with a fraction"
+            case "before":
+                return "before any write"
+            case "after":
+                return f"after {self.value}"
+        return self.how
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the calls of an episode have brought about."""
+
+    change: str = ""
+    """The last write that was answered; empty before any."""
+    strings: frozenset[str] = frozenset()
+    """Strings that results have shown."""
+
+
+def situations(made: Made, kinds: Mapping[str, str]) -> Iterator[Situation]:
+    """Yield the situation before each call of an episode, and the one after the last call."""
+    change, strings = "", set[str]()
+    for call, told in made:
+        yield Situation(change, frozenset(strings))
+        if not refused(told):
+            change = call.tool if kinds[call.tool] == "write" else change
+            strings |= {value for _, value in leaves(parsed(told)) if isinstance(value, str)}
+    yield Situation(change, frozenset(strings))
+
+
+def goals_of(interface: Interface, tool: str) -> tuple[Goal, ...]:
+    """Return the goals of a tool: those of its JSON Schema and, for a read, those of each write of the target."""
+    return tuple(dict.fromkeys(_goals(interface, tool)))
+
+
+def reached(goal: Goal, call: Call, situation: Situation, told: str | None = None) -> bool:
+    """Return whether a call reaches a goal of its tool.
+
+    Args:
+        goal: The goal.
+        call: The call.
+        situation: The situation in which the call is made.
+        told: What the agent read; None for a call that is only considered. It is taken to be refused if it names an
+            unknown id.
+    """
+    given = goal.parameter in call.arguments
+    if refused(told) if told is not None else is_strange(call):
+        return goal.how == "refused" or (goal.how == "unknown id" and is_strange(call))
+    match goal.how:
+        case "given" | "left out":
+            return given == (goal.how == "given")
+        case "is":
+            return given and json.dumps(call.arguments[goal.parameter]) == goal.value
+        case "fraction":
+            value = call.arguments.get(goal.parameter)
+            return isinstance(value, float) and not value.is_integer()
+        case "known id":
+            return any(value in situation.strings for _, value in leaves(call.arguments) if isinstance(value, str))
+        case "unknown id":
+            return is_strange(call)
+        case "before":
+            return not situation.change
+        case "after":
+            return situation.change == goal.value
+        case "answered":
+            return told is not None
+    return False
+
+
+def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
+    """Return a drawn call that is changed so that it reaches a goal; None where that is not possible."""
+    call = draw.call_of(tool)
+    given = (draw.given or {}).get(goal.parameter)
+    if call is None or (given and goal.how == "fraction") or (given and goal.how == "is" and not _among(goal, given)):
+        return None  # the user's values of a parameter are the only ones
+    match goal.how:
+        case "left out":
+            call = Call(tool, {name: value for name, value in call.arguments.items() if name != goal.parameter})
+        case "given":
+            call = draw.with_drawn(call, goal.parameter)
+        case "is":
+            call = Call(tool, {**call.arguments, goal.parameter: json.loads(goal.value)})
+        case "fraction":
+            call = Call(tool, {**call.arguments, goal.parameter: draw.rng.choice(FRACTIONS)})
+    return draw.fitting(call)
+
+
+def choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
+    """Return the values that a schema lists: those of an enum or a constant, true and false, and its bounds."""
+    if "$ref" in schema:
+        schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
+    found = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
+    types = _types(schema)
+    found += [True, False] if "boolean" in types and not found else []
+    found += [None] if "null" in types and None not in found else []
+    if {"integer", "number"} & {*types}:
+        found += [schema[bound] for bound in ("minimum", "maximum") if type(schema.get(bound)) in (int, float)]
+    for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        found += choices(part, root)
+    return found
+
+
+def _goals(interface: Interface, tool: str) -> Iterator[Goal]:
+    schema = next(t["function"]["parameters"] for t in interface.tools if t["function"]["name"] == tool)
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    required: Sequence[str] = schema.get("required", ())
+    yield Goal("answered")
+    for name, own in properties.items():
+        if name not in required:
+            yield Goal("given", name)
+            yield Goal("left out", name)
+        yield from (Goal("is", name, json.dumps(value)) for value in choices(own, schema))
+        if "number" in _types(own):
+            yield Goal("fraction", name)
+    if any(_is_free_text(properties[name]) for name in required if name in properties):
+        yield from (Goal("known id"), Goal("unknown id"), Goal("refused"))
+    if interface.kinds[tool] == "read":
+        yield Goal("before")
+        yield from (Goal("after", value=write) for write, kind in interface.kinds.items() if kind == "write")
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    kind = schema.get("type", [])
+    own = [kind] if isinstance(kind, str) else list(kind)
+    return own + [t for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ())) for t in _types(part)]
+
+
+def _is_free_text(schema: Mapping[str, Any]) -> bool:
+    return "string" in _types(schema) and not {"enum", "const", "format"} & schema.keys()
+
+
+def _among(goal: Goal, values: Sequence[Any]) -> bool:
+    return goal.value in map(json.dumps, values)
+
+
+def is_strange(call: Call) -> bool:
+    """Return whether a call names an id that no record has."""
+    return any(word in json.dumps(call.arguments) for word in STRANGERS)

@@ -1,0 +1,78 @@
+"""Shapes of the embedded agent, with the phases of pre-training of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from trace_gym.lab import lessons
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of pre-training with a mix of data and a learning rate of its own."""
+
+    episodes: int
+    routes: int = 0
+    """Routing exercises in a hundred conversations."""
+    quizzes: int = 100
+    """Lessons with questions in a hundred; the rest are demonstrations."""
+    kinds: tuple[str, ...] = lessons.KINDS
+    """What the questions are about; one that stands twice comes twice as often."""
+    lr: float = 5e-3
+
+
+@dataclass(frozen=True)
+class Size:
+    """Shape of the model and amount of pre-training."""
+
+    hidden: int = 64
+    layers: int = 4
+    heads: int = 4
+    ffn: int = 192
+    phases: tuple[Phase, ...] = (
+        Phase(6_000, kinds=("prices",)),
+        Phase(9_000, kinds=("prices", "offers")),
+        Phase(14_000, kinds=("offers", "flights", "flights", "profiles")),
+        Phase(8_000, kinds=("owners", "lists", "flights")),
+        Phase(42_000, routes=12, quizzes=18, kinds=("flights", "flights", "profiles", "owners", "lists")),
+        Phase(44_000, routes=6, quizzes=8, kinds=("flights", "flights", "lists"), lr=4e-3),
+    )
+    """Lessons first, each building on the one before: a model of this size learns to choose among records only
+    once it can compare prices. Then mostly demonstrations."""
+    batch_tokens: int = 6_000
+
+    def config(self, vocab: int, eos: int, pad: int) -> Any:
+        from transformers import Qwen3Config
+
+        return Qwen3Config(
+            vocab_size=vocab, hidden_size=self.hidden, num_hidden_layers=self.layers, num_attention_heads=self.heads,
+            num_key_value_heads=self.heads, head_dim=self.hidden // self.heads, intermediate_size=self.ffn,
+            max_position_embeddings=2048, tie_word_embeddings=True, eos_token_id=eos, pad_token_id=pad,
+            bos_token_id=None, attention_dropout=0.0,
+        )  # fmt: skip
+
+
+SIZES = {
+    "small": Size(),
+    "smoke": Size(
+        hidden=32,
+        layers=2,
+        ffn=64,
+        phases=(Phase(300, routes=12, quizzes=30), Phase(200, routes=6, quizzes=10)),
+    ),
+    "large": Size(
+        hidden=256,
+        layers=8,
+        heads=8,
+        ffn=768,
+        phases=(
+            Phase(20_000, kinds=("prices", "offers"), lr=2e-3),
+            Phase(60_000, kinds=("offers", "flights", "flights", "profiles"), lr=2e-3),
+            Phase(250_000, routes=12, quizzes=18, lr=2e-3),
+            Phase(200_000, routes=6, quizzes=8, lr=2e-3),
+        ),
+        batch_tokens=32_000,
+    ),
+}
+"""``small`` ships with the project, ``large`` is meant for a GPU, ``smoke`` for tests."""

@@ -1,0 +1,65 @@
+"""Choice of the scenarios that a GRPO iteration attempts: environments, levels and seeds of the training split."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+from trace_gym import registry
+from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.trainers.config import GRPOConfig
+from trace_gym.types import Scenario
+
+Envs = list[tuple[str, float]]
+"""Environments (or registered mixtures), and the weights with which they are drawn."""
+
+
+def draw(config: GRPOConfig, envs: Envs, levels: dict[str, dict[int, float]], iteration: int) -> list[Scenario]:
+    """The G scenarios of an iteration, from the training split; a pure function of its arguments."""
+    rng = Random(f"{config.seed}/{iteration}")
+    scenarios = []
+    for _ in range(config.groups):
+        (name,) = rng.choices([n for n, _ in envs], [w for _, w in envs])
+        (level,) = rng.choices(list(levels[name]), list(levels[name].values()))
+        scenarios.append(Scenario(env=name, level=level, seed=rng.choice(registry.SPLITS["train"])))
+    return scenarios
+
+
+def weighted(env: str | Sequence[tuple[str, float]]) -> Envs:
+    """Return the environments to train on with the weights with which they are drawn.
+
+    Raises:
+        ConfigError: There is no environment, or a weight is not above 0.
+    """
+    envs = [(env, 1.0)] if isinstance(env, str) else [(name, float(weight)) for name, weight in env]
+    if not envs or not all(math.isfinite(w) and w > 0 for _, w in envs):
+        raise ConfigError(f"env is {env!r}; expected a name, or (name, weight) pairs with weights above 0")
+    return envs
+
+
+def drawn_levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) -> dict[str, dict[int, float]]:
+    """The levels to draw of each environment, with weights; `registered`: the registry must know them all.
+
+    Raises:
+        ConfigError: The settings name a level that an environment lacks.
+        EnvNotFound: The registry must know all environments, and lacks one.
+    """
+    if strangers := [key for key in config.levels or () if isinstance(key, str) and key not in names]:
+        raise ConfigError(
+            f"levels of {strangers[0]} have no effect: found no such environment in this training, expected "
+            f"{' or '.join(names)}. Correct the name, or remove it"
+        )
+    drawn: dict[str, dict[int, float]] = {}
+    for name in names:
+        wanted = config.levels_of(name)
+        try:
+            there = list(range(registry.level_count(name)))
+        except EnvNotFound:
+            if registered:
+                raise
+            there = sorted(wanted or [0])
+        if unknown := set(wanted or ()) - set(there):
+            raise ConfigError(f"levels asks for {sorted(unknown)} of {name}, but there are {there}")
+        drawn[name] = wanted or dict.fromkeys(there, 1.0)
+    return drawn
