@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Thread
@@ -15,9 +16,10 @@ import gymnasium
 import pytest
 from conftest import PASSED, TOY
 
-from trace_gym import registry, schemas
+from trace_gym import file_cache, registry, schemas
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import EnvBug, TamperedEnv
+from trace_gym.file_cache import FileCache
 from trace_gym.registration import VARIABLE
 from trace_gym.types import Interface, Scenario
 from trace_gym.world import World
@@ -324,9 +326,28 @@ def test_each_of_many_quick_edits_is_noticed(user_folder: Path) -> None:
         module.write_bytes(good)
 
 
-def test_admitted_module_is_read_once(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from trace_gym import file_cache
+def test_edit_with_restored_modification_time_is_noticed_in_a_settled_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, file, then = FileCache(bytes.decode), tmp_path / "kept.txt", time.time_ns()
+    monkeypatch.setattr(file_cache.time, "time_ns", lambda: then + 3_600_000_000_000)  # so every file is settled
+    for content in (b"old", b"new"):
+        file.write_bytes(content)
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+        assert kept(file) == content.decode()
+        time.sleep(0.02)  # more than a tick of the file system's clock
 
+
+def test_edit_within_one_tick_of_the_clock_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tick = time.time_ns() - 1_000_000_000
+    monkeypatch.setattr(file_cache, "stamp_of", lambda _: (tick, tick, 3, 1))
+    kept, file = FileCache(bytes.decode), tmp_path / "kept.txt"
+    for content in (b"old", b"new"):
+        file.write_bytes(content)
+        assert kept(file) == content.decode()
+
+
+def test_admitted_module_is_read_once(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_cache, "SETTLED_NS", 0)
     registry.load(TOY)
     reads: list[Path] = []
