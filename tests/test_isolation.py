@@ -19,7 +19,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, RejectedEnv, SandboxError
 from trace_gym.llm import Completion, Request
 from trace_gym.registration import ALLOW_UNISOLATED
-from trace_gym.sandbox import ConfinedWorld, Limits, Sandbox, begin_confined, check, confine
+from trace_gym.sandbox import ConfinedWorld, Limits, Sandbox, begin_confined, check, confining
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP
 from trace_gym.synthesize import Terms, rounds, synthesize
 from trace_gym.synthesize.calibrate import by_policy
@@ -311,9 +311,9 @@ def unprotected(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     real = Sandbox._layers
     monkeypatch.setattr(Sandbox, "_layers", lambda self, also: real(self, {*also, *without}))
     monkeypatch.delenv(ALLOW_UNISOLATED, raising=False)
-    confine._known_layers.cache_clear()
+    confining._known_layers.cache_clear()
     yield without
-    confine._known_layers.cache_clear()
+    confining._known_layers.cache_clear()
 
 
 @pytest.mark.parametrize("unprotected", WITHOUT, indirect=True)

@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict
 
 from trace_gym.errors import ConfigError, ModelError
 from trace_gym.llm import Request, Resolved, Usage, ask, ask_for, code_in, metered, resolve
-from trace_gym.llm.endpoint import retry_after
+from trace_gym.llm.dialect import retry_after
 from trace_gym.llm.ledger import read_ledger
 from trace_gym.llm.recordings import Recordings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trace_gym.sandbox import check
-from trace_gym.validate import engine, validate
+from trace_gym.validate import processes, stacks, validate
 from trace_gym.validate.properties import ENDS, remedy
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is that of Linux")
@@ -20,7 +20,7 @@ MEMBERS = {"search": 'found = [{"copy"', "generate": "card, other = rng.sample",
 @pytest.fixture
 def forks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Worker processes start at once, as in the sandbox."""
-    monkeypatch.setattr(engine, "START", "fork")
+    monkeypatch.setattr(processes, "START", "fork")
 
 
 def defective(folder: Path, member: str, defect: str) -> tuple[Path, int]:
@@ -81,6 +81,6 @@ def test_crash_is_reported_with_its_place(tmp_path: Path, forks: None) -> None:
 
 
 def test_stacks_leave_no_files(tmp_path: Path, forks: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(stacks.tempfile, "tempdir", str(tmp_path))
     validate(TOY, profile="quick", only=["TG101"], engine="processes")
     assert not list(tmp_path.iterdir())

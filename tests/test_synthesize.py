@@ -282,7 +282,7 @@ def test_unknown_specs_and_slots_are_refused_by_name(tmp_path: Path) -> None:
         synthesize("tau2_telepathy", folder=tmp_path)
     with pytest.raises(ConfigError, match="lacks a slot of its blueprint tau2_tool_precision"):
         template.write(SPEC.model_copy(update={"slots": {}}))
-    with pytest.raises(ConfigError, match="levels"):
+    with pytest.raises(ConfigError, match="target: Field required"):
         template.read_spec("id: a\ncapability: b\n")
     with pytest.raises(ConfigError):
         template.read_spec("id: [")

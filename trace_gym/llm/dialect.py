@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from typing import Any, Literal, Self
 
 from trace_gym.llm.quoting import fenced
@@ -131,3 +134,21 @@ def strict(schema: Any) -> Any:
     parts = [*made.get("properties", {}).values(), *made.get("$defs", {}).values(), made.get("items", True)]
     parts += [part for key in ("anyOf", "oneOf", "allOf") for part in made.get(key, ())]
     return None if None in parts else made
+
+
+def retry_after(header: Callable[[str], str | None]) -> float | None:
+    """Return the seconds that a server asks to wait.
+
+    They are in ``retry-after-ms``, or in ``Retry-After`` as seconds or as a date (RFC 9110).
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(header(name) or "")
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds / unit
+    try:
+        return max(parsedate_to_datetime(header("retry-after") or "").timestamp() - time.time(), 0.0)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

@@ -8,12 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, MissingExtra, ModelError
-from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, strict
+from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, retry_after, strict
 from trace_gym.llm.request import Completion, Request, well_formed
 from trace_gym.types import sha256
 
@@ -205,21 +204,6 @@ class Endpoint:
         """A server's words, bounded, without the key, which some repeat."""
         told = text.replace(self._secret, "***") if self._secret else text
         return well_formed(" ".join(told.split())[:500])
-
-
-def retry_after(header: Callable[[str], str | None]) -> float | None:
-    """Seconds that a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date (RFC 9110)."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(header(name) or "")
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds / unit
-    try:
-        return max(parsedate_to_datetime(header("retry-after") or "").timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def checked_url(url: str) -> str | None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, ContextOverflow, MissingExtra, PolicyError, Unavailable
-from trace_gym.llm.dialect import Dialect, overflows
-from trace_gym.llm.endpoint import retry_after
+from trace_gym.llm.dialect import Dialect, overflows, retry_after
 
 MALFORMED = re.compile(r"tool_use_failed|failed_generation|(parsing|parse|invalid) tool.?call", re.IGNORECASE)
 """What servers write when they cannot parse the model's own tool call: Groq, Ollama, llama.cpp."""

@@ -48,10 +48,11 @@ class Note:
 
 def check(home: TargetFolder) -> Iterator[Note]:
     """Look through the files of a target, and at the manifest of its base world; nothing is run."""
-    found = dict.fromkeys(note for part in (_tools, _settings, _policy, _episodes) for note in _read(part, home))
+    found = dict.fromkeys(note for part in (_tools, _policy, _episodes) for note in _read(part, home))
     yield from found  # each once: episodes cannot be read without the tools
     if all(note.level != "wrong" for note in found):  # what follows rests on them
         yield from _kinds(home)
+        yield from _not_compared(home)
         yield from _calls(home)
         yield from _coverage(home)
         yield from _base(home)
@@ -75,14 +76,13 @@ def _tools(home: TargetFolder) -> Iterator[Note]:
         yield _fine(f"{TOOLS}: {len(names)} tools with valid schemas")
 
 
-def _settings(home: TargetFolder) -> Iterator[Note]:
-    for key in ("kinds", "not_compared"):
-        for tool in getattr(home.settings, key):
-            if tool not in home.kinds:
-                yield _wrong(
-                    f"{SETTINGS}: {key} of {tool!r} have no effect: found no such tool in {TOOLS}",
-                    "correct the name, or remove the line",
-                )
+def _not_compared(home: TargetFolder) -> Iterator[Note]:
+    for tool in home.settings.not_compared:
+        if tool not in home.kinds:
+            yield _wrong(
+                f"{SETTINGS}: not_compared of {tool!r} has no effect: found no such tool in {TOOLS}",
+                "correct the name, or remove the line",
+            )
 
 
 def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:
