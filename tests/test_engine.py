@@ -144,8 +144,10 @@ def test_workers_are_forks_of_one_process_that_is_not_the_caller(
 def test_killed_coordinator_leaves_the_report_unfinished(broken: None) -> None:
     target = "broken_worlds:KillsItsParent"
     report = validate(target, only=("TG201",), profile="quick", engine="processes", workers=2, progress=False)
-    assert {f.code: f.verdict for f in report.findings} == {"TG001": "passed", "TG201": "unfinished"}
-    assert not report.passed
+    verdicts = {f.code: f.verdict for f in report.findings}
+    assert verdicts.keys() == {"TG001", "TG201"} and not report.passed
+    assert verdicts["TG201"] == "unfinished"
+    assert verdicts["TG001"] in ("passed", "unfinished")  # the other worker may have finished it before
 
 
 def test_interrupting_prints_what_is_known_so_far() -> None:
