@@ -173,6 +173,8 @@ def test_option_without_an_effect_is_an_error(
     [
         (("rollout", "tau2_precondition", "--policy", "openai:m@127.0.0.1:1/v1"), "names a host without a scheme"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@localhost"), "names a host without a scheme"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@"), "has no valid URL: found '' behind @"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@ftp://x/"), "has no valid URL: found 'ftp://x/'"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@http://h/v1", "--temperature", "inf"), "found inf"),
     ],
 )
@@ -181,6 +183,16 @@ def test_model_options_are_checked_before_any_request(line: tuple[str, ...], mes
     result = subprocess.run([*RUN, *line, "--out", str(out)], capture_output=True, text=True, timeout=60)
     assert result.returncode == 1 and message in result.stderr and "Traceback" not in result.stderr
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["show ENV --seed -1", "show ENV --level -1", "play ENV --seed -1", "validate ENV --workers 0"]
+)
+def test_number_outside_its_range_is_an_error_without_a_traceback(line: str) -> None:
+    words = line.replace("ENV", "tau2_precondition").split()
+    result = subprocess.run([*RUN, *words], capture_output=True, text=True, timeout=60)
+    assert result.returncode and f"'{words[-2]}': Input should be greater than or equal to" in result.stderr
+    assert "Traceback" not in result.stderr and "pydantic" not in result.stderr
 
 
 def test_version_in_a_model_name_is_not_a_host() -> None:

@@ -80,8 +80,8 @@ def _print_list(rows: list[tuple[str, str, int, str]], as_json: bool) -> None:
 
 def show(
     env: Env,
-    level: Annotated[int, typer.Option(help="Level of the example.")] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of the example.")] = 0,
+    level: Annotated[int, typer.Option(min=0, help="Level of the example.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the example.")] = 0,
 ) -> None:
     """Show an environment: its card, and one scenario as the oracle plays it.
 
@@ -107,8 +107,8 @@ def show(
 
 def play(
     env: Env,
-    level: Annotated[int, typer.Option(help="Level of the scenario.")] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of the scenario.")] = 0,
+    level: Annotated[int, typer.Option(min=0, help="Level of the scenario.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the scenario.")] = 0,
 ) -> None:
     """Play a scenario yourself: write to the customer, or call a tool as `tool key=value ...` or JSON.
 

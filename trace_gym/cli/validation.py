@@ -58,7 +58,7 @@ def validate(
         list[Path] | None, typer.Option(help="Test tasks of the target, which must not occur; repeatable.")
     ] = None,
     budget: Annotated[float, typer.Option(help="Seconds; what they do not suffice for is unfinished.")] = 60.0,
-    workers: Annotated[int | None, typer.Option(help="Processes; one for each core by default.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core by default.")] = None,
     engine: Annotated[str, typer.Option(help="Where: processes, ray, or here (which cannot stop what hangs).")] = (
         "processes"
     ),

@@ -24,6 +24,8 @@ ADDRESSES = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, fil
 
 _HOST = re.compile(r"@(?:localhost\b|[\w.-]+:\d+(?:/|$)|(?:[\w-]+\.)+[\w-]+/)")
 """An endpoint behind a model's name whose scheme was forgotten; a version such as ``@20240620`` is none."""
+_NO_URL = re.compile(r"@(?:[A-Za-z][A-Za-z0-9+.-]*://|$)")
+"""An endpoint with another scheme, or an empty one, such as that of an unset variable."""
 
 
 def endpoint_of(address: str) -> tuple[str, str | None]:
@@ -40,6 +42,11 @@ def endpoint_of(address: str) -> tuple[str, str | None]:
         raise ConfigError(f"{address!r} is not the address of a model: expected openai:MODEL or openai:MODEL@URL")
     if not at and _HOST.search(model):  # it would be sent to the default endpoint, with the key
         raise ConfigError(f"{address!r} names a host without a scheme: write openai:MODEL@http://HOST or @https://HOST")
+    if not at and (found := _NO_URL.search(model)):
+        raise ConfigError(
+            f"{address!r} has no valid URL: found {model[found.start() + 1 :]!r} behind @, expected http://HOST or "
+            "https://HOST. Correct the URL, or leave out @"
+        )
     return model, checked_url(f"http{url}") if at else None
 
 
