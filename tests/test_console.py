@@ -173,7 +173,7 @@ def test_option_without_an_effect_is_an_error(
     [
         (("rollout", "tau2_precondition", "--policy", "openai:m@127.0.0.1:1/v1"), "names a host without a scheme"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@localhost"), "names a host without a scheme"),
-        (("rollout", "tau2_precondition", "--policy", "openai:m@"), "has no valid URL: found '' behind @"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@"), "has no valid URL: found '' after @"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@ftp://x/"), "has no valid URL: found 'ftp://x/'"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@http://h/v1", "--temperature", "inf"), "found inf"),
     ],

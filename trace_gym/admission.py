@@ -48,7 +48,7 @@ def admit_file(
         fingerprint=found.fingerprint,
         origin=origin,
         mix=mix,
-        report=report.summary().model_copy(update={"env": found.id}),  # where it lay when it was checked says nothing
+        report=report.summary().model_copy(update={"env": found.id}),  # not the path at which it was validated
     )
     write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()
@@ -56,7 +56,7 @@ def admit_file(
 
 
 def described(world: type[World]) -> Description:
-    """Return what a manifest says of a world. It runs the world's code, so it belongs into the sandbox.
+    """Return the part of a manifest that describes a world. It runs the world's code, so call it in the sandbox.
 
     Raises:
         ConfigError: Its levels do not count from 0.

@@ -44,7 +44,7 @@ def not_found(name: str) -> EnvNotFound:
             return EnvNotFound(f"{path} has no manifest; to check and admit it: trace-gym validate {name} --admit")
     near = difflib.get_close_matches(name, entries, n=3, cutoff=0.5)
     searched = ", ".join(map(str, folders()))
-    known = f"trace-gym list shows the {len(entries)} that there are." if entries else "there is none at all."
+    known = f"trace-gym list shows the {len(entries)} that there are." if entries else "no environment is registered."
     hint = f"did you mean {' or '.join(near)}?" if near else known
     return EnvNotFound(
         f"no environment is called {name!r}; {hint} Searched {searched}; name more folders in {registration.VARIABLE}"

@@ -10,7 +10,7 @@ from trace_gym.lab import lessons
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of pre-training with a mix of data and a learning rate of its own."""
+    """A phase of pre-training with its data mix and learning rate."""
 
     episodes: int
     routes: int = 0
@@ -18,7 +18,7 @@ class Phase:
     quizzes: int = 100
     """Lessons with questions in a hundred; the rest are demonstrations."""
     kinds: tuple[str, ...] = lessons.KINDS
-    """What the questions are about; one that stands twice comes twice as often."""
+    """Subjects of the questions; a subject that is listed twice is drawn twice as often."""
     lr: float = 5e-3
 
 

@@ -23,9 +23,9 @@ ADDRESSES = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, fil
 
 
 _HOST = re.compile(r"@(?:localhost\b|[\w.-]+:\d+(?:/|$)|(?:[\w-]+\.)+[\w-]+/)")
-"""An endpoint behind a model's name whose scheme was forgotten; a version such as ``@20240620`` is none."""
+"""A host without a scheme after the name of a model; a version such as ``@20240620`` does not match."""
 _NO_URL = re.compile(r"@(?:[A-Za-z][A-Za-z0-9+.-]*://|$)")
-"""An endpoint with another scheme, or an empty one, such as that of an unset variable."""
+"""A URL with a scheme that is not supported, or an empty one, for example from an unset variable."""
 
 
 def endpoint_of(address: str) -> tuple[str, str | None]:
@@ -44,7 +44,7 @@ def endpoint_of(address: str) -> tuple[str, str | None]:
         raise ConfigError(f"{address!r} names a host without a scheme: write openai:MODEL@http://HOST or @https://HOST")
     if not at and (found := _NO_URL.search(model)):
         raise ConfigError(
-            f"{address!r} has no valid URL: found {model[found.start() + 1 :]!r} behind @, expected http://HOST or "
+            f"{address!r} has no valid URL: found {model[found.start() + 1 :]!r} after @, expected http://HOST or "
             "https://HOST. Correct the URL, or leave out @"
         )
     return model, checked_url(f"http{url}") if at else None

@@ -206,14 +206,14 @@ class OpenAIPolicy:
 
 
 class _NoCompletion(Exception):
-    """A response with a status of success that is no chat completion."""
+    """A successful HTTP response that does not contain a chat completion."""
 
 
 def _completion(raw: Any) -> Any:
     """Return the completion in a response.
 
     Raises:
-        _NoCompletion: There is none.
+        _NoCompletion: The response does not contain one.
     """
     try:
         completion = raw.parse()

@@ -23,7 +23,7 @@ def confined_validate(
     require: Collection[str] = (),
     **options: Any,
 ) -> Report:
-    """Check one module file in a sandbox of its own.
+    """Check one module file in a separate sandbox.
 
     Args:
         path: The module.

@@ -123,6 +123,6 @@ class NameRules(Walk):
 
 
 def _is_form(value: Any) -> bool:
-    """Return whether an imported thing is a type that is no class, such as `typing.Optional` or `dict[str, Any]`."""
+    """Return whether an imported thing is a type but not a class, such as `typing.Optional` or `dict[str, Any]`."""
     made = isinstance(value, (GenericAlias, UnionType))
     return made or (getattr(value, "__module__", "") == "typing" and value is not cast)

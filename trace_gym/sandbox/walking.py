@@ -41,7 +41,7 @@ class Walk(ast.NodeVisitor):
     # Scopes
 
     def in_scope(self, node: Function) -> None:
-        """Visit the body of a function in a scope of its own; its defaults belong to the scope around it."""
+        """Visit the body of a function in a new scope; the defaults belong to the surrounding scope."""
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)

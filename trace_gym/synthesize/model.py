@@ -33,7 +33,7 @@ def open_model(
         by: Who answers with ``files:DIR``.
 
     Raises:
-        ConfigError: The price is none, a limit has no effect on this model, or see `trace_gym.llm.resolve`.
+        ConfigError: The price is not valid, a limit has no effect on this model, or `trace_gym.llm.resolve` fails.
         ReadError: The recordings or the ledger cannot be read.
         MissingExtra: The openai package is not installed.
     """

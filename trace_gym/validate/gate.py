@@ -129,7 +129,7 @@ def validate(
     if profile not in PROFILES:
         raise ConfigError(f"{profile!r} is no profile; expected one of {', '.join(PROFILES)}")
     if engine not in ENGINES:
-        raise ConfigError(f"{engine!r} is no engine; expected one of {', '.join(ENGINES)}")
+        raise ConfigError(f"{engine!r} is not a valid engine; expected one of {', '.join(ENGINES)}")
     if workers < 1 or (budget is not None and not budget > 0):
         raise ConfigError(f"asked for {workers} workers and {budget} seconds; expected at least one, and some time")
     codes = chosen(only, skip)
