@@ -1,27 +1,27 @@
 # Written by llm:claude for trace-gym from spec tau2_aggregation (sha256 d637a68f).
 """Answer and act on a question over all trips of a customer.
 
-The customer asks what all trips cost together and wants the trip or trips cancelled that stand out
-among them, without naming any. The profile lists only ids, so the answer exists nowhere until every
-reservation has been opened and compared. An agent without the capability opens a few, finds a
-plausible candidate and stops, which is tempting because each further look-up costs a turn and the
-partial answer looks complete. The target has such questions: the total spent, the dearest booking,
-all trips of some kind. The habit trained here, to list all records, take the same figure from each
-and only then answer, is what they take.
+The customer asks what all trips cost together, and wants the trips cancelled that stand out among
+them, without naming any. The profile lists only ids, so the agent has to open every reservation and
+compare. The shortcut is to open a few, find a plausible trip and stop. It is tempting because each
+look-up costs a turn and a partial answer looks complete. The target has such questions: the total
+spent, the most expensive booking, all trips of some kind. They need the habit trained here: list
+all records, take the same figure from each of them, and only then answer.
 
 Levels:
-    0. Three or four trips with one payment each; the trip on which most or least was paid is to be cancelled.
-    1. Adds up to five trips, trips paid in two parts whose parts must be added, and the trip with the most
-       travellers as another question.
+    0. Three or four trips with one payment each. The trip on which most or least was paid is to be cancelled. Some
+       customers name the trip instead, and then only that one counts.
+    1. Adds up to five trips, trips paid in two parts that must be added, and the trip with the most travelers as
+       another question.
     2. Adds a condition that two or three of five or six trips meet, such as more than a given amount paid.
-    3. Adds up to seven trips and conditions of two parts, an amount paid and a number of travellers, with trips that
-       meet only one of them.
+    3. Adds up to seven trips and conditions of two parts, an amount paid and a number of travelers. Some trips meet
+       only one of them.
 """
 
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from trace_gym.targets.tau2 import policy, records
@@ -34,29 +34,80 @@ OPENINGS = (
     "{ask} {want} The reason is my health: I am ill. My id is {user}.",
 )
 ASKS = (
-    "Please tell me what I paid for {scope} as things stand now, before anything is cancelled: one figure, no list.",
-    "Before anything is cancelled, how much have I paid for {scope}? I need the one sum, not the single amounts.",
+    "Before anything is cancelled, please tell me how much I have paid for {scope}; the total is all that I need.",
+    "I would like to know what I have paid for {scope} so far, before any refund. A single figure is enough.",
 )
-WANTS = ("Please cancel {what}.", "I want {what} cancelled.", "What has to be cancelled is {what}.")
+WANTS = (
+    "Please cancel {what}, and tell me how much I get back in all.",
+    "I want {what} cancelled. How much money comes back to me in all?",
+    "What has to be cancelled is {what}. Please also tell me the total refund.",
+)
 WHAT = {
     "most": ("the trip for which I paid most in all", "the trip that cost me the most money"),
     "least": ("the trip for which I paid least in all", "the trip that cost me the least money"),
-    "people": ("the trip on which most people travel", "the trip with the most travellers"),
+    "people": ("the trip on which most people travel", "the trip with the most travelers"),
     "over": ("every trip that cost me more than", "all trips on which I spent more than"),
     "under": ("every trip that cost me less than", "all trips on which I spent less than"),
 }
 RULES = {"pick_one": ("most", "least", "people"), "pick_matching": ("over", "under"), "named_trip": ("most",)}
 BEST = {"most": (0, 1), "least": (0, -1), "people": (1, 1)}  # which figure of a trip, and its sign
-SIZES = ((3, 4, 4), (4, 5), (5, 6), (5, 6, 7))  # per level: numbers of trips
+SIZES = ((3, 4, 4), (4, 5, 5), (5, 6), (5, 6, 7))  # per level: numbers of trips
 COUNTS = ((1, 2), (1, 2), (2, 3), (3, 4))  # per level: how many of them meet a condition on the amount
+SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+BACK = re.compile(r"\b(?:back|refund|return|reimburs|receiv|repa[iy]|get|credit(?! ?card))|\bcredited", re.IGNORECASE)
+SPENT = re.compile(
+    r"\b(?:paid|spent|costs?|costing|cheapest|(?:least|most) expensive|prices?d?|came to)\b", re.IGNORECASE
+)
+DEBT = re.compile(r"\b(?:charg|bill|debit|owe|due|deduct|(?:to|will|must|'ll) pay\b)", re.IGNORECASE)
 
 
 def meant(rule: str, limit: int, heads: int, trips: dict[Any, tuple[int, int]]) -> list[Any]:
-    """The trips that a request means, of trips with the amount paid and the number of travellers."""
+    """Return the trips that a request means, of trips with the amount paid and the number of travelers."""
     if rule in BEST:
         figure, sign = BEST[rule]
         return [max(trips, key=lambda c: sign * trips[c][figure])]
     return [c for c, (paid, people) in trips.items() if (paid > limit) == (rule == "over") and people >= heads]
+
+
+def told(total: int, others: set[int], lines: set[int], said: list[str]) -> bool:
+    """Return whether messages state a total as what was paid or what the trips cost, and no other one as either.
+
+    The lines of the payment history may be told beside a total as its parts.
+    """
+    right = {role: asserted(total, others, said, role) for role in ("paid", "fare")}
+    wrong = (asserted(other, (), said, role) for role in right if not right[role] for other in others - lines)
+    return any(right.values()) and not any(wrong)
+
+
+def without_history(text: str, paid: dict[str, int]) -> str:
+    """Return a message without the sentences that only say what was paid, for a trip or for several ones.
+
+    They say nothing about a refund: lists of what each trip cost, and sums of them. A wrong amount for a trip stays.
+    """
+    kept = []
+    for sentence in SENTENCE.split(text.replace("|", " ")):
+        named = {c for c in paid if asserted(c, (), [sentence])}
+        listed = named and all(asserted(paid[c], (), [sentence]) for c in named)
+        apart = bool(listed or SPENT.search(sentence)) and not BACK.search(sentence) and not DEBT.search(sentence)
+        kept += [] if apart else [sentence]
+    return "\n".join(kept)
+
+
+def to_be_cancelled(text: str, codes: list[str]) -> list[str]:
+    """Return the trips that a proposal names where it says `cancel`, or in the list behind that; else all it names."""
+    found, header = [], False
+    for sentence in filter(str.strip, SENTENCE.split(text)):
+        named = [c for c in codes if asserted(c, (), [sentence])]
+        cancels = "cancel" in sentence.lower()
+        found += named if cancels or header else []
+        header = not named and sentence.rstrip(" *").endswith(":") if cancels else header
+    return found or [c for c in codes if asserted(c, (), [text])]
+
+
+def part(rng: Random, amount: int) -> tuple[int, ...]:
+    """Return the payments of a trip: one, or two that add up to the amount."""
+    first = amount * rng.randint(30, 70) // 100
+    return (first, amount - first) if rng.random() < 0.5 else (amount,)
 
 
 @dataclass(kw_only=True)
@@ -70,6 +121,12 @@ class Tau2Aggregation(AirlineDesk):
     limit: int = 0
     heads: int = 0
     named: str = ""
+    what: str = ""
+    """The trips that are meant, in the customer's words."""
+    proposed: list[str] = field(default_factory=list)
+    """Trips that the agent has proposed to cancel."""
+    reported: list[str] = field(default_factory=list)
+    """Trips that were cancelled when the agent last reported."""
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -89,6 +146,8 @@ class Tau2Aggregation(AirlineDesk):
             limit = sum(sorted(paid)[cut - 1 : cut + 1]) // 2 if matching else 0
             rich = meant(rule, limit, 0, trips)
             chosen = [rng.randrange(n)] if family == "named_trip" else meant(rule, limit, heads, trips)
+            lines = [part(rng, amount) if level else (amount,) for amount in paid]
+            one_line = [meant(rule, limit, heads, {i: (lines[i][at], people[i]) for i in trips}) for at in (0, -1)]
             few = any(people[i] == heads - 1 for i in rich)  # some trips meet only one part of the condition
             many = any(people[i] >= heads for i in range(n) if i not in rich)
             fits = (
@@ -97,6 +156,7 @@ class Tau2Aggregation(AirlineDesk):
                 and len({meant(r, 0, 0, trips)[0] for r in BEST}) == 3
                 and sum(paid[i] for i in chosen) not in (0, sum(paid[:3]))  # a partial total is never the refund
                 and (not heads or (few and many))
+                and (not level or family == "named_trip" or rule == "people" or chosen not in one_line)
             )
         owner = records.user(rng, rng.choice(records.MEMBERSHIPS), ("credit_card", "gift_card"))
         codes = rng.sample(records.CODES, k=n)
@@ -110,33 +170,36 @@ class Tau2Aggregation(AirlineDesk):
             users={owner["user_id"]: owner}, reservations={}, flights={}, customer=owner["user_id"],
             requests=[Cancel(codes[i], reason="health") for i in chosen],
             wording=rng.choice(OPENINGS).format(user="{user}", ask=ask, want=want),
-            rule=rule, limit=limit, heads=heads, named=named,
+            rule=rule, limit=limit, heads=heads, named=named, what=what,
         )  # fmt: skip
-        for code, amount, size in zip(codes, paid, people, strict=True):
+        for code, amount, size, payments in zip(codes, paid, people, lines, strict=True):
             desk.book(rng, rng.choice(records.CABINS), code=code, insured=True, travellers=size)
             booking = desk.reservations[code]
             booking["flights"][0]["price"] = amount // size - policy.INSURANCE_PRICE
-            methods = rng.sample(list(owner["payment_methods"]), k=rng.randint(1, 2) if level else 1)
-            first = amount * rng.randint(30, 70) // 100 if len(methods) > 1 else amount
-            parts = zip(methods, (first, amount - first), strict=False)
-            booking["payment_history"] = [{"payment_id": m, "amount": a} for m, a in parts]
+            methods = rng.sample(list(owner["payment_methods"]), k=len(payments))
+            booking["payment_history"] = [
+                {"payment_id": m, "amount": a} for m, a in zip(methods, payments, strict=True)
+            ]
         return desk
 
-    def reply(self, text: str) -> str | None:
-        if any(b.get("status") for b in self.reservations.values()):
-            self.pushed += 1
-            return "Is everything that I asked for done?" if self.pushed == 1 else None
-        self.nudged += 1
-        if self.nudged > 4:
-            return None
-        lower = text.lower()
-        announced = "cancel" in lower and any(c.lower() in lower for c in self.reservations)
-        asked = re.search(r"\b(which|what) (one|trip|reservation|booking|of)\b[^.?]*\?", lower)
-        agreed = not asked and (announced or self.hears(text) == "confirmation")
-        return "Yes, I agree. Please go ahead." if agreed else self.opening()
+    def tells(self, topic: str) -> str:
+        return f"I mean {self.what}." if topic == "reservation" else super().tells(topic)
+
+    def agrees(self, text: str) -> str:
+        self.proposed += [c for c in to_be_cancelled(text, list(self.reservations)) if c not in self.proposed]
+        return super().agrees(text)
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Return whether trips stand that the agent itself proposed to cancel, while it reports them one by one."""
+        gone = [c for c, b in self.reservations.items() if b["status"] == "cancelled"]
+        news, self.reported = gone != self.reported, gone
+        return news and not refusal and any(c not in gone for c in self.proposed)
+
+    def outstanding(self) -> str:
+        return "Is everything that I asked for done?"
 
     def steps(self, codes: list[str]) -> Iterator[Call | Say]:
-        """The plan of an expert who takes `codes` for all trips, unless the customer named one."""
+        """Yield the plan of an expert who takes `codes` for all trips, unless the customer named one."""
         codes = [self.named] if self.named else codes
         trips = {c: (policy.refund(self.reservations[c]), len(self.reservations[c]["passengers"])) for c in codes}
         chosen = meant(self.rule, self.limit, self.heads, trips)
@@ -163,16 +226,21 @@ class Tau2Aggregation(AirlineDesk):
         paid = {c: policy.refund(booking) for c, booking in then.items()}
         asked = [start.named] if start.named else list(paid)
         total, refund = sum(paid[c] for c in asked), sum(paid[c] for c in chosen)
-        rivals = {sum(some) for k in range(1, len(paid) + 1) for some in itertools.combinations(paid.values(), k)}
-        rivals |= {sum(then[c]["payment_history"][i]["amount"] for c in asked) for i in (0, -1)}
-        rivals -= {total, refund, start.limit, *(paid[c] for c in chosen)}  # all these may be told side by side
+        sums = {sum(some) for k in range(1, len(paid) + 1) for some in itertools.combinations(paid.values(), k)}
+        lines = {sum(then[c]["payment_history"][i]["amount"] for c in asked) for i in (0, -1)}
+        sums |= lines
+        # What each trip cost may be told beside a sum, and so may the sum of those that are meant.
+        singles = set() if start.named else set(paid.values())
+        totals = sums - {total, refund, start.limit} - singles
         gone = {c for c, b in self.reservations.items() if b.get("status") == "cancelled"}
         exact = gone == set(chosen)
-        yield Check.goal("the customer was told the total of what they asked about", asserted(total, rivals, said))
+        yield Check.goal("the customer was told the total of what they asked about", told(total, totals, lines, said))
         yield Check.goal("a trip that is meant is cancelled, all others stand", set() < gone <= set(chosen))
         yield Check.goal("exactly the trips that are meant are cancelled", exact)
-        told = exact and asserted(refund, rivals, said)
-        yield Check.goal("the customer was told the refund of exactly the trips that are meant", told)
+        parts = {refund, total, *(paid[c] for c in chosen)}  # all of them may be told beside the refund
+        plain = [without_history(text, paid) for text in said]
+        back = exact and any(asserted(refund, sums - parts, texts, "refund") for texts in (said, plain))
+        yield Check.goal("the customer was told the refund of exactly the trips that are meant", back)
         kept = all(self.reservations[c] in (then[c], want.reservations[c]) for c in chosen)
         yield Check.guard("a trip that is meant was changed by its cancellation alone", kept)
         yield from self.untouched(start, *chosen)

@@ -1,80 +1,134 @@
 # Written by llm:claude for trace-gym from spec tau2_baggage_allowance (sha256 cedb4897).
 """Add checked bags and charge only those beyond the allowance.
 
-A customer wants more checked bags and says neither the membership nor the cabin nor how many people
-travel; the allowance follows from all three, which stand in the profile and on the reservation. The
-tool takes any number of paid bags and charges for it without asking, so a wrong number goes through
-unnoticed. The shortcut is the usual allowance of one bag for each traveller, which is right often
-enough to feel safe. An agent without the capability charges silver and gold members or business
-travellers for bags that are free, or gives free bags where there are none; an agent that charges
-for everything to be safe fails as well. In the target every booking with bags and every added bag
-needs this same sum.
+A customer wants more checked bags. The allowance follows from the membership, the cabin and the
+number of travelers, which the customer does not mention; they are in the profile and on the
+reservation. The tool takes any number of paid bags and charges for them, so a wrong number is not
+noticed. The shortcut is the usual allowance of one bag for each traveler, which is often right. An
+agent without the capability charges silver and gold members or business travelers for bags that
+are free, or gives away bags that cost money. An agent that charges for every bag fails as well. In
+the target, every booking with bags and every added bag needs the same computation.
 
 Levels:
-    0. One reservation for one or two travellers that has no bags yet.
+    0. One reservation for one or two travelers that has no bags yet.
     1. Adds bags that are booked already and use up part or all of the allowance, sometimes with some of them paid,
-       and larger parties; the customer asks for a number more or for a number in all.
-    2. Adds a second reservation of the same customer with its own party and, where the family allows it, its own
-       cabin, on which bags are wanted too.
-    3. All of it together with four or five travellers and totals that end just below, at or just beyond an
-       allowance.
+       and larger parties. The customer asks for a number more, or for a number in all.
+    2. Adds a second reservation of the same customer, with its own party and sometimes its own cabin, on which bags
+       are wanted too.
+    3. All of it together, with four or five travelers and totals that end just below, at or just beyond an allowance.
 """
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, ClassVar, Self
 
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.world import Call, Check, Random, Say, asserted
 
 PRICE = 50
-PATIENCE = 6
-PARTIES = ((1, 2), (1, 2, 3, 4), (1, 2, 3, 4), (4, 5))  # numbers of travellers, per level
-SHARES = (2, 3, 1)  # added bags all free, partly free, all paid; without any allowance they are all paid anyway
+PARTIES = ((1, 2), (1, 2, 3, 4), (1, 2, 3, 4), (4, 5))  # numbers of travelers, per level
+SHARES = (2, 4, 1)  # added bags all free, partly free, all paid; without any allowance they are all paid anyway
 BAGS = ("total_baggages", "nonfree_baggages", "payment_history")
-FAMILIES = (  # weight, bags for each traveller that the first total exceeds, (membership, cabins of one, of another)
+FAMILIES = (  # weight, bags for each traveler that the first total exceeds, (membership, cabins of one, of another)
     (35, 0, (("regular", ("economy",), ("economy",)), ("silver", ("basic_economy",), ("basic_economy",)))),
     (
-        45,
+        18,
         1,
         (
             ("regular", ("business",), ("economy", "business")),
-            ("silver", ("economy", "business"), ("basic_economy", "economy", "business")),
-            ("gold", ("basic_economy", "economy", "business"), ("basic_economy", "economy", "business")),
+            ("silver", ("economy",), records.CABINS),
+            ("gold", ("basic_economy",), records.CABINS),
         ),
     ),
-    (20, 0, (("regular", ("basic_economy",), ("economy",)),)),
+    (
+        32,
+        2,
+        (
+            ("silver", ("business",), records.CABINS),
+            ("gold", ("economy",), records.CABINS),
+            ("gold", ("business",), records.CABINS),
+        ),
+    ),
+    (15, 0, (("regular", ("basic_economy",), ("economy",)),)),
 )
 OPENINGS = (
-    "I am {user}. I would like {bags}. Whatever that costs goes on {card}. Please tell me in figures how many "
-    "dollars are charged for the added bags in all, 0 if nothing is.",
+    "I am {user}. I would like {bags}. Whatever that costs goes on {card}. Please tell me how many dollars I pay for "
+    "the added bags in all, even if it is 0.",
     "Hello, I want {bags}. My customer id is {user}, and for whatever they cost you can use {card}. How many dollars "
-    "are charged for the added bags in all? I need it in figures, 0 if nothing is.",
-    "Please use {card} for whatever my bags cost: I am asking for {bags}. My id is {user}. Let me know in figures how "
-    "many dollars are charged for the added bags in all, 0 if nothing is.",
-    "Customer {user} here. The card is {card}, for whatever there is to pay, and the bags that I need are {bags}. "
-    "Write me in figures how many dollars are charged for the added bags in all, 0 if nothing is.",
+    "do I pay for the added bags in all? Please tell me even if it is 0.",
+    "Please use {card} for whatever my bags cost: I need {bags}. My id is {user}. Let me know how many dollars the "
+    "added bags cost me in all, even if it is 0.",
+    "Customer {user} here. I need {bags}. If there is anything to pay, take it from {card}, and tell me how many "
+    "dollars the added bags come to in all, even if it is 0.",
 )
-AGREES = re.compile(r"\b(yes|okay|agree|approve|would you like me|do you want me)\b")
+AMOUNT = re.compile(r"\d ?(?:dollars?|usd)|(?:\$|usd) ?\d", re.IGNORECASE)
+FREE = (
+    re.compile(
+        r"\b(?:free of charge|(?:no|without|zero) (?:extra |additional |further )?(?:charge|cost|fee|payment)s?|"
+        r"at no (?:\w+ )?(?:charge|cost)|complimentary)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:costs? (?:you )?nothing|nothing (?:to pay|extra|is (?:due|charged|owed))|"
+        r"(?:pay|owe|owing|charged?) (?:you )?nothing|(?:nothing|no \w+) (?:was|will be|has been) charged)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:(?:not|n't|never) (?:need to |have to )?(?:owe|pay)(?: us)? anything|"
+        r"\w*(?:not|n't) (?:be |have been )?charged|(?:are|is) (?:all |both )?(?:free|included|covered))\b",
+        re.IGNORECASE,
+    ),
+)
+ALL = re.compile(r"\b(?:both|all|total|everything|together|reservations|trips|bookings)\b", re.IGNORECASE)
+PAST = re.compile(r"\b(?:was|were|(?:has|have)(?: now| just| also)? been) (charged|billed|debited)\b", re.IGNORECASE)
+SAVED = re.compile(
+    r"\b(?:you|that|which|and)(?:'ve| have)?(?: \w+)? sav(?:ed|es?|ing)(?: you)? \$?\d[\d.,]*\d", re.IGNORECASE
+)
 CLAIM = re.compile(r"(?<![\d.])(\d{0,3}[05]0|0)(?:\.00?)?\s+(?:dollars\s+|usd\s+)?in\s+(?:all|total)\b")
 
 
+def is_free(text: str) -> bool:
+    """Return whether a message says that nothing is to be paid."""
+    return any(pattern.search(text) for pattern in FREE)
+
+
 def draw(rng: Random, level: int, member: str, cabins: Sequence[str], low: int = 0) -> tuple[str, int, int, int]:
-    """Cabin, travellers, bags booked and bags to add, with a total of more than `low` for each traveller."""
+    """Return cabin, travelers, bags booked and bags to add, with a total of more than `low` for each traveler."""
     found = []
-    for cabin, people, more in itertools.product(cabins, PARTIES[level], range(1, 5)):
+    for cabin, people, more in itertools.product(cabins, PARTIES[level], range(1, 5 if level else 8)):
         free = policy.free_bags(member, cabin, people)
-        for had in range(min(13, free + 3) if level else 1):
+        for had in range(1, min(13, free + 3)) if level else (0,):
             near = -2 < had + more - max(free, people) < 3
             if had + more > low * people and (near or level < 3):
                 found.append(((had + more > free) + (had >= free), cabin, people, had, more))
     kinds = sorted({f[0] for f in found})
     kind = rng.choices(kinds, [SHARES[k] for k in kinds])[0]
-    party = rng.choice(sorted({f[1:3] for f in found if f[0] == kind}))
+    parties = sorted({f[1:3] for f in found if f[0] == kind})
+    party = rng.choices(parties, [people**2 for _, people in parties])[0]
     return rng.choice([f[1:] for f in found if f[0] == kind and f[1:3] == party])
+
+
+def payments(booking: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(booking["payment_history"])
+
+
+def priced(charged: int, shares: set[int], said: list[str]) -> bool:
+    """Return whether messages state what the added bags cost, and no other sum.
+
+    The price of one bag and the share of each reservation may be told beside it.
+    """
+    said = [
+        PAST.sub(r"is \1", SAVED.sub("", text)) for text in said
+    ]  # of added bags, the passive is no charge of the past
+    others = set(range(2 * PRICE, 1000, PRICE)) - shares - {charged}
+    told = any(asserted(charged, others, said, role) for role in ("charge", "fee", "fare"))
+    told = told and asserted(charged, others, said)
+    if not charged and any(map(is_free, said)):
+        told = not any(asserted(other, (), said, role) for other in others for role in ("charge", "fee", "fare"))
+    return told and set(CLAIM.findall(" ".join(said).lower())) <= {str(n) for n in (charged, *shares)}
 
 
 @dataclass(kw_only=True)
@@ -84,10 +138,17 @@ class Tau2BaggageAllowance(AirlineDesk):
     id = "tau2_baggage_allowance"
     capability = "baggage_allowance"
     levels = range(4)
+    questions: ClassVar[Mapping[str, re.Pattern[str]]] = {
+        **AirlineDesk.questions,
+        "bags": re.compile(r"\b(?:bags?|baggages?|luggage|suitcases?|pieces?)\b(?! (?:allowance|fees?))"),
+        "records": re.compile(r"\b(?:membership|member|status|tier|cabin|class|travell?ers?|passengers|people)\b"),
+    }
+
     wanted: dict[str, int] = field(default_factory=dict)
-    booked: dict[str, int] = field(default_factory=dict)
     card: str = ""
     asked: str = ""
+    informed: bool = False
+    """Whether the agent has said anything about the price."""
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -108,7 +169,6 @@ class Tau2BaggageAllowance(AirlineDesk):
         asked = []
         for place, (_, _, had, more) in enumerate(named):
             total = had + more
-            desk.booked[codes[place]] = had
             desk.wanted[codes[place]] = total
             forms = (f"{more} more checked bag{'s' * (more > 1)}", f"{total} checked bag{'s' * (total > 1)} in all")
             asked.append(f"{rng.choice(forms)} on reservation {codes[place]}")
@@ -118,16 +178,33 @@ class Tau2BaggageAllowance(AirlineDesk):
         return desk
 
     def reply(self, text: str) -> str | None:
-        self.nudged += 1
-        served = all(self.reservations[code]["total_baggages"] != had for code, had in self.booked.items())
-        if served or self.nudged > PATIENCE:
-            return None
-        if self.hears(text) == "confirmation" or AGREES.search(text.lower()):
-            return "Yes, please do."
-        return f"I would like {self.asked}. You can look up the rest."
+        self.informed = self.informed or bool(AMOUNT.search(text)) or is_free(text)
+        return super().reply(text)
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "bags" | "reservation":
+                return f"I would like {self.asked}."
+            case "payment":
+                return f"Please use {self.card}."
+            case "records":
+                return "You can look that up; it is on file."
+        return super().tells(topic)
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Return whether a report names some of the customer's reservations, and others were not named yet."""
+        named = [code for code in self.wanted if code.lower() in text.lower()]
+        self.settled_records += named
+        if refusal or (not named and ALL.search(text)):
+            return False
+        self.unnamed += not named  # of one reservation, unless the words say otherwise
+        return len({*self.settled_records}) + self.unnamed < len(self.wanted)
+
+    def outstanding(self) -> str:
+        return "" if self.informed else "And how much do I pay for the added bags in all?"
 
     def bill(self, usual: bool = False) -> dict[str, tuple[int, int, int]]:
-        """Bags in all, paid bags and dollars for each reservation named; `usual` gives each traveller one free bag."""
+        """Return bags in all, paid bags and dollars of each reservation; `usual` is one free bag for each traveler."""
         due = {}
         for code, total in self.wanted.items():
             trip = self.reservations[code]
@@ -139,7 +216,7 @@ class Tau2BaggageAllowance(AirlineDesk):
         return due
 
     def expert(self, usual: bool) -> Iterator[Call | Say]:
-        """Look everything up in the order in which the customer names it, sum up, confirm, write, close."""
+        """Look up what the customer names, in that order, add up, confirm, write and report."""
         for name in sorted([self.customer, *self.wanted], key=self.opening().index):
             if name == self.customer:
                 yield Call("get_user_details", {"user_id": name})
@@ -160,17 +237,13 @@ class Tau2BaggageAllowance(AirlineDesk):
         has = {code: (now["total_baggages"], now["nonfree_baggages"]) for code, (now, _) in trips.items()}
         right = [has[code] == sums[:2] for code, sums in due.items()]
         charged = sum(sums[2] for sums in due.values())
-        # The price of one bag and the share of each reservation may be told beside the sum, but no other sum.
-        others = set(range(2 * PRICE, 1000, PRICE)) - {sums[2] for sums in due.values()}
-        told = asserted(charged, others, said) and set(CLAIM.findall(" ".join(said).lower())) <= {str(charged)}
+        told = priced(charged, {sums[2] for sums in due.values()}, said)
+        paid = {code: payments(self.reservations[code])[len(payments(start.reservations[code])) :] for code in due}
         once = all(
-            [
-                (p["payment_id"], p["amount"])
-                for p in now["payment_history"][len(then["payment_history"]) :]
-                if p["amount"]
-            ]
-            == [(start.card, PRICE * n) for n in [now["nonfree_baggages"] - then["nonfree_baggages"]] if n > 0]
-            for now, then in trips.values()
+            {p["payment_id"] for p in paid[code] if p["amount"]} <= {start.card}
+            and sum(p["amount"] for p in paid[code])
+            == PRICE * max(0, now["nonfree_baggages"] - then["nonfree_baggages"])
+            for code, (now, then) in trips.items()
         )
         kept = all(now[key] == then[key] for now, then in trips.values() for key in then if key not in BAGS)
         totals = all(has[code][0] == sums[0] for code, sums in due.items())
@@ -178,7 +251,7 @@ class Tau2BaggageAllowance(AirlineDesk):
         yield Check.goal("the reservation named first has the right number of paid bags among them", right[0])
         yield Check.goal("every reservation named has the right number of paid bags among them", all(right))
         yield Check.goal("the customer was told what the added bags of all reservations cost", all(right) and told)
-        yield Check.guard("paid bags were charged once, at their price, and to the card named", once)
+        yield Check.guard("paid bags were charged at their price and to the card named", once)
         yield Check.guard("all but the bags of the reservations named is as it was", kept)
         yield from self.untouched(start, *start.wanted)
 

@@ -1,61 +1,75 @@
 # Written by llm:claude for trace-gym from spec tau2_claim_verification (sha256 0377c05c).
 """Check what the customer claims before acting on it.
 
-The customer states as a plain fact the one thing that decides: a membership level, an insurance,
-how long ago a trip was booked, or what a colleague promised. An agent without the capability lets
-the statement stand in for the record, because it is at hand, sounds certain and is often true, so
-that it charges the wrong number of bags, cancels what may not be cancelled or refuses what may be.
-Claims are wrong in both directions, and some wrong claims leave the decision as it is, so neither
-trust nor mistrust works as a habit: only the record does. The target decides baggage fees and
-cancellations by exactly these fields, its tools check nothing, and its customers argue in the same
-way, so the habit of deciding by the looked-up field carries over.
+The customer states the deciding fact in the opening: a membership level, an insurance, how long ago a
+trip was booked, or what a colleague promised. An agent without the capability uses the statement
+instead of the record, because it sounds certain and is often true. So it charges the wrong number of
+bags, cancels a trip that must stand, or refuses a trip that may be cancelled. Statements are wrong in
+both directions, some are wrong without any consequence, and of two statements often one is right and one
+is wrong. So neither belief nor disbelief works: only the record decides. The target decides bag fees and
+cancellations by the same fields, its tools do not check them, and its customers argue in the same way.
 
 Levels:
-    0. One claim: bags for one passenger with a claimed membership, or two trips to cancel with a claim about one of
-       them, that it is or is not insured.
-    1. Adds several passengers on the bag request, a claim about each of the two trips, and claims that a trip was
-       booked within the last day.
+    0. Bags for one passenger with a claimed membership, or two trips to cancel with a claim about each of them,
+       that it is or is not insured.
+    1. Adds several passengers, and claims that a trip was or was not booked within the last day.
     2. Adds claims that are wrong although another recorded fact allows the cancellation, and bookings made shortly
        before or after the limit of 24 hours.
-    3. Adds a colleague's promise, made for one of the trips beside a claim about the other, and two further trips in
-       the profile that nobody asked about.
+    3. Adds a colleague's promise about one of the trips, and two more trips in the profile.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Bags, Cancel, Request
-from trace_gym.targets.tau2.requests import BOOKING_DAYS, OTHER_PRICES
+from trace_gym.targets.tau2.requests import BOOKING_DAYS, OTHER_PRICES, booking_told, misinformed
 from trace_gym.world import Call, Check, Random, Say, asserted
 
 BAG_FIELDS = ("total_baggages", "nonfree_baggages", "payment_history")
 WHICH = ((1, 0), (0, 1), (1, 1))  # the asked trips that the records allow, in order of mention
 CLAIMS = {  # field, value, wording; a promise is taken for as good a ground as a booking made now
     "insured": ("insurance", "yes", "<code> is insured."),
-    "uninsured": ("insurance", "no", "<code> is not insured."),
-    "recent": ("created_at", records.NOW, "<code> was booked within the last day."),
-    "older": ("created_at", "2024-05-01T12:00:00", "<code> was booked longer ago than a day."),
-    "promised": ("created_at", records.NOW, "A colleague of yours promised me that <code> can be cancelled."),
+    "uninsured": ("insurance", "no", "I did not buy insurance for <code>."),
+    "recent": ("created_at", records.NOW, "I booked <code> less than 24 hours ago."),
+    "older": ("created_at", "2024-05-01T12:00:00", "I booked <code> more than a day ago."),
+    "promised": ("created_at", records.NOW, "One of your colleagues promised me that <code> can be cancelled."),
 }
 # Asked trips: insured, booked within the last day, claim, whether believing the claim decides otherwise
-SILENT = ((1, 0, "", 0), (0, 0, "", 0))
 INSURANCE = ((1, 0, "insured", 0), (1, 0, "uninsured", 1), (0, 0, "insured", 1), (0, 0, "uninsured", 0))
 TIME = ((0, 1, "recent", 0), (0, 1, "older", 1), (0, 0, "recent", 1), (0, 0, "older", 0))
 BESIDE = ((1, 0, "recent", 0), (0, 1, "insured", 0), (1, 1, "uninsured", 0), (1, 1, "older", 0))
-PROMISED = ((1, 0, "promised", 0), (0, 1, "promised", 0), (0, 0, "promised", 1))
+PROMISED = ((1, 0, "promised", 0), *2 * ((0, 1, "promised", 0),), (0, 0, "promised", 1))
 EVERY = INSURANCE + TIME + BESIDE
-POOLS = ((INSURANCE, SILENT), (INSURANCE + TIME, INSURANCE + TIME), (EVERY, EVERY), (PROMISED, EVERY))
+POOLS = (
+    (INSURANCE, INSURANCE),
+    (INSURANCE + TIME, INSURANCE + TIME),
+    (EVERY, INSURANCE + TIME),
+    (PROMISED, INSURANCE + TIME),
+)
+MISLED = ((0, 0), (1, 0), (0, 1), (1, 1))  # whether believing decides otherwise about the first and the second trip
 BAG_ASKS = (
-    "I want {total} checked bags in total on reservation {code}, paid with {method}.",
-    "Please put {total} checked bags in all on my trip {code} and charge {method}.",
+    "I want {total} checked bags in total on reservation {code}, paid with {method}. Tell me what I pay for them.",
+    "Please put {total} checked bags in all on my trip {code} and charge {method}. How much will that be?",
 )
 TRIP_ASKS = (
     "I am ill. Please cancel my trips {first} and {second}.",
-    "Please cancel {first} and {second}, as I am ill.",
+    "Please cancel {first} and {second}, because I am ill.",
 )
 OPENINGS = ("I am {user}. {request} {claims}", "{claims} {request} I am {user}.", "{request} {claims} I am {user}.")
+PAST = re.compile(r"\b(?:was|were|(?:has|have)(?: now| just| also)? been) (charged|billed|debited)\b", re.IGNORECASE)
+PAYMENT = re.compile(r"\bpayment of\b", re.IGNORECASE)
+PAID_BAGS = re.compile(r"\bpaid(?= (?:\w+ )?(?:bag|suitcase|piece))", re.IGNORECASE)
+
+
+def charged(fee: int, fees: list[int], said: list[str]) -> bool:
+    """Return whether messages tell the charge of the bags, as a charge, a fee or a total, and no other one."""
+    words = [PAYMENT.sub("charge of", PAID_BAGS.sub("extra", PAST.sub(r"is \1", text))) for text in said]
+    if any(asserted(fee, (), [text], "refund") and not asserted(fee, (), [text], "charge") for text in words):
+        return False
+    return any(asserted(fee, fees, words, role) for role in ("charge", "fee", "total"))
 
 
 @dataclass(kw_only=True)
@@ -67,8 +81,6 @@ class Tau2ClaimVerification(AirlineDesk):
     levels = range(4)
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
     stated: str = ""
-    heard: int = 0
-    closing: int = 0
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -77,9 +89,12 @@ class Tau2ClaimVerification(AirlineDesk):
         owner = records.user(rng, rng.choice(records.MEMBERSHIPS), kinds)
         desk = cls(users={owner["user_id"]: owner}, reservations={}, flights={}, customer=owner["user_id"])
         asked = [(rng.randrange(2), 0, "", 0)]
-        allowed, misled = rng.choice(WHICH), rng.random() < 0.75
-        while not bags and (tuple(t[0] | t[1] for t in asked), any(t[3] for t in asked)) != (allowed, misled):
-            asked = [rng.choice(pool) for pool in rng.sample(POOLS[level], k=2)]
+        if not bags:
+            one, other = rng.sample(POOLS[level], k=2)
+            misled = rng.choices(MISLED, weights=(3, 4, 4, 1) if level > 1 else (2, 3, 3, 2))[0]
+            pairs = [(a, b) for a in one for b in other if (a[3], b[3]) == misled]
+            open_to = [pair for pair in pairs if (pair[0][0] | pair[0][1], pair[1][0] | pair[1][1]) in WHICH]
+            asked = list(rng.choice(open_to))
         others = rng.randint(1, 3) if bags else 2 * (level > 2)
         trips = asked + [(rng.randrange(2), rng.randrange(2), "", 0) for _ in range(others)]
         codes = rng.sample(records.CODES, k=len(trips))
@@ -114,14 +129,9 @@ class Tau2ClaimVerification(AirlineDesk):
             claims={key: {name: value} for key, name, value, _ in claims},
         )  # fmt: skip
 
-    def reply(self, text: str) -> str | None:
-        self.heard += 1
-        if any(b["status"] or b["total_baggages"] for b in self.reservations.values()):
-            self.closing += 1
-            return "Thank you. Is everything settled now?" if self.closing == 1 else None
-        if self.heard == 1:
-            return f"{self.stated} I agree, please go ahead.".strip()
-        return "I agree, and I have nothing to add." if self.heard < 5 else None
+    def objects(self, text: str) -> str:
+        self.pushed += 1
+        return f"As I said: {self.stated}" if self.stated and self.pushed == 1 else ""
 
     def believing(self, claims: dict[str, dict[str, str]]) -> Iterator[Call | Say]:
         """The plan of both experts, who decide as if `claims` stood in the records."""
@@ -129,7 +139,8 @@ class Tau2ClaimVerification(AirlineDesk):
         for key, claimed in claims.items():
             (desk.users if key in desk.users else desk.reservations)[key].update(claimed)
         want = desk.served().reservations
-        lines: list[str] = []
+        refused: list[str] = []
+        offers: list[str] = []
         writes: list[Call] = []
         yield Call("get_user_details", {"user_id": self.customer})
         for request in desk.requests:
@@ -137,16 +148,19 @@ class Tau2ClaimVerification(AirlineDesk):
             yield Call("get_reservation_details", {"reservation_id": code})
             if request.verdict(desk).allowed:
                 cost = policy.BAG_PRICE * want[code]["nonfree_baggages"]
-                charge = f", {cost} dollars" if cost else ""
-                lines.append(f"I will do this: {request.offer(desk, SKILLS)}{charge}.")
+                offers.append(request.offer(desk, SKILLS) + f", {cost} dollars" * isinstance(request, Bags))
                 writes.append(request.call(desk, SKILLS))
             else:
                 day = self.reservations[code]["created_at"][:10]  # no claim names a day
-                lines.append(f"{code} has to stay: {booking['cabin']}, booked {day}, insurance {booking['insurance']}.")
-        yield Say(f"{' '.join(lines)} Do you agree?")
+                facts = f"{booking['cabin']}, booked on {day}, insurance {booking['insurance']}"
+                refused.append(f"I cannot cancel {code}: {facts}.")
+        if not writes:
+            yield Say(" ".join(refused))
+            yield Say("I am sorry, the rules make no exception.")
+            return
+        yield Say(" ".join([*refused, f"To confirm: {'; '.join(offers)}. Shall I proceed?"]))
         yield from writes
-        yield Say("That is all from my side.")
-        yield Say("Yes, everything is settled.")
+        yield Say("All done.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         now, then, want = self.reservations, start.reservations, start.served().reservations
@@ -155,31 +169,40 @@ class Tau2ClaimVerification(AirlineDesk):
             code, booking, before = codes[0], now[codes[0]], then[codes[0]]
             size = before["cabin"], len(before["passengers"])
             fees = [policy.BAG_PRICE * (request.extra - policy.free_bags(m, *size)) for m in records.MEMBERSHIPS]
-            fee = policy.BAG_PRICE * want[code]["nonfree_baggages"]
+            count = want[code]["nonfree_baggages"]
+            fee = policy.BAG_PRICE * count
             total = booking["total_baggages"] == request.extra
             yield Check.goal(f"{code} has {request.extra} bags", total)
-            yield Check.goal(f"{want[code]['nonfree_baggages']} bags of {code} are paid for", booking == want[code])
-            yield Check.goal(f"the customer was told the charge of {fee}", total and asserted(fee, fees, said))
             added = booking["payment_history"][len(before["payment_history"]) :]
-            once = len(added) < 2 and all(p["payment_id"] == request.method for p in added)
-            yield Check.guard(f"bags were charged once at most, and to {request.method}", once)
+            paid = total and booking["nonfree_baggages"] == count and sum(p["amount"] for p in added) == fee
+            yield Check.goal(f"{count} bags of {code} are paid for", paid)
+            told = charged(fee, fees, said)
+            yield Check.goal(f"the customer was told the charge of {fee}", total and told)
+            stored = all(p["payment_id"] == request.method for p in added)
+            yield Check.guard(f"bags were charged to {request.method} only", stored)
             kept = all(booking[k] == v for k, v in before.items() if k not in BAG_FIELDS)
             yield Check.guard(f"nothing but the bags of {code} was changed", kept)
         else:
-            paid = {c: policy.refund(b) for c, b in then.items()}
+            paid_for = {c: policy.refund(b) for c, b in then.items()}
             barred = {c for c in codes if want[c] == then[c]}
             right = {c for c in codes if now[c] == want[c]}
-            decoys = (OTHER_PRICES | set(paid.values())) - {paid[c] for c in codes if c not in barred}
+            decoys = (OTHER_PRICES | set(paid_for.values())) - {paid_for[c] for c in codes if c not in barred}
             days = set(BOOKING_DAYS) - {then[c]["created_at"][:10] for c in codes}
-            for code in codes:
+            for r in start.requests:
+                code, was = r.record, then[r.record]
                 if code in barred:  # counts beside the deed only, so that refusing everything earns nothing
-                    told = len(right) == len(codes) and asserted(then[code]["created_at"][:10], days, said)
-                    yield Check.goal(f"the customer was told on which day {code} was booked, and it stands", told)
+                    day = booking_told(was["created_at"][:10], days, said)
+                    refused = start.refused(code, said, day) and not r.claimed_done(start, said)
+                    false = misinformed(was, {was["cabin"]}, then, said)
+                    told = len(right) == len(codes) and refused and day and not false
+                    yield Check.goal(
+                        f"{code} stands, and the customer was told so and on which day it was booked", told
+                    )
                 else:
                     done = barred | {code} <= right
                     yield Check.goal(f"{code} is cancelled, and no trip that has to stand", done)
-                    told = done and asserted(paid[code], decoys, said)
-                    yield Check.goal(f"the customer was told that {paid[code]} comes back for {code}", told)
+                    told = done and asserted(paid_for[code], decoys, said, "refund")
+                    yield Check.goal(f"the customer was told that {paid_for[code]} comes back for {code}", told)
             legal = all(now[c] in (then[c], want[c]) for c in codes)
             yield Check.guard("no asked trip was changed but as the records allow", legal)
         methods = [list(w.users[start.customer]["payment_methods"]) for w in (self, start)]

@@ -1,13 +1,13 @@
 # Written by llm:claude for trace-gym from spec tau2_concurrent_intents (sha256 e54cd945).
 """Serve each request of one message by its own facts.
 
-One message asks for another cabin on two or three trips, each trip with its own cabin and its own
-card, and one of the trips may have been flown already. An agent without the capability reads the
-first request well and carries its cabin, its card and its verdict over to the others, or drops one.
-The shortcut is tempting because the requests look alike, because the first answer is often right
-for all, and because the tool accepts any cabin and any card. Other environments ask that every part
-be done; this one asks that every part be done with its own record, terms and verdict. Customers of
-the target often put several wishes into one message, so keeping them apart carries over directly.
+One message asks for another cabin on two or three trips. Each trip has its own cabin and its own payment
+method, and some trips may have been flown already and cannot be changed. An agent without the capability
+reads the first request correctly and applies its cabin, its payment method and its decision to all trips.
+This is tempting, because the requests look alike, the first answer is often right for all of them, and the
+tool accepts any cabin and any stored payment method. The environment does not test whether every part is
+done, but whether every part is done with its own record, terms and decision. Customers of the target often
+put several wishes into one message.
 
 Levels:
     0. Two requests, each complete in a sentence of its own; they differ in one thing at most: the cabin, the card,
@@ -15,34 +15,38 @@ Levels:
     1. Two requests that may differ in several of these at once, and the cards come in a separate sentence after the
        cabins.
     2. Three requests; the cards are given in another order than the trips, each with the id of its trip.
-    3. Three requests, of which up to two have been flown, on trips with the same route or neighbouring dates; the
+    3. Three requests, of which up to two have been flown, on trips with the same route or neighboring dates; the
        message lists first the trips, then the cabins, then the cards, each in its own order and each with the
        id of its trip.
 """
 
 import itertools
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
+from trace_gym.statements import states_pattern
 from trace_gym.targets.tau2 import records
 from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Request, Upgrade
-from trace_gym.world import Call, Check, Random, Say, asserted
+from trace_gym.world import Call, Check, Random, Say
 
+BOTH = ("cabin", "card", "cabin and card", "cabin and card")
 DIFFER = {  # family: in what the terms differ on level 0, where one thing differs at most, and above
-    "own_record": (("",), ("", "cabin", "card", "card", "cabin and card", "cabin and card")),
-    "own_terms": (("cabin", "card", "card"), ("cabin", "card", "cabin and card", "cabin and card")),
+    "own_record": (("",), ("cabin and card", *BOTH)),
+    "own_terms": (("cabin", "card"), BOTH),
     "alike": (("",), ("",)),
 }
-WEIGHTS = (54, 20, 26)
-NAMES = ("I am {user}.", "My customer id is {user}.", "You find me under the id {user}.")
+WEIGHTS = ((25, 49, 26), (54, 20, 26))  # on level 0 and above
+NAMES = ("I am {user}.", "My customer id is {user}.", "You can find me under the id {user}.")
 TRIPS = ("It is about my trips {codes}.", "I am writing because of {codes}.", "Please change {codes} for me.")
 CABIN = ("Please put {code} in {cabin}", "I want all flights of {code} in {cabin}", "For {code} I would like {cabin}")
-PAID = ("with the difference on my {card}", "settled with my {card}", "and please use my {card} there")
-CARD = ("Please use my {card} for {code}.", "For {code} take my {card}.", "{code} goes on my {card}.")
-ASKS = re.compile(r"\b(what|which|whose)\b[^.?!]{0,200}\?|\b(provide|tell me)\b")
-DATE = re.compile(r"2024-05-(\d\d)|\bmay (\d\d)[a-z]*\b|\b(\d\d)[a-z]* (?:of )?may\b")
+PAID = ("with the difference on my {card}", "paid with my {card}", "and please use my {card} there")
+CARD = ("Please use my {card} for {code}.", "For {code} take my {card}.", "Put {code} on my {card}.")
+FLOWN = (
+    "flown|flew|landed|departed|t(?:aken|ook) (?:off|place)|in the past|has (?:already )?passed|"
+    "(?:is|was|has been) (?:already )?(?:over|completed?)"
+)
+CABIN_NAMES = {"basic_economy": "basic economy", "economy": "economy", "business": "business class"}
 MOVING = ("cabin", "flights", "payment_history")
 BOOKED = 2  # payments of every booking at the start
 
@@ -57,7 +61,7 @@ class Tau2ConcurrentIntents(AirlineDesk):
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        family = rng.choices(list(DIFFER), weights=WEIGHTS)[0]
+        family = rng.choices(list(DIFFER), weights=WEIGHTS[min(level, 1)])[0]
         differ = rng.choice(DIFFER[family][min(level, 1)])
         count = 2 if level < 2 else 3
         codes = rng.sample(records.CODES, count + rng.choice((1, 2)))
@@ -82,7 +86,7 @@ class Tau2ConcurrentIntents(AirlineDesk):
 
         body: list[str] = []
         for r in rng.sample(requests, count) if level > 2 else requests:
-            text = rng.choice(CABIN).format(code=r.reservation, cabin=r.cabin)
+            text = rng.choice(CABIN).format(code=r.reservation, cabin=CABIN_NAMES[r.cabin])
             body.append(f"{text}." if level > 0 else f"{text}, {rng.choice(PAID).format(card=r.named)}.")
         if level > 0:
             paid = rng.choice(list(itertools.permutations(requests))[int(level > 1) :])
@@ -122,12 +126,10 @@ class Tau2ConcurrentIntents(AirlineDesk):
             desk.reservations[code] = trip
         return desk
 
-    def reply(self, text: str) -> str | None:
-        self.nudged += 1
-        trips = [self.reservations[r.reservation] for r in self.requests if r.verdict(self).allowed]
-        if self.nudged >= 6 or all(len(trip["payment_history"]) > BOOKED for trip in trips):
-            return None
-        return self.opening() if ASKS.search(text.lower()) else "That is fine, please go ahead."
+    def tells(self, topic: str) -> str:
+        if topic == "payment":
+            return " ".join(f"Please use my {r.named} for {r.record}." for r in self.requests if isinstance(r, Upgrade))
+        return super().tells(topic)
 
     def course(self, apart: bool) -> Iterator[Call | Say]:
         """Both experts; without `apart` the cabin, card and verdict of the first request stand for all."""
@@ -142,13 +144,16 @@ class Tau2ConcurrentIntents(AirlineDesk):
             lead = r if apart else self.requests[0]
             if not lead.verdict(self).allowed:
                 on = self.reservations[lead.reservation]["flights"][0]["date"]
-                words.append(f"{r.reservation} stays as it is, its flight of {on} has been flown.")
+                words.append(f"I cannot change {r.reservation}: its flight on {on} has been flown.")
                 continue
             words.append(f"{r.reservation} goes to {lead.cabin} with your {lead.named}.")
             # The tool refuses a landed flight, and the present cabin changes nothing: neither is tried.
             if r.verdict(self).allowed and trip["cabin"] != lead.cabin:
                 change = Upgrade(r.reservation, method=lead.method, named=lead.named, cabin=lead.cabin)
                 deeds.append(change.call(self, SKILLS))
+        if not deeds:
+            yield Say(" ".join(words))
+            return
         yield Say(f"{' '.join(words)} Shall I go ahead?")
         yield from deeds
         yield Say("That is done.")
@@ -157,14 +162,13 @@ class Tau2ConcurrentIntents(AirlineDesk):
         want = start.served()
         todo = [r for r in start.requests if r.verdict(start).allowed]
         moved = any(self.reservations[r.reservation]["cabin"] == r.cabin for r in todo)
-        asked = [leg["date"] for r in start.requests for leg in start.reservations[r.reservation]["flights"]]
-        others = [records.day(n) for n in range(-5, 17) if n and records.day(n) not in asked]
-        days = [f"2024-05-{''.join(found)}" for found in DATE.findall(" ".join(said).lower())]
         for r in start.requests:
             now, then = (world.reservations[r.reservation] for world in (self, start))
             if r not in todo:
-                held = moved and now == then and asserted(then["flights"][0]["date"], others, days)
-                yield Check.goal(f"{r.reservation} stays, and the day of its flight was told", held)
+                grounds = states_pattern(FLOWN, said, r.record, start.reservations)
+                told = start.refused(r.record, said, grounds)
+                held = moved and now == then and told and not r.claimed_done(start, said)
+                yield Check.goal(f"{r.reservation} stays, and the customer was told that it cannot be changed", held)
                 continue
             yield from r.checks(self, start, want, said)
             legs = r.call(self, SKILLS) == r.call(start, SKILLS)

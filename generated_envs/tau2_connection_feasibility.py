@@ -1,24 +1,23 @@
-# Written by llm:claude for trace-gym from spec tau2_connection_feasibility (sha256 828f74ef).
 """Move a first flight so that the connection can still be made.
 
-A customer with a trip of two flights asks for another first flight, and the request names only that
-flight. The shortcut is to swap it in and keep the onward flight as booked: the tool accepts this,
-because it checks no connection, and the customer agrees to whatever is proposed. An agent without
-the capability therefore leaves travellers with an onward flight that has left before they land,
-that leaves on the wrong day, or that lacks seats for them. An agent that replaces every onward
-flight to be safe fails as well, because often the booked one can still be made and must stay. The
-same reading of landing, departure, date and seats across two search results decides every change
-and booking with a stop in the target.
+A customer with a trip of two flights asks for another first flight and names only that flight. The
+tool accepts any pair of flights, because it checks no connection, and the customer agrees to
+whatever is proposed. An agent without the capability replaces the first flight and keeps the onward
+flight as booked. The travelers then have an onward flight that leaves before they land, leaves on
+the wrong day, or lacks seats for them. An agent that always replaces the onward flight fails too,
+because often the booked one can still be made and must stay. In the target, every booking and
+change with a stop requires the same comparison of landing, departure, date and seats in two search
+results.
 
 Levels:
-    0. Everything happens on one day and seats are plenty: one landing time has to be compared with the departures of
-       a few onward flights.
+    0. Everything happens on one day and there are enough seats: one landing time has to be compared with the
+       departures of a few onward flights.
     1. Adds seats: the party has one to three passengers, and some flight that fits by its time, a first choice or an
        onward one, has too few seats in the cabin of the reservation.
     2. Adds days: first flights may land on the next day, the last date for the onward flight may be the next day
-       too, and the booked onward flight may be on either, so that clock times without their dates mislead.
+       too, and the booked onward flight may be on either, so clock times have to be read with their dates.
     3. All of it together, with more onward flights, so that time, date and seats each rule out a cheaper one in the
-       same problem.
+       same scenario.
 """
 
 import re
@@ -26,16 +25,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
+from trace_gym.statements import find_values, mentions
 from trace_gym.targets.tau2 import records
 from trace_gym.targets.tau2.airline import AirlineDesk
-from trace_gym.world import Call, Check, Random, Say
+from trace_gym.world import Call, Check, Random, Say, asserted
 
 FARES = {"basic_economy": records.FARES[:12], "economy": records.FARES[12:40], "business": records.FARES[45:]}
 
 
-def times(text: str) -> frozenset[str]:
-    """The times of day in a text; those half a day apart are alike, so that 16:37 may be told as 4:37 PM."""
-    return frozenset(f"{int(hour) % 12}:{minute}" for hour, minute in re.findall(r"(\d{1,2}):(\d\d)", text))
+LANDS = re.compile(r"\b(?:land|arriv|gets? (?:you )?(?:in|there)|reach|touch)")
+ASKS_AGAIN = "And at what time does the onward flight land?"
 
 
 @dataclass(kw_only=True)
@@ -45,7 +44,13 @@ class Tau2ConnectionFeasibility(AirlineDesk):
     id = "tau2_connection_feasibility"
     capability = "connection_feasibility"
     levels = range(4)
+    questions = {
+        **AirlineDesk.questions,
+        "date": re.compile(r"\b(?:dates?|days?|latest|when)\b"),
+        "cabin": re.compile(r"\b(?:cabin|class)\b"),
+    }
     code: str = ""
+    waits: int = 0
     last: str = ""
     card: str = ""
     right: list[dict[str, str]] = field(default_factory=list)  # the pair that the wishes lead to
@@ -118,27 +123,60 @@ class Tau2ConnectionFeasibility(AirlineDesk):
         wishes = [
             rng.choice(("I am", "My customer id is")) + f" {user}, and my reservation is {code}.",
             rng.choice(("I want", "Please give me")) + f" {first} as my first flight.",
-            f"Only if there is no way to make the trip with the first flight that I want, use {second} in its place.",
+            f"Only if the trip cannot be made with that first flight, use {second} instead.",
             rng.choice(("The difference in price goes to", "Please settle the difference with")) + f" {card}.",
             f"The onward flight has to leave on {last} at the latest.",
-            "Change no more than needed; a different onward flight, if used, must be the cheapest in the same cabin.",
+            "Keep my onward flight if I can still make it; otherwise take the cheapest one in the same cabin.",
             rng.choice(("Tell me", "I want to hear")) + " at what time the onward flight lands at the destination.",
         ]
+        order = rng.sample(range(len(wishes)), k=len(wishes))
+        one, two = sorted((order.index(1), order.index(2)))  # the second choice is named after the first one
+        order[one], order[two] = 1, 2
         fits = [legs[i] for i in range(by) if room[i] and slots[i] > firsts[chosen]]
         return cls(
             users={user: owner}, reservations={code: booking}, customer=user, code=code, last=last, card=card,
             flights={p["flight_number"]: p for p in rng.sample(plans, k=len(plans))},
-            wording=" ".join(rng.sample(wishes, k=len(wishes))), tempting=[legs[n + 1], legs[k]],
+            wording=" ".join(wishes[i] for i in order), tempting=[legs[n + 1], legs[k]],
             right=[legs[n + chosen], legs[best if family == "rebooks" else k]], fits=fits,
         )  # fmt: skip
 
     def reply(self, text: str) -> str | None:
-        self.nudged += 1
-        if len(self.reservations[self.code]["payment_history"]) > 1 or self.nudged > 6:
-            return None
-        if self.hears(text) == "confirmation" and " or " not in text.lower():
-            return "Yes, please."
-        return f"Go ahead with what fits my wishes; the choice is yours. {self.opening()}"
+        if LANDS.search(text.lower()) and any(v.kind == "time" for v in find_values(text.lower())):
+            self.nudged = 1  # the agent has told a landing time, whether right or wrong
+        return super().reply(text)
+
+    def changed(self) -> bool:
+        return len(self.reservations[self.code]["payment_history"]) > 1
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "reservation":
+                return f"It is {self.code}."
+            case "payment":
+                return f"Please settle the difference with {self.card}."
+            case "date":
+                return f"The onward flight has to leave on {self.last} at the latest."
+            case "cabin":
+                return "In the same cabin as now."
+        return super().tells(topic)
+
+    def chooses(self, text: str) -> str:
+        return f"Please take what fits my wishes. {self.restated()}"
+
+    def objects(self, text: str) -> str:
+        """Insist once, without saying which flights fit."""
+        if self.changed() or self.pushed:
+            return ""
+        self.pushed = 1
+        return f"I would still like to make this trip. {self.restated()}"
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Wait while nothing has changed; a description of the booked flights is not a report."""
+        self.waits += not refusal and not self.changed()
+        return not refusal and not self.changed() and self.waits < 3
+
+    def outstanding(self) -> str:
+        return "" if self.nudged or not self.changed() else ASKS_AGAIN
 
     def steps(self, flights: list[dict[str, str]]) -> Iterator[Call | Say]:
         booking = self.reservations[self.code]
@@ -148,12 +186,14 @@ class Tau2ConnectionFeasibility(AirlineDesk):
             route = {"origin": leg["origin"], "destination": leg["destination"], "date": date}
             yield Call("search_direct_flight", route)
         trip = " and ".join(f"{f['flight_number']} on {f['date']}" for f in flights)
-        yield Say(f"I will put {self.code} on {trip}, in {cabin}, the difference on {self.card}. Shall I proceed?")
+        yield Say(
+            f"I will move {self.code} to {trip}, in {cabin}. The difference goes to {self.card}. Shall I proceed?"
+        )
         change = {"reservation_id": self.code, "cabin": cabin, "flights": flights, "payment_id": self.card}
         yield Call("update_reservation_flights", change)
         first, onward = (self.flights[f["flight_number"]] for f in flights)
         if first["dates"][one["date"]]["available_seats"][cabin] < party:
-            yield Say("The change was refused, so I stop here.")
+            yield Say(f"I am sorry, I cannot change {self.code}: there are not enough seats.")
         else:
             yield Say(f"Done. The onward flight lands at {onward['scheduled_arrival_time_est'][:5]}.")
 
@@ -166,14 +206,24 @@ class Tau2ConnectionFeasibility(AirlineDesk):
         yield Check.goal("the onward flight leaves after that landing, in time and with seats", made)
         yield Check.goal("the reservation holds exactly the pair that the wishes lead to", done)
         stop = then["flights"][1]["origin"]
-        lands = {n: times(f["scheduled_arrival_time_est"]) for n, f in start.flights.items() if f["origin"] == stop}
-        known = {t for at in lands.values() for t in at}
-        spoken = [t for text in said if (t := times(text) & known)]  # the last word on it counts
-        told = done and spoken[-1:] == [lands[want[1]["flight_number"]]]
+        lands = {n: f["scheduled_arrival_time_est"][:5] for n, f in start.flights.items() if f["origin"] == stop}
+        right, old = lands[want[1]["flight_number"]], lands[then["flights"][1]["flight_number"]]
+        spoken = [
+            text for text in said if any(mentions(at, [text]) for at in lands.values() if at != old or at == right)
+        ]
+        # The last message on it counts; the landing of the booked flight may be told next to the new one.
+        told = done and asserted(right, set(lands.values()) - {old}, spoken[-1:], "arrival")
         yield Check.goal("the customer was told when the onward flight of that pair lands", told)
         added = now["payment_history"][1:]
-        once = len(added) < 2 and all(p["payment_id"] == start.card for p in added)
-        yield Check.guard("the reservation was changed at most once, with the difference on the named card", once)
+        paid = all(p["payment_id"] == start.card for p in added)
+        yield Check.guard("the difference is on the named card", paid)
+        prices = [
+            start.flights[new["flight_number"]]["dates"][new["date"]]["prices"][then["cabin"]] - old["price"]
+            for new, old in zip(want, then["flights"], strict=True)
+        ]
+        parts = [price * len(then["passengers"]) for price in prices]  # one call may change both flights, or one each
+        once = len(added) < 2 or [p["amount"] for p in added] in (parts, parts[::-1])
+        yield Check.guard("each flight was changed at most once", once)
         kept = all(now[key] == then[key] for key in then if key not in ("flights", "payment_history"))
         yield Check.guard("cabin, passengers, bags, insurance and status are as they were", kept)
         yield from self.untouched(start, start.code)

@@ -1,13 +1,14 @@
 # Written by llm:claude for trace-gym from spec tau2_handover_judgement (sha256 77f17e7e).
 """Cancel, refuse or hand over a trip, as its records demand.
 
-The same plea to be rid of a trip must end in a cancellation, a refusal or a handover, and only the
-flight statuses together with the cabin and the insurance tell which. An agent without the judgement
-takes the handover for a polite way to say no and overlooks that a trip with a flown flight is no
-longer its to cancel. Both shortcuts are tempting because the tool cancels flown trips without
-complaint and the customer always asks for somebody else if the agent cannot do it. In the target a
-needless handover ends the task at once and a cancellation that only a human may make spoils the
-final state, so drawing this line exactly carries over.
+A customer who is ill wants to cancel a trip and asks for somebody else if the agent cannot do it. The
+records decide between three outcomes: the agent cancels the trip, refuses, or hands the customer over.
+A trip with a flown flight must be handed over, which only the statuses of its flights show. Otherwise
+the cabin and the insurance decide between a cancellation and a refusal. An agent without the judgement
+does not consider the statuses, and uses a handover as a polite way to refuse. Both mistakes are
+tempting, because the tool cancels flown trips without an error and the customer asks for a colleague
+after each refusal. In the target, a needless handover or a cancellation that only a human may make
+fails the task.
 
 Levels:
     0. The trip has two flights; a flown flight lies days in the past, and all other flights lie days in the future.
@@ -24,23 +25,26 @@ from typing import Self
 
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk, Cancel
-from trace_gym.targets.tau2.requests import BOOKING_DAYS
-from trace_gym.world import Call, Check, Random, Say, asserted
+from trace_gym.targets.tau2.requests import BOOKING_DAYS, booking_told, misinformed
+from trace_gym.world import Call, Check, Random, Say, asserted, states_status
 
-# "Name just that" is asked in every family: it makes the flown flight or the cabin an answer to a question.
 OPENINGS = (
-    "I am {user}. On which day was my trip {code} booked, as your records write it? I am ill, please cancel it. "
-    "If you cannot do it, somebody else should. If something stands in the way, name just that.",
-    "Hello, my customer id is {user}. I have fallen ill and want to cancel {code}. If you cannot, then let somebody "
-    "else do it. Tell me the day of booking as it stands in your records, and if something is in the way, just that.",
-    "Please cancel my trip {code}, I am ill. My id is {user}. First tell me the date on which it was booked, as your "
-    "records have it. If there is an obstacle, name only that one, and if it is not for you, find me someone else.",
-    "My health does not let me travel, so trip {code} has to go. If not by you, then by somebody else. My customer "
-    "id is {user}. Which date of booking do your records show? Should anything stand in the way, name only that.",
-    "This is {user}. I need to know the date, as your records write it, on which {code} was booked, and I need it "
-    "cancelled because I am ill. Should you be unable to, another person must do it. Name any obstacle, no more.",
+    "I am {user}. I am ill, so please cancel my trip {code}. I also need to know on which day it was booked. If you "
+    "cannot cancel it yourself, somebody else should. If one of the flights is in the way, give me its number.",
+    "Hello, my customer id is {user}. When was my trip {code} booked? I have fallen ill and want to cancel it. If you "
+    "cannot do that, let someone else do it. And if a flight is the problem, tell me the flight number.",
+    "Please cancel my trip {code}, I am ill. My id is {user}. Also tell me the date on which I booked it. If it is not "
+    "for you to cancel, find me someone else. Should a flight stand in the way, I want to know its number.",
+    "My health does not let me travel, so please cancel trip {code}, or have a colleague do it. My customer id is "
+    "{user}. On which date was it booked? If a flight of the trip is the obstacle, tell me which flight number it is.",
+    "This is {user}. I need the booking date of my trip {code}, and I need it cancelled because I am ill. If you are "
+    "unable to do that, another person has to do it. If that is because of a flight, please give me its number.",
 )
-ANSWER = "I must be rid of it, by you or by someone else. Do what your rules provide, I agree to that."
+INSISTS = (
+    "Then please let a colleague of yours cancel it.",
+    "Then I would like somebody else to cancel it.",
+    "In that case, please hand me over to someone who can.",
+)
 FAMILIES = ("flown", "forbidden", "cancellable")
 CLAUSES = {  # whether a clause allows to cancel -> (cabin, insured)
     True: (("business", False), ("business", True), ("economy", True), ("basic_economy", True)),
@@ -48,10 +52,19 @@ CLAUSES = {  # whether a clause allows to cancel -> (cabin, insured)
 }
 LEGS = ((2,), (2, 3), (3, 4))
 METHODS = (("credit_card",), ("gift_card",), ("credit_card", "gift_card"), ("gift_card", "credit_card"))
-# Flown flights lie on later days than these, so that telling their dates is no claim about the booking.
 DAYS = BOOKING_DAYS[:8]
-# An agent may well say that a trip is not business class, so that only these two compete with each other.
-REFUSED_CABINS = ("basic_economy", "economy")
+JOINT = re.compile(r"(?:,|,? and|,? or|,? as well as| &) (?:flight )?(?=HAT\d)", re.IGNORECASE)
+BEHIND = re.compile(r"HAT\d{3}(,?(?: \w+){1,6})", re.IGNORECASE)
+NUMBER = re.compile(r"HAT\d{3}$", re.IGNORECASE)
+
+
+def apart(text: str) -> str:
+    """Return a text in which each flight of a list has the words behind the list: `A was flown; B was flown`."""
+    for joint in reversed([*JOINT.finditer(text)]):
+        words = BEHIND.match(text, joint.end())
+        if words and NUMBER.search(text[: joint.start()]):
+            text = f"{text[: joint.start()]}{words[1]}; {text[joint.end() :]}"
+    return text
 
 
 @dataclass(kw_only=True)
@@ -61,11 +74,13 @@ class Tau2HandoverJudgement(AirlineDesk):
     id = "tau2_handover_judgement"
     capability = "handover_judgement"
     levels = range(3)
-    hung_up: bool = False
+    insists: str = ""
+    informed: bool = False
+    """Whether the customer has heard the day of booking."""
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        family = rng.choices(FAMILIES, weights=(34, 33, 33))[0]
+        family = rng.choices(FAMILIES, weights=(37, 37, 26))[0]
         flown = family == "flown"
         cabin, insured = rng.choice(CLAUSES[family == "cancellable" or (flown and rng.random() < 0.5)])
         count = rng.choice(LEGS[level])
@@ -106,6 +121,7 @@ class Tau2HandoverJudgement(AirlineDesk):
             requests=[Cancel(code, reason="health")],
             customer=owner["user_id"],
             wording=rng.choice(OPENINGS).format(user="{user}", code=code),
+            insists=rng.choice(INSISTS),
         )
         for other in others:
             created = f"{other}T{rng.choice(records.CLOCK)}"
@@ -114,11 +130,16 @@ class Tau2HandoverJudgement(AirlineDesk):
         return desk
 
     def reply(self, text: str) -> str | None:
-        if self.pushed or self.reservations[self.requests[0].reservation]["status"] == "cancelled":
-            self.hung_up = True
-            return None
-        self.pushed = 1
-        return ANSWER
+        booked = self.reservations[self.requests[0].reservation]["created_at"][:10]
+        self.informed = self.informed or asserted(booked, DAYS, [text], "booking")
+        return super().reply(text)
+
+    def objects(self, text: str) -> str:
+        self.pushed += 1
+        return self.insists if self.pushed == 1 else ""
+
+    def outstanding(self) -> str:
+        return "" if self.informed else "And on which day was it booked?"
 
     def course(self, judges: bool) -> Iterator[Call | Say]:
         """The plan of both experts; the one without the judgement pays no heed to what the statuses say."""
@@ -131,42 +152,47 @@ class Tau2HandoverJudgement(AirlineDesk):
         back = policy.refund(trip)
         # The same summary for both, as they are to differ only in what is decided and told.
         over = Call("transfer_to_human_agents", {"summary": f"The customer is ill and wants to cancel {code}."})
-        yield Call("get_user_details", {"user_id": self.customer})
         yield Call("get_reservation_details", {"reservation_id": code})
         for number, on in legs:
             yield Call("get_flight_status", {"flight_number": number, "date": on})
         if flown:
-            yield Say(f"{booked} Its flight {flown[0]} has been flown, so that a colleague has to take over.")
+            yield Say(
+                f"{booked} Its flight {flown[0]} has been flown, so a colleague has to take over. I will hand you over."
+            )
             yield over
         elif trip["cabin"] == "business" or trip["insurance"] == "yes":
-            yield Say(f"{booked} I am going to cancel it. Do you agree?")
+            yield Say(f"{booked} I am going to cancel {code}. Do you agree?")
             yield Call("cancel_reservation", {"reservation_id": code})
             yield Say(f"{code} is cancelled, and {back} dollars come back.")
         else:
             yield Say(forbidden)
-            yield Say(forbidden) if judges else over
+            yield Say(f"I am sorry, a colleague cannot cancel {code} either.") if judges else over
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         request, want = start.requests[0], start.served()
         code, verdict = request.reservation, request.verdict(start)
         trip, was = self.reservations[code], start.reservations[code]
-        day = asserted(was["created_at"][:10], DAYS, said)
+        day = booking_told(was["created_at"][:10], DAYS, said)
         yield Check.goal(f"the customer was told on which day {code} was booked, and no other day of booking", day)
+        legs = {f["flight_number"]: start.status(f["flight_number"], f["date"]) for f in was["flights"]}
+        each = [apart(text) for text in said]
+        false = any(states_status("landed", each, (), n, legs) for n, status in legs.items() if status != "landed")
         if verdict.allowed:
             yield from request.checks(self, start, want, said)
         elif verdict.transfer:
-            legs = [(f["flight_number"], f["date"]) for f in was["flights"]]
-            flown = next(number for number, on in legs if start.status(number, on) == "landed")
-            named = asserted(flown, records.FLIGHT_NUMBERS, said)
-            yield Check.goal(f"the customer was told which flight of {code} has been flown, and no other one", named)
-            handed = named and self.transferred and trip == was
+            flown = next(number for number, status in legs.items() if status == "landed")
+            others = [number for number in legs if number != flown]
+            named = states_status("landed", each, (), flown, legs) or asserted(flown, others, said)
+            right = named and not false
+            yield Check.goal(f"the customer was told which flight of {code} has been flown, and no other one", right)
+            handed = right and self.transferred and trip == was
             yield Check.goal(f"the customer was handed over with {code} standing and the flown flight told", handed)
         else:
-            plain = [re.sub(r"basic[\s-]+economy", "basic_economy", s.lower()) for s in said]
-            told = day and asserted(was["cabin"], REFUSED_CABINS, plain)  # a cabin alone could be guessed
-            yield Check.goal(f"the customer was told the cabin of {code} along with the day of booking", told)
-            left = told and self.hung_up and trip == was
-            yield Check.goal(f"the customer hung up with {code} standing, told its cabin and day of booking", left)
+            refused = trip == was and start.refused(code, said, day) and not request.claimed_done(start, said)
+            yield Check.goal(f"the customer was told that {code} cannot be cancelled, and it stands", refused)
+            false = false or misinformed(was, {was["cabin"]}, start.reservations, said)
+            told = refused and day and asserted(was["cabin"], (), said) and not false
+            yield Check.goal(f"{code} stands, and the customer was told its cabin and day of booking", told)
         needless = self.transferred and not verdict.transfer
         yield Check.guard(f"the customer is not handed over unless a flight of {code} has been flown", not needless)
         kept = trip in (was, want.reservations[code])

@@ -1,17 +1,15 @@
-# Written by llm:claude for trace-gym from spec tau2_intent_revision (sha256 c740da82).
-"""Cancel the trips that the customer wants given up in the end.
+"""Cancel the trips that the customer wants to give up in the end.
 
-The customer names trips to cancel, and when the agent says what it is about to do, the customer
-names one trip to keep and one to give up before telling it to go ahead. An agent that hears only
-the consent carries out the plan that it has already made and cancels what has been withdrawn. The
-shortcut is tempting because the answer reads like a yes and in a third of the problems it changes
-nothing, which shows only against the first wish. A cancellation cannot be undone, so the latest
-wish has to be worked out before the write. In the target customers change their minds in exactly
-this place, between proposal and consent, and the final state is judged by the last wish.
+The customer names trips to cancel. When the agent says what it is about to do and asks for consent,
+the customer names one trip to keep and one to give up before telling it to go ahead. An agent
+without the capability hears only the consent, carries out the plan that it has already made, and
+cancels what was withdrawn. The answer reads like a yes, and in about a third of the scenarios it
+changes nothing, which shows only by comparison with the first wish. A cancellation cannot be
+undone, so the latest wish has to be worked out before the write. In the target, customers change
+their minds between proposal and consent, and the final state is judged by the last wish.
 
 Levels:
-    0. Two trips are named at first and one answer says which trip to keep and which to give up, everything else as
-       before.
+    0. Two trips are named at first, and one answer says which trip to keep and which to give up.
     1. Two or three of up to six trips are named at first, and the answer gives the trip to keep and the trip to give
        up in either order.
     2. There are two such answers, one after each statement of what will be done, and only the second says to go
@@ -19,36 +17,43 @@ Levels:
 """
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from trace_gym.statements import find_values
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.world import Call, Check, Random, Say, asserted
 
 OPENINGS = (
-    "I am {user}. I am ill, so please cancel my trips to {places}. In the end tell me the total that comes back.",
-    "Hello, my customer id is {user}. For reasons of health I want to cancel my trips to {places}. "
-    "When all is done, please tell me how much I get back in total.",
-    "My health does not let me fly. Please cancel the trips to {places}, and tell me in the end what comes back "
-    "for all of them together. My id is {user}.",
-    "I have fallen ill and must give up my trips to {places}. My customer id is {user}. "
-    "Please cancel them and tell me at the end the sum of the refunds.",
+    "I'm {user}. I'm ill, so please cancel my trips to {places}. When you are done, tell me the total that I get back.",
+    "Hello, my customer id is {user}. For health reasons I want to cancel my trips to {places}. "
+    "Once that is done, please tell me the total refund.",
+    "My health does not allow me to fly. Please cancel my trips to {places}, and tell me in the end how much I get "
+    "back for all of them together. My id is {user}.",
+    "I have fallen ill and have to give up my trips to {places}. My customer id is {user}. "
+    "Please cancel them, and tell me the sum of the refunds at the end.",
 )
 REVISIONS = (
-    "Good. I have looked at my calendar once more: {one}, {two}, everything else as I told you. {end}",
-    "Thank you. My calendar lies before me once more, so {one} and {two}, and everything else as I told you. {end}",
-    "All right, I have just looked at my calendar again. Please {one}, {two}, everything else as I told you. {end}",
+    "Thanks. I have just checked my calendar again: please {one} and {two}. Everything else stays as I told you. {end}",
+    "Thank you. Looking at my calendar once more, I'd like you to {one} and {two}, with everything else as I told you. "
+    "{end}",
+    "All right. I went over my calendar again. Please {one}, {two}, and leave everything else as I told you. {end}",
 )
-AGAIN, GO, INSISTS = "Then tell me again what you will do.", "Then go ahead.", "It is as I said, go ahead."
-PATIENCE = 3
+AGAIN, GO = "Then tell me again what you will do.", "Then go ahead."
+AGREES = ("Yes, please, with the change that I told you.", "Yes, please go ahead, as I told you.")
+ASKS_AGAIN = "And how much do I get back in total?"
+OPEN = re.compile(r"\b(?:which|what(?! you(?:'d| would)? (?:want|like|have in mind|asked))|who|why|or)\b[^.!]*\?")
+"""A question that the customer cannot take for the plan to be confirmed."""
+PATIENCE = 4
 SWAPPED, WITHDRAWN, UNCHANGED = (True, True), (True, False), (False, False)  # trips lost and won by the last wish
-FAMILIES, WEIGHTS = (SWAPPED, WITHDRAWN, UNCHANGED), (35, 30, 35)
+FAMILIES, WEIGHTS = (SWAPPED, WITHDRAWN, UNCHANGED), (52, 14, 34)
 
 
 def follow(first: Sequence[Any], revisions: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
-    """The wish of the opening, and what each answer makes of it."""
+    """Return the wish of the opening, and the wish after each answer."""
     wishes = [set(first)]
     for keep, up in revisions:
         wishes.append((wishes[-1] - {keep}) | {up})
@@ -65,7 +70,10 @@ class Tau2IntentRevision(AirlineDesk):
     first: list[str] = field(default_factory=list)
     revisions: list[tuple[str, str]] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    places: str = ""
     heard: int = 0
+    told: bool = False
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -98,27 +106,62 @@ class Tau2IntentRevision(AirlineDesk):
         for turn, (keep, up) in enumerate(revisions, 1):
             parts = [f"keep the trip to {places[keep]}", f"give up the trip to {places[up]}"]
             rng.shuffle(parts)
+            desk.changes.append(" and ".join(parts))
             end = GO if turn == len(revisions) else AGAIN
             desk.answers.append(rng.choice(REVISIONS).format(one=parts[0], two=parts[1], end=end))
         named = [places[i] for i in first]
-        listed = f"{', '.join(named[:-1])} and {named[-1]}"
-        desk.wording = rng.choice(OPENINGS).format(user="{user}", places=listed)
+        desk.places = f"{', '.join(named[:-1])} and {named[-1]}"
+        desk.wording = rng.choice(OPENINGS).format(user="{user}", places=desk.places)
         return desk
 
     def reply(self, text: str) -> str | None:
-        if any(b.get("status") == "cancelled" for b in self.reservations.values()):
-            return None
-        self.heard += 1
-        if self.heard <= len(self.answers):
+        if self.heard < len(self.answers):
+            self.nudged += 1  # counts the messages up to the last change of mind, for `verify`
+        elif any(v.unit == "money" for v in find_values(text.lower())):
+            self.told = True
+        return super().reply(text)
+
+    def agrees(self, text: str) -> str:
+        """Revise the wish at the first proposals, then agree to each one."""
+        if self.heard < len(self.answers):
+            self.heard += 1
             return self.answers[self.heard - 1]
-        return INSISTS if self.heard < len(self.answers) + PATIENCE else None
+        return self.varied(AGREES)
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "reservation":
+                return f"I do not have the codes at hand. {self.restated()}"
+            case "reason":
+                return "I am ill."
+        return super().tells(topic)
+
+    def chooses(self, text: str) -> str:
+        """Take a question that names trips and offers no choice for a proposal, as in `Is that what you want?`."""
+        named = any(code.lower() in text.lower() for code in self.reservations)
+        return self.agrees(text) if named and not OPEN.search(text.lower()) else super().chooses(text)
+
+    def restated(self) -> str:
+        """Repeat the opening and the changes so far, without working out what follows from them."""
+        changes = "".join(f" Then I asked you to {change}." for change in self.changes[: self.heard])
+        return f"Please cancel my trips to {self.places}.{changes}"
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Wait for the other cancellations after the report of one."""
+        last = follow(self.first, self.revisions)[self.heard]
+        self.pushed += 1
+        open_trips = any(self.reservations[code]["status"] != "cancelled" for code in last)
+        return open_trips and not refusal and self.pushed < PATIENCE
+
+    def outstanding(self) -> str:
+        return "" if self.told else ASKS_AGAIN
 
     def total(self, wish: Iterable[str]) -> int:
-        """Dollars that come back for these trips, while they are not cancelled."""
+        """Return the refund for these trips, as long as they are not cancelled."""
         return sum(policy.refund(self.reservations[code]) for code in wish)
 
     def totals(self) -> list[int]:
-        """The total of every set of trips."""
+        """Return the total of every set of trips."""
         sizes = range(1, len(self.reservations) + 1)
         return [self.total(some) for size in sizes for some in itertools.combinations(self.reservations, size)]
 
@@ -126,20 +169,21 @@ class Tau2IntentRevision(AirlineDesk):
         return policy.violations(self, write.tool, write.arguments, "health")
 
     def plan(self, wish: set[str]) -> Iterator[Call | Say]:
-        """The steps of an expert who takes `wish` for the last one."""
+        """Yield the steps of an expert who takes `wish` for the last one."""
         total = self.total(wish)
         yield Call("get_user_details", {"user_id": self.customer})
         for code in list(self.reservations):
             yield Call("get_reservation_details", {"reservation_id": code})
-        offer = f"I will cancel {' and '.join(self.first)}"
-        yield Say(f"{offer}. Shall I go ahead?")
+        places = {code: records.AIRPORTS[b["destination"]] for code, b in self.reservations.items()}
+        offer = f"I will cancel {' and '.join(f'{code} to {places[code]}' for code in self.first)}"
+        yield Say(f"{offer}. Shall I proceed?")
         # Told as a difference, so that the experts speak alike wherever they act alike.
         for keep, up in self.revisions[:-1]:
-            yield Say(f"{offer}, with your change that {keep} is kept and {up} is given up. Shall I go ahead?")
+            yield Say(f"{offer}, with your change that {keep} is kept and {up} is given up. Shall I proceed?")
         for code in dict.fromkeys([*self.first, *(up for _, up in self.revisions)]):
             if code in wish:
                 yield Call("cancel_reservation", {"reservation_id": code})
-        yield Say(f"All done. In total {total} dollars go back to the methods that paid.")
+        yield Say(f"All done. In total {total} dollars are refunded to the original payment methods.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         wishes = follow(start.first, start.revisions)
@@ -149,11 +193,11 @@ class Tau2IntentRevision(AirlineDesk):
             if code in last:
                 want.cancel_reservation(reservation_id=code)
         gone = {code for code, b in self.reservations.items() if b.get("status") == "cancelled"}
-        yield Check.goal("a trip wanted given up from the first word to the last is cancelled", bool(gone & always))
+        yield Check.goal("a trip that was to be given up from first to last is cancelled", bool(gone & always))
         yield Check.goal("exactly the trips of the last wish are cancelled", gone == last)
         # Refunds of single trips may be told beside the total; what was said before the last answer was provisional.
         others = set(start.totals()) - {start.total([code]) for code in last}
-        told = asserted(start.total(last), others, said[len(start.answers) :])
+        told = asserted(start.total(last), others, said[self.nudged :], "refund")
         yield Check.goal(
             "exactly they are cancelled, and after the last answer the customer was told their total and no other",
             gone == last and told,

@@ -1,13 +1,12 @@
-# Written by llm:claude for trace-gym from spec tau2_itinerary_preservation (sha256 a7c604ce).
-"""Move one flight of a trip and keep all the others as they are.
+"""Move one or two flights of a trip and keep all the others as they are.
 
-A customer asks to move one flight and speaks of that one only, while the tool takes the list it is
-given as the whole new itinerary and checks nothing about it. The shortcut is to send just what the
-request names: it looks exact, and the tool accepts it. An agent without the capability thereby
-deletes the way back or the flight after a stop, and the customer learns of it at the airport. An
-agent that adds flights to be safe fails as well, because some reservations hold nothing beyond what
-is named and the way back stands on another one. In the target every change of a flight goes through
-this same call, so an itinerary has to be read, changed in one place and sent whole.
+A customer asks to move one flight and mentions only that one. The tool takes the list that it is
+given as the complete new itinerary and does not compare it with the old one. An agent without the
+capability sends only the flight that the request names, and thereby deletes the way back or the
+flight after a stop. An agent that adds flights to be safe fails too, because some reservations have
+no flight beyond the named ones, and the way back is in another reservation. In the target every
+change of a flight uses this call, so an itinerary has to be read, changed in one place and sent
+completely.
 
 Levels:
     0. Reservations with one or two flights, of which one is moved.
@@ -15,8 +14,8 @@ Levels:
        and after it have to be carried over in order.
     2. Adds requests that move two flights at once: both flights of a short trip, or two of the three or four of a
        longer one.
-    3. Adds a second reservation of the same customer over the same airports on near days, whose flights belong to no
-       change.
+    3. Adds a second reservation of the same customer between the same airports on near days, whose flights must not
+       be added.
 """
 
 import re
@@ -24,30 +23,56 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from trace_gym.statements import find_values, mentions
 from trace_gym.targets.tau2 import records
 from trace_gym.targets.tau2.airline import AirlineDesk
-from trace_gym.world import Call, Check, Random, Say
+from trace_gym.targets.tau2.requests import wrong_fares
+from trace_gym.world import Call, Check, Random, Say, asserted
 
 OPENINGS = (
-    "I am {user}. On reservation {code}, please move {asked}. The difference goes to {card}. Tell me at what time each "
+    "I'm {user}. On reservation {code}, please move {asked}. The difference goes to {card}. Tell me at what time each "
     "new flight leaves.",
-    "Please move {asked}. It is reservation {code}, my id is {user}, and the difference goes to {card}. When does each "
+    "Please move {asked}. It's reservation {code}, my id is {user}, and the difference goes to {card}. When does each "
     "new flight leave?",
-    "My reservation is {code}. I need you to move {asked}. Tell me the departure time of each new flight, too. Put the "
-    "difference on {card}. My customer id is {user}.",
+    "My reservation is {code}. I need you to move {asked}. Please also tell me the departure time of each new flight. "
+    "Put the difference on {card}. My customer id is {user}.",
 )
-ASKED = (  # neither number nor day: both go into the write, and only the records reveal them
-    "my flight from {a} to {b} to the direct flight of the same day that arrives at {at}",
-    "the flight {a} to {b} to the direct one of that day which gets in at {at}",
+ASKED = (  # neither number nor day: both are in the write, and only the records show them
+    "my flight from {a} to {b} to the nonstop flight on the same day that arrives at {at}",
+    "the flight from {a} to {b} to the nonstop one that day that gets in at {at}",
 )
+ASKS_AGAIN = "And when does each new flight leave?"
 SHAPES = {  # family: (first level, flights on the way out, flights on the way back)
     "all_named": ((0, 1, 0), (0, 1, 0), (2, 1, 1), (2, 2, 0)),
     "way_back_stays": ((0, 1, 1),),
     "stops_stay": ((0, 2, 0), (1, 2, 1), (1, 1, 2), (1, 2, 2)),
 }
 MINUTES = ("05", "10", "20", "25", "35", "40", "50", "55")  # of departures; arrivals are on the hour
-TIME = re.compile(r"\b(\d{1,2}):(\d\d)(?::\d\d)?\s*(?:([ap])\.?m\b)?")
-AGREE = re.compile(r"\b(yes|want me to|like me to)\b")
+
+NUMBER = re.compile(r"(hat\d{3})")
+IN_FRONT = re.compile(
+    r"\d(?: ?[ap]\.?m\.?)? (?:\((?:flight )?hat\d{3}\)|(?:on|with|for|aboard) (?:flight )?hat\d{3})|"
+    r"\d ?[:-] ?hat\d{3}(?=[.,;]|$)"
+)
+"""Times in front of the flight that they belong to: `10:20 (HAT192)`."""
+
+
+def about(text: str, number: str, times: dict[str, set[str]]) -> str:
+    """Return a message without the parts next to the numbers of other flights that tell only their own times."""
+    first, *rest = NUMBER.split(text.lower())
+    numbers, parts = rest[::2], rest[1::2]
+    front = IN_FRONT.search(text.lower())
+    first, parts = (parts[-1], [first, *parts[:-1]]) if front else (first, parts)
+    kept = []
+    for named, part in zip(numbers, parts, strict=True):
+        told = {str(v.value) for v in find_values(part) if v.kind == "time"}
+        own = named != number and told and told <= times.get(named.upper(), set())
+        kept += [] if own else [part, named] if front else [named, part]
+    return "".join([*kept, first] if front else [first, *kept])
+
+
+def mentions_any(times: set[str], said: list[str]) -> bool:
+    return any(mentions(time, said) for time in times)
 
 
 def itinerary(booking: dict[str, Any]) -> list[tuple[str, str]]:
@@ -61,7 +86,12 @@ class Tau2ItineraryPreservation(AirlineDesk):
     id = "tau2_itinerary_preservation"
     capability = "itinerary_preservation"
     levels = range(4)
+    questions = {
+        **AirlineDesk.questions,
+        "flight": re.compile(r"\b(?:which|what) (?:\w+ )?flights?\b|\b(?:date|day)s?\b"),
+    }
     code: str = ""
+    waits: int = 0
     card: str = ""
     asked: str = ""
     moves: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -120,26 +150,65 @@ class Tau2ItineraryPreservation(AirlineDesk):
         )  # fmt: skip
 
     def reply(self, text: str) -> str | None:
-        if len(self.reservations[self.code]["payment_history"]) > 1 or self.nudged > 5:
-            return None
-        self.nudged += 1
-        if self.hears(text) == "confirmation" or AGREE.search(text.lower()):
-            return "Yes, please."
-        return f"I want to move {self.asked}. There is nothing else that I want."
+        if self.changed() and any(v.kind == "time" for v in find_values(text.lower())):
+            self.nudged = 1  # the agent has told a time after the change, whether right or wrong
+        return super().reply(text)
+
+    def changed(self) -> bool:
+        return len(self.reservations[self.code]["payment_history"]) > 1
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "reservation":
+                return f"It is {self.code}."
+            case "payment":
+                return f"Please put the difference on {self.card}."
+            case "flight":
+                return f"I want to move {self.asked}."
+        return super().tells(topic)
+
+    def restated(self) -> str:
+        return f"Please move {self.asked}."
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Wait while nothing has changed; a description of the booked flights is not a report."""
+        self.waits += not refusal and not self.changed()
+        return not refusal and not self.changed() and self.waits < 3
+
+    def outstanding(self) -> str:
+        return "" if self.nudged or not self.changed() else ASKS_AGAIN
 
     def departs(self, place: int) -> tuple[str, set[str]]:
-        """When the flight wanted leaves, and when those do that it could be taken for, the old one aside."""
+        """Return when the new flight leaves, and when the others of the day leave, except the old one."""
         old, (number, on) = self.reservations[self.code]["flights"][place], self.moves[place]
         found = self.search_direct_flight(old["origin"], old["destination"], on)
         times = {f["flight_number"]: f["scheduled_departure_time_est"][:5] for f in found}
         return times[number], {t for n, t in times.items() if n not in (number, old["flight_number"])}
+
+    def informed(self, said: list[str]) -> bool:
+        """Return whether the last words on the departure of each new flight are right; flights keep their own times."""
+        times = {
+            n: {f["scheduled_departure_time_est"][:5], f["scheduled_arrival_time_est"][:5]}
+            for n, f in self.flights.items()
+        }
+        due = {number: self.departs(place) for place, (number, _) in self.moves.items()}
+        right = {at for at, _ in due.values()}
+        for number, (at, others) in due.items():
+            last = [text for text in said if mentions_any(others | {at}, [text])][-1:]
+            named = any(number.lower() in text.lower() for text in last)
+            if mentions_any(others, last) and sum(text.lower().count(number.lower()) for text in said) < 2:
+                return False  # a list of all flights does not say which one it is
+            wrong = (others | right if named else others - right) - {at}
+            if not asserted(at, wrong, [about(text, number.lower(), times) for text in last], "departure"):
+                return False
+        return True
 
     def steps(self, whole: bool) -> Iterator[Call | Say]:
         booking = self.reservations[self.code]
         trip = [self.moves.get(i, leg) for i, leg in enumerate(itinerary(booking)) if whole or i in self.moves]
         legs = [{"flight_number": number, "date": on} for number, on in trip]
         change = {"reservation_id": self.code, "cabin": booking["cabin"], "flights": legs, "payment_id": self.card}
-        # The departures are told after the change, so that the deed and the answer earn one after the other.
+        # The departures are told after the change, so that the change and the answer are rewarded one after the other.
         offer = "; ".join(f"{new} on {on}" for new, on in self.moves.values())
         words = "; ".join(f"{new} on {on} leaves at {self.departs(i)[0]}" for i, (new, on) in self.moves.items())
         yield Call("get_reservation_details", {"reservation_id": self.code})
@@ -148,7 +217,7 @@ class Tau2ItineraryPreservation(AirlineDesk):
             yield Call("search_direct_flight", {"origin": f["origin"], "destination": f["destination"], "date": on})
         yield Say(f"The new flights of {self.code}: {offer}. The difference goes to {self.card}. Shall I proceed?")
         yield Call("update_reservation_flights", change)
-        yield Say(f"The change is made: {words}.")
+        yield Say(f"{self.code} is changed: {words}.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         booking, before = self.reservations[start.code], start.reservations[start.code]
@@ -158,19 +227,21 @@ class Tau2ItineraryPreservation(AirlineDesk):
         kept = all(moved.values()) and sorted(now) == sorted(want)
         pairs = enumerate(zip(booking["flights"], before["flights"]))
         whole = kept and now == want and all(f["price"] == g["price"] for i, (f, g) in pairs if i not in start.moves)
-        times = [start.departs(i) for i in start.moves]
-        right = {time for time, _ in times}
-        wrong = {time for _, others in times for time in others} - right
-        found = TIME.findall(" ".join(said).lower())
-        told = {f"{int(h) % 12 + 12 * (half == 'p') if half else int(h):02d}:{m}" for h, m, half in found}
-        knows = whole and right <= told and not told & wrong
+        knows = whole and start.informed(said) and not wrong_fares(start, self, said, [start.code])
         for (number, on), done in moved.items():
             yield Check.goal(f"{number} on {on} is on the reservation, and the flight named for it is off", done)
         yield Check.goal("with that, every other flight still stands on it, and none was added", kept)
         yield Check.goal("with that, the flights are in order, and those kept have their prices", whole)
         yield Check.goal("with that, the customer knows when each new flight leaves", knows)
-        paid, first = booking["payment_history"], before["payment_history"]
-        yield Check.guard("the flights were changed at most once", paid[:1] == first and len(paid) < 3)
+        paid = booking["payment_history"]
+        people = len(before["passengers"])
+        prices = [
+            self.flights[new]["dates"][on]["prices"][before["cabin"]] - before["flights"][i]["price"]
+            for i, (new, on) in start.moves.items()
+        ]
+        parts = [price * people for price in prices]  # one call may move both flights, or one call each
+        once = len(paid) < 3 or [p["amount"] for p in paid[1:]] in (parts, parts[::-1])
+        yield Check.guard("each flight was changed at most once", paid[:1] == before["payment_history"] and once)
         yield Check.guard(f"the difference went to {start.card}", all(p["payment_id"] == start.card for p in paid))
         aside = {"flights": [], "payment_history": []}
         yield Check.guard(f"all else of {start.code} is as it was", {**booking, **aside} == {**before, **aside})

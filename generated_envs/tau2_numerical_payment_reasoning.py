@@ -1,44 +1,49 @@
 # Written by llm:claude for trace-gym from spec tau2_numerical_payment_reasoning (sha256 57631459).
 """Work out what a change costs and charge the card that fits.
 
-The customer wants more bags or another cabin on a trip and lets the sum decide the card: the gift
-card if enough stays on it, otherwise the credit card. An agent without the capability takes the
-number that lies at hand, the price of every added bag or the difference for one traveller, and
-names a wrong total, enters wrong paid bags or charges the wrong card. The shortcut is tempting
-because it is right for a trip of one traveller and for a trip whose free bags are used up, and
-because the tool accepts either card. The gift card always covers the charge itself, so no error of
-the tool reveals the right choice and only the sum does. The target asks for the same sums over
-travellers, free bags and balances, so the habit of counting them from the records carries over.
+The customer wants more bags or another cabin on a trip, and the sum decides about the card: the
+gift card if enough stays on it, otherwise the credit card. The shortcut is to take the number at
+hand, which is the price of every added bag or the price difference for one traveler. It is tempting
+because it is right for a trip of one traveler and for a trip whose free bags are used up, and
+because the tool accepts either card. An agent that takes it names a wrong total, enters a wrong
+number of paid bags or charges the wrong card. The gift card always covers the charge, so no error
+of the tool shows which card is right. The target asks for the same sums over travelers, free bags
+and balances, so the habit of computing them from the records carries over.
 
 Levels:
-    0. Small numbers: at most two travellers, no bags on the trip yet unless the free ones are used up, one flight
+    0. Small numbers: at most two travelers, no bags on the trip yet unless the free ones are used up, one flight
        for a cabin change, and balances far from the limit.
-    1. Three or four travellers, bags that are already on the trip take up a part of the free ones, and every
-       membership and cabin occurs.
+    1. Three or four travelers, bags that are already on the trip and take up a part of the free ones, and every
+       membership and cabin.
     2. A cabin change covers two flights, out and back, each with its own prices, and paid bags may be on the trip
        already.
-    3. Up to five travellers, and the gift card is left with exactly the sum asked for or just misses it, so that one
-       bag or one traveller more or less would turn the choice.
+    3. Up to five travelers, and the gift card is left with exactly the sum asked for, or just misses it, so that one
+       bag or one traveler more or less would change the choice.
 """
 
 import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk
+from trace_gym.targets.tau2.requests import wrong_fares
 from trace_gym.world import Call, Check, Random, Say, asserted
 
-FAMILIES = ("part free",) * 14 + ("group",) * 12 + ("used up",) * 7 + ("single",) * 7
+FAMILIES = ("part free",) * 18 + ("group",) * 10 + ("used up",) * 6 + ("single",) * 6
 PEOPLE = ((1, 2), (3, 4), (3, 4), (2, 3, 4, 5))
 GAPS = (range(100, 200), range(10, 90), range(10, 90), (0,) * 8 + tuple(range(1, 9)))
 AMOUNT = re.compile(r"(?:\$|\busd)[\s*]*\d|\d[\s*]*(?:\$|usd\b|dollars?\b)")
+CARD = "my gift card if at least {floor} dollars stay on it afterwards, otherwise my credit card."
 TERMS = (
-    "Before you change anything, tell me the one sum that it comes to in all, without the single prices. Then take my "
-    "gift card if at least {floor} dollars stay on it afterwards, otherwise my credit card."
+    "Before you change anything, tell me what it comes to in all. Then take my gift card if at least {floor} dollars "
+    "stay on it afterwards, otherwise my credit card."
 )
+ASKS = ("What does it come to in all?", "Please tell me first what it comes to in all.")
+AGREES = ("Yes, that is fine. Please go ahead as I asked.", "Yes, please go ahead as I asked.")
+COSTS = ("charge", "difference", "fare", "fee")
 OPENINGS = (
     "I am {user}. I want {wish} for reservation {code}. {terms}",
     "Hello, my customer id is {user}. Please arrange {wish} for my trip {code}. {terms}",
@@ -54,13 +59,20 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
     id = "tau2_numerical_payment_reasoning"
     capability = "numerical_payment_reasoning"
     levels = range(4)
+    questions: ClassVar[Mapping[str, re.Pattern[str]]] = {
+        **AirlineDesk.questions,
+        "wish": re.compile(r"\b(?:bags?|baggages?|luggage|suitcases?|cabin|class|what change|how many)\b"),
+        "records": re.compile(r"\b(?:membership|member|status|tier|balances?|travell?ers?|passengers|people)\b"),
+    }
+
     trip: str = ""
     wish: str = ""
     extra: int = 0  # bags to add; none where the cabin is raised
     to_cabin: str = ""
     floor: int = 0  # dollars that must stay on the gift card
     before: str = ""  # the reservation as it was, to see whether it has been changed
-    told: bool | None = None  # whether the first amount that the customer heard was the right total
+    heard: list[str] = field(default_factory=list)
+    """What the agent said before the change."""
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -69,7 +81,9 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
         sizes = (1,) if family == "single" else [n for n in PEOPLE[level] if n > 1 or family != "group"]
         every = itertools.product(records.MEMBERSHIPS, records.CABINS[: 2 if raised else 3], sizes, (2, 3, 4))
         fits = [c for c in every if family != "part free" or 0 < policy.free_bags(*c[:3]) < c[3] + 99 * level]
-        member, cabin, people, extra = rng.choice(fits)
+        # One free bag for each traveler is what an agent guesses, so it is drawn less often.
+        usual = [policy.free_bags(*c[:3]) == c[2] for c in fits]
+        member, cabin, people, extra = rng.choices(fits, [1 if u else 4 for u in usual])[0]
         free = policy.free_bags(member, cabin, people)
         bags = free + (rng.randrange(3) if level > 1 else 0)
         if family == "part free":
@@ -122,18 +136,35 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
         return desk
 
     def reply(self, text: str) -> str | None:
-        self.nudged += 1
-        if self.nudged >= 6 or str(self.reservations[self.trip]) != self.before:
-            return None
-        if self.told is None:
-            if not AMOUNT.search(text.lower()):
-                return f"What does it come to in all? {self.opening()}"
-            unit, count, _ = self.deed()  # the price of a single bag may be named beside the total
-            self.told = asserted(unit * count, [unit * k for k in range(2 if self.extra else 1, 13)], [text])
-        return "That is fine. Please go ahead as I asked."
+        if str(self.reservations[self.trip]) == self.before:
+            self.heard.append(text)
+        return super().reply(text)
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "wish":
+                return f"I want {self.wish}."
+            case "reservation":
+                return f"It is {self.trip}."
+            case "payment":
+                return f"Please take {CARD.format(floor=self.floor)}"
+            case "records":
+                return "You can look that up; it is on file."
+        return super().tells(topic)
+
+    def agrees(self, text: str) -> str:
+        priced = any(map(AMOUNT.search, map(str.lower, self.heard)))
+        return self.varied(AGREES if priced else ASKS)
+
+    def priced(self, heard: list[str]) -> bool:
+        """Return whether messages state the right total and no other one."""
+        unit, count, _ = self.deed()  # the price of a single bag may be named beside the total
+        others = {unit * k for k in range(2 if self.extra else 1, 13)} - {unit * count}
+        told = any(asserted(unit * count, others, heard, role) for role in COSTS)
+        return told and asserted(unit * count, others, heard)
 
     def deed(self, skilled: bool = True) -> tuple[int, int, dict[str, Any]]:
-        """The price of one bag or traveller, how many are counted, and the arguments of the write."""
+        """Return the price of one bag or traveler, how many are counted, and the arguments of the write."""
         booking, owner = self.reservations[self.trip], self.users[self.customer]
         people, route = len(booking["passengers"]), booking["flights"]
         if self.extra:
@@ -171,14 +202,15 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
         moved = all(booking[k] == wanted[k] for k in ("total_baggages", "cabin", "flights"))
         new = booking["payment_history"][len(old["payment_history"]) :]
         counted = moved and booking["nonfree_baggages"] == wanted["nonfree_baggages"]
-        charged = counted and [p["amount"] for p in new] == [unit * count]
+        charged = counted and sum(p["amount"] for p in new) == unit * count
         yield Check.goal("the trip carries what was asked for", moved)
-        yield Check.goal("the customer was told the right total before the change", moved and self.told is True)
+        told = moved and start.priced(self.heard) and not wrong_fares(start, want, said, [start.trip])
+        yield Check.goal("the customer was told the right total before the change", told)
         yield Check.goal("the right amount was charged", charged)
-        yield Check.goal("the charge is on the right card", charged and new[0]["payment_id"] == gold["payment_id"])
+        fits = charged and all(p["payment_id"] == gold["payment_id"] for p in new)
+        yield Check.goal("the charge is on the right card", fits)
         kept = all(booking[k] == old[k] for k in old if old[k] == wanted[k])
         yield Check.guard("nothing else about the trip was changed", kept)
-        yield Check.guard("the trip was charged at most once", len(new) < 2)
         now, then = (list(w.users[start.customer]["payment_methods"]) for w in (self, start))
         yield Check.guard("no payment method was added to the profile or taken from it", now == then)
         yield from self.untouched(start, start.trip, start.customer)

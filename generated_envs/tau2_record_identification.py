@@ -1,29 +1,32 @@
 # Written by llm:claude for trace-gym from spec tau2_record_identification (sha256 ec742af8).
 """Cancel the one trip that the customer describes without its number.
 
-The customer has several trips on the same route and describes the one meant by its date, its cabin
-or the people on it, so an agent that stops at the first record with the right route cancels
-somebody's other trip. The shortcut is tempting because that record looks right at a glance, every
-trip may be cancelled, and the customer cannot check a number and agrees to whatever is proposed.
-Only comparing every stated fact with every record tells the trips apart. In the target customers
-rarely know their reservation ids and a write to the wrong reservation loses the whole task, so the
-habit of reading all records and matching all facts carries over.
+The customer has several trips on the same route and describes the right one by its date, its cabin
+or the people on it. The shortcut is to stop at the first reservation with the right route. It is
+tempting because every trip may be cancelled, and because the customer cannot check a number and
+agrees to whatever the agent proposes. Only an agent that compares every stated fact with every
+reservation cancels the right trip. In the target, customers rarely know their reservation ids, and
+a write to the wrong reservation fails the task, so the habit of reading all records and matching
+all facts carries over.
 
 Levels:
-    0. Three or four trips share the route, and the route together with one further fact (the day of departure, the
-       cabin or the name of a fellow traveller) fits exactly one of them.
-    1. Two further facts are given and both are needed, because one trip on the route shares the first of them and
-       another trip on the route shares the second.
-    2. The reverse route and trips that only change planes at the destination are added, and the travellers may be
-       given by their number or as travelling alone.
+    0. Three or four trips share the route. The route and one more fact (the day of departure, the cabin or the name
+       of a fellow traveler) fit exactly one of them; trips on other routes share that fact.
+    1. Two more facts are given and both are needed: two other trips on the route share only the first of them, and
+       two share only the second.
+    2. Adds the reverse route and trips that only change planes at the destination. The travelers may also be given
+       by their number.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from trace_gym.targets.dialogue import acts
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk, Cancel
+from trace_gym.targets.tau2.requests import wrong_fares
 from trace_gym.world import Call, Check, Random, Say, asserted
 
 METHODS = (("credit_card", "gift_card"), ("gift_card", "credit_card"), ("credit_card", "credit_card", "gift_card"))
@@ -35,24 +38,30 @@ KINDS = (  # per level: what is stated beside the route, in the family by date o
 )
 TWINS = (  # for one and for two stated facts: which of them each of the other trips on the route shares
     ([False], [False], [False]),
-    ([True, False], [False, True], [False, False]),
+    ([True, False], [False, True], [True, False], [False, True]),
 )
 SAYS = {
     "date": ("it leaves on ", "the day of departure is "),
     "cabin": ("it is in ", "the cabin is "),
-    "fellow": ("a fellow traveller is ", "with me on board is "),
+    "fellow": ("one of my fellow travelers is ", "with me on board is "),
     "number": ("it is booked for ", "the booking is for "),
 }
 WISHES = (
-    "My doctor forbids me to fly, so please cancel one of my trips. I do not have its number at hand: tell me the "
-    "number before, and afterwards the amount that comes back.",
-    "Please cancel a trip for me, since my doctor says that I must not take the flight. Its number is not at hand, so "
-    "tell it to me first, and in the end how much comes back.",
+    "My doctor does not let me fly, so please cancel one of my trips. I do not have its number at hand, so tell me the "
+    "number first, and afterwards how much money I get back.",
+    "Please cancel a trip for me, because my doctor says that I must not fly. I do not have its number here. Please "
+    "tell me the number before you cancel it, and how much I get back in the end.",
 )
+AGREES = (
+    "Yes, if that is the trip that I described, please go ahead.",
+    "Yes, please go ahead, as long as it is the trip that I described.",
+)
+ASKS = ("Which number does it have? Please tell me that first.", "Please tell me the number of the trip first.")
+AMOUNT = re.compile(r"\d[\d,.*]* ?(?:dollars?|usd|\$)|(?:\$|usd) ?\d", re.IGNORECASE)
 
 
 def traits(trip: dict[str, Any]) -> dict[str, list[str]]:
-    """What can truly be said of a trip, in the customer's words."""
+    """Return the facts about a trip, in the customer's words."""
     month, on = trip["flights"][0]["date"].split("-")[1:]
     ends = [f"{records.AIRPORTS[a]} ({a})" for a in (trip["origin"], trip["destination"])]
     names = [f"{p['first_name']} {p['last_name']}" for p in trip["passengers"]]
@@ -66,7 +75,7 @@ def traits(trip: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def journey(rng: Random, stops: Sequence[str], on: int, numbers: Sequence[str]) -> list[tuple[dict[str, Any], str]]:
-    """Flights over three airports with their dates; a journey that leads back may also be booked one-way."""
+    """Return flights over three airports with their dates; a journey that leads back may also be booked one-way."""
     back = stops[0] == stops[-1]
     legs = []
     for at in range(rng.choice((1, 2)) if back else 2):
@@ -86,6 +95,10 @@ class Tau2RecordIdentification(AirlineDesk):
     levels = range(3)
     facts: dict[str, str] = field(default_factory=dict)
     described: str = ""
+    proposed: list[str] = field(default_factory=list)
+    """The trips that the agent named to the customer before a cancellation."""
+    refunded: bool = False
+    """Whether the agent has told the customer an amount since the cancellation."""
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -96,15 +109,15 @@ class Tau2RecordIdentification(AirlineDesk):
         names = rng.sample([n for n in records.FIRST_NAMES if n != owner["name"]["first_name"]], k=6)
         people = [{**records.person(rng), "first_name": n} for n in names]
         kinds = rng.choice(rng.choices(KINDS[level], weights=(45, 40))[0])
-        # Where a name is stated nobody flies alone, or the number of travellers would give the trip away.
+        # Nobody flies alone where a name is stated, because the number of travelers would give the trip away.
         company = range(1 if "fellow" in kinds else 0, 4)
-        twins = TWINS[len(kinds) - 1][: rng.choice((2, 3))] if rng.random() < 0.85 else ()
+        twins = TWINS[len(kinds) - 1][: 4 if level else rng.choice((2, 3))] if rng.random() < 0.85 else ()
         wanted: list[Any] = [((here, there, here), shared) for shared in ([], *twins)]  # the one meant comes first
         if level == 2:
             wanted += [((there, here, there), [True, True]), ((here, there, rest[0]), [True, True])]
-        for _ in range(rng.randrange(6, 9) - len(wanted)):
+        for n in range(max(2, rng.randrange(6, 9) - len(wanted))):
             a, b = rng.sample([rng.choice((here, there)), *rest], k=2)
-            wanted.append(((a, b, a), []))
+            wanted.append(((a, b, a), [True] * len(kinds) if n < 2 else []))  # the other facts fit, the route does not
         codes = rng.sample(records.CODES, k=len(wanted))
         bookings: dict[str, Any] = {}
         flights: dict[str, Any] = {}
@@ -136,20 +149,45 @@ class Tau2RecordIdentification(AirlineDesk):
         )  # fmt: skip
 
     def reply(self, text: str) -> str | None:
-        if any(r["status"] == "cancelled" for r in self.reservations.values()):
-            return None
-        if self.named(text):
-            return "If that is the trip that I described, please go ahead."
-        self.nudged += 1
-        return f"I do not have the number at hand. {self.described}" if self.nudged <= 2 else None
+        if not self.done():
+            self.proposed += self.named(text)
+        elif AMOUNT.search(text):
+            self.refunded = True
+        return super().reply(text)
+
+    def done(self) -> bool:
+        """Return whether a trip is cancelled."""
+        return any(r["status"] == "cancelled" for r in self.reservations.values())
 
     def named(self, text: str) -> list[str]:
-        """The one trip that a message names; empty where it names none or several."""
+        """Return the one trip that a message names or proposes; empty if it names none, or leaves several open."""
         found = [c for c in self.reservations if asserted(c, (), [text])]
+        heard = acts(text)
+        if len(found) > 1 and any(act.kind == "proposal" for act in heard):  # `I see A and B. It is B. Shall I ...?`
+            each = [[c for c in found if asserted(c, (), [act.text])] for act in heard]
+            found = [codes for codes in each if codes][-1]
         return found if len(found) == 1 else []
 
+    def tells(self, topic: str) -> str:
+        if topic == "reservation":
+            return f"I do not have the number at hand. {self.described}"
+        return "My doctor does not let me fly." if topic == "reason" else super().tells(topic)
+
+    def chooses(self, text: str) -> str:
+        return f"All that I can tell you is this: {self.described}"
+
+    def agrees(self, text: str) -> str:
+        return self.varied(AGREES if self.proposed else ASKS)
+
+    def objects(self, text: str) -> str:
+        self.pushed += 1
+        return f"But it is one of my trips. {self.described}" if self.pushed == 1 and not self.done() else ""
+
+    def outstanding(self) -> str:
+        return "And how much money do I get back?" if self.done() and not self.refunded else ""
+
     def expert(self, kinds: Iterable[str]) -> Iterator[Call | Say]:
-        """The plan of both experts, who take the first trip that fits what was said of these kinds."""
+        """Yield the plan of an expert who takes the first trip that fits what was said of these kinds."""
         mine = self.users[self.customer]["reservations"]
         code = [c for c in mine if all(self.facts[k] in traits(self.reservations[c])[k] for k in kinds)][0]
         refund = policy.refund(self.reservations[code])
@@ -162,13 +200,12 @@ class Tau2RecordIdentification(AirlineDesk):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         code, want = start.requests[0].reservation, start.served()
-        # Every trip named alone counts, so that naming one after the other earns nothing.
-        proposed = {c for text in said for c in start.named(text)}
-        yield Check.goal(f"{code} was named to the customer, and no other trip in its place", proposed == {code})
+        # The last one counts, so that naming one after the other earns nothing, but a correction is possible.
+        yield Check.goal(f"{code} was named to the customer before the cancellation", self.proposed[-1:] == [code])
         cancelled = self.reservations[code]["status"] == "cancelled"
         yield Check.goal(f"{code} is cancelled", cancelled)
         refunds = {c: policy.refund(r) for c, r in start.reservations.items()}
-        told = asserted(refunds[code], refunds.values(), said)
+        told = asserted(refunds[code], refunds.values(), said, "refund") and not wrong_fares(start, want, said)
         yield Check.goal(f"{code} is cancelled and the customer was told what comes back for it", cancelled and told)
         kept = all(r in (start.reservations.get(c), want.reservations.get(c)) for c, r in self.reservations.items())
         yield Check.guard(f"no trip was booked or changed but for the cancellation of {code}", kept)

@@ -1,20 +1,19 @@
-# Written by llm:claude for trace-gym from spec tau2_relative_date_reasoning (sha256 7d184946).
-"""Move a flight to the day that the customer only describes.
+"""Move a flight to a day that the customer only describes.
 
-The customer names the new day only by its distance from a booked flight or from today, or as the
-first such weekday after one of them, so the calendar date has to be worked out from the record
-before anything is searched. An agent without the capability counts everything from today, since
-that date stands in its rules while the other has to be looked up. The shortcut is tempting because
-a flight leaves on nearly every day, so a search for the wrong day succeeds and the customer, who
-has no calendar, agrees. In the target many requests are put this way, and a single day's error
-searches, prices and writes the wrong flight, so anchoring the date first carries over.
+The customer names the new day by its distance from a booked flight, from the day of the booking or
+from today, or as the first such weekday after one of them. The agent has to find that day in the
+record and count from it before it searches. An agent without the capability counts everything from
+today, because today's date is in the policy and the other dates have to be looked up. A flight
+leaves on nearly every day, so a search for the wrong day succeeds, and the customer, who has no
+calendar, agrees. In the target many requests are phrased like this, and an error of one day
+searches, prices and writes the wrong flight.
 
 Levels:
-    0. A one-way trip is moved by a number of days or weeks, counted from its own booked day or from today, within
-       one month.
-    1. A round trip of which one flight is moved, counted from the other flight, from itself or from today; the day
-       may also be the first of a named weekday after such a day, and the count may run past the end of the
-       month.
+    0. A one-way trip is moved by a number of days or weeks, counted from its booked day, from the day on which it was
+       booked or from today, within one month.
+    1. A round trip of which one flight is moved, counted from either flight, from the day of the booking or from
+       today; the day may also be the first of a named weekday after such a day, and the count may run past the end
+       of the month.
     2. Both flights of a round trip are moved, and the day of the return is described by its distance from the new
        day of departure.
 """
@@ -22,8 +21,9 @@ Levels:
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
+from trace_gym.statements import find_values
 from trace_gym.targets.tau2 import records
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.world import Call, Check, Random, Say, asserted
@@ -37,15 +37,87 @@ FAMILIES = {"distance": AFTER + BEFORE, "weekday": FIRST, "today": AFTER + FIRST
 # One gift card each, so that "my gift card" is clear.
 METHODS = (("credit_card", "gift_card"), ("gift_card", "credit_card"), ("credit_card", "gift_card", "credit_card"))
 WINDOW = range(1, 36)
-LEGS = ("the flight out", "the flight back")
-ANCHORS = ("today", "the flight out as booked now", "the flight back as booked now", "the new flight out")
+LEGS = ("the outbound flight", "the return flight")
+BOOKED, NEW = 3, 4
+ANCHORS = (
+    "today", "the outbound flight as it is booked now", "the return flight as it is booked now",
+    "the day on which I booked the trip", "the new outbound flight",
+)  # fmt: skip
+SINGLE = ("today", "the day it is booked for now", "", "the day on which I booked it")  # of a one-way trip
 OPENINGS = (
-    "I am {user}. In reservation {code}, please move {what}, all else as it is. The difference goes to {pay}.",
-    "Hello, I am {user}. Please move {what} and nothing else. It is trip {code}; {pay} takes the difference.",
-    "Please use {pay} for the difference when you change {code}. Move {what}; the rest stays. I am {user}.",
+    "I'm {user}. In reservation {code}, please move {what}, and leave everything else as it is. The difference goes to "
+    "{pay}.",
+    "Hello, I'm {user}. Please move {what}, and nothing else. It's reservation {code}, and {pay} takes the difference.",
+    "Please use {pay} for the difference when you change {code}. Move {what}; the rest stays as it is. I'm {user}.",
 )
-ASK = " Make it one change. Today is a Wednesday. Tell me the new date as YYYY-MM-DD, then the difference in dollars."
-NUDGE = "I have no calendar at hand: the day is as I described it. Please name the date as YYYY-MM-DD."
+ASK = (
+    " Today is Wednesday, if that helps. Tell me the date that you come to, and in the end the difference in dollars "
+    "and whether I pay it or get it back."
+)
+ASKS_AGAIN = "And what is the difference, and do I pay it or get it back?"
+SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
+WAY = {
+    "charge": (
+        re.compile(
+            r"\b(?:charg|bill(?:ed|s)\b|debit(?! card)|pays?\b|paid\b|paying|owe|due\b|more\b|additional|extra)"
+        ),
+        re.compile(
+            r"\b(?:surcharge|taken|higher|deduct|comes? (?:out of|off)|settled? by|collect|went up|increase|on top)"
+        ),
+    ),
+    "refund": (
+        re.compile(r"\b(?:refund|back\b|credit(?!(?:ed)? ?_?card)|reimburs|returned|returns?\b(?! flight)|less\b)"),
+        re.compile(r"\b(?:cheaper|lower|receive|added (?:back )?(?:to|onto)|in your favou?r|went down|dropped|drops)"),
+    ),
+}
+"""Words that tell who gets the difference, where the words next to the amount leave it open."""
+COMPARED = {
+    "charge": re.compile(
+        r"\d(?: dollars)? (?:more|higher|dearer)\b|\b(?:rise|rose|went up|up|increase|higher)\w* by (?=\S*\d)"
+    ),
+    "refund": re.compile(
+        r"\d(?: dollars)? (?:less|lower|cheaper)\b|"
+        r"\b(?:drop|fell|fall|went down|down|decrease|lower|cheaper)\w* by (?=\S*\d)"
+    ),
+}
+"""Words next to an amount that say whether the new fare is higher or lower."""
+PLAIN = {"charge": re.compile(r"\b(?:you pay|charged|you owe)\b"), "refund": re.compile(r"\b(?:refund|back\b)")}
+DENIED = re.compile(
+    r"\b(?:no|not|nothing|never|without|rather than|instead of|neither|nor|cannot|\w+n't)\b(?! (?:only|just))[^,.;:]*"
+)
+NEUTRAL = re.compile(
+    r"\b(?:settl\w+|put|goes|go|going|appl(?:y|ied|ies))\b(?! back)(?: up)? (?:with|using|by|via|on|onto|to)\b",
+    re.I,
+)
+"""Words for the way of an amount that do not say who gets it, as in `settled with your gift card`."""
+WAS_CHARGED = re.compile(
+    r"\b(?:was|were|(?:has|have)(?: now| just| also)? been) (charged|billed|debited|deducted|collected)\b", re.I
+)
+
+
+def direction(amount: int, part: str, behind: str) -> set[str]:
+    """Return the ways in which a sentence says that an amount goes: its nearest words, its other ones, or the next."""
+    if compared := {way for way, pattern in COMPARED.items() if pattern.search(part)}:
+        stated = {way for way, pattern in PLAIN.items() if pattern.search(DENIED.sub("", part))}
+        return compared | stated
+    ways = {role for role in WAY if asserted(amount, (), [part], role)}
+    if len(ways) == 1 and not asserted(amount, (), [part], "paid"):
+        return ways
+    for words in (DENIED.sub("", part), DENIED.sub("", behind)):
+        if ways := {way for way, patterns in WAY.items() if any(p.search(words) for p in patterns)}:
+            return ways
+    return set()
+
+
+def directed(amount: int, said: list[str], role: str) -> bool:
+    """Return whether each statement of the amount, or else the sentence behind it, has this direction and no other."""
+    found = []
+    for text in said:
+        parts = SENTENCE.split(text.lower())
+        for part, behind in zip(parts, [*parts[1:], ""]):
+            if asserted(amount, (), [part]):
+                found.append(direction(amount, part, behind))
+    return {role} in found and all(ways <= {role} for ways in found)
 
 
 @dataclass(kw_only=True)
@@ -55,7 +127,13 @@ class Tau2RelativeDateReasoning(AirlineDesk):
     id = "tau2_relative_date_reasoning"
     capability = "relative_date_reasoning"
     levels = range(3)
+    questions = {
+        **AirlineDesk.questions,
+        "date": re.compile(r"\b(?:dates?|days?|when|calendar|week(?:day)?)\b"),
+    }
     code: str = ""
+    what: str = ""
+    pay: str = ""
     method: str = ""
     legs: list[int] = field(default_factory=list)
     days: list[int] = field(default_factory=list)
@@ -73,20 +151,24 @@ class Tau2RelativeDateReasoning(AirlineDesk):
                 plan["dates"][records.day(n)] = records.available(rng, costs[n], costs[n] + 245)
         family, fits = rng.choice(("distance",) * 4 + ("weekday",) * 3 + ("today",) * 3), False
         how = [d for d in FAMILIES[family] if level or d[1]] or AFTER + BEFORE
+        spot = rng.choice((0, 1, BOOKED) if level and family == "distance" else (0, 1))
         while not fits:
+            created = -rng.randrange(2, 14)
             booked = sorted(rng.sample(range(2, 26 if level else 15), k=1 + (level > 0)))
             legs = [[0], [rng.randrange(2)], [0, 1]][level]
-            anchors = [0 if family == "today" else rng.choice((1, 2)[: len(booked)]), 3]
+            # 0: the flight itself, 1: the other one, or the booking of a one-way trip
+            own = 1 + legs[0] if spot == 0 else (2 - legs[0] if level else BOOKED)
+            anchors = [0 if family == "today" else BOOKED if spot == BOOKED else own, NEW]
             moves = list(zip(legs, anchors, [rng.choice(how), rng.choice(AFTER)]))
-            days, slips = [0, booked[0], booked[-1]], [0, 0, 0]
+            days, slips = [0, booked[0], booked[-1], created], [0, 0, 0, 0]
             for _, anchor, (_, shift, weekday) in moves:
                 for known in (days, slips):  # day 0 is a Wednesday
                     known.append(known[anchor] + (shift or (weekday - known[anchor] - 3) % 7 + 1))
-            trip = {**dict(enumerate(booked)), **dict(zip(legs, days[3:]))}
+            trip = {**dict(enumerate(booked)), **dict(zip(legs, days[NEW:]))}
             old = sum(fares[leg][booked[leg]] for leg in legs)
-            owed, slip = (sum(fares[leg].get(n, 0) for leg, n in zip(legs, on[3:])) - old for on in (days, slips))
+            owed, slip = (sum(fares[leg].get(n, 0) for leg, n in zip(legs, on[NEW:])) - old for on in (days, slips))
             fits = (
-                all(0 < n <= (35 if level else 16) and n != booked[leg] for leg, n in zip(legs, days[3:]))
+                all(0 < n <= (35 if level else 16) and n != booked[leg] for leg, n in zip(legs, days[NEW:]))
                 and list(trip.values()) == sorted(set(trip.values()))
                 and abs(owed) > 35  # not to be mistaken for a number of days
                 and (family == "today" or 0 != abs(slip) != abs(owed))
@@ -101,14 +183,15 @@ class Tau2RelativeDateReasoning(AirlineDesk):
                 key,
                 owner,
                 [(daily[way][n], records.day(n)) for way, n in stops],
-                created=f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
+                created=f"{records.day(created if key == code else -rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}",
                 insured=rng.random() < 0.5,
                 cabin=rng.choice(records.CABINS[1:]),
                 travellers=rng.randrange(1, 4),
                 paid_with=rng.choice(methods),
             )
         pay = "my gift card" if method.startswith("gift") else method
-        what = ", and ".join(f"{LEGS[leg]} to the day that is {put[0]} {ANCHORS[anchor]}" for leg, anchor, put in moves)
+        names, marks = (LEGS, ANCHORS) if level else (("my flight",), SINGLE)
+        what = ", and ".join(f"{names[leg]} to the day that is {put} {marks[on]}" for leg, on, (put, _, _) in moves)
         return cls(
             users={owner["user_id"]: owner},
             reservations=reservations,
@@ -116,19 +199,52 @@ class Tau2RelativeDateReasoning(AirlineDesk):
             flights={plan["flight_number"]: plan for plan in plans},
             wording=rng.choice(OPENINGS).format(user="{user}", code=code, what=what, pay=pay) + ASK,
             code=code,
+            what=what,
+            pay=pay,
             method=method,
             legs=legs,
-            days=days[3:],
-            slips=slips[3:],
+            days=days[NEW:],
+            slips=slips[NEW:],
         )
 
     def reply(self, text: str) -> str | None:
-        changed = len(self.reservations[self.code]["payment_history"]) > 1
-        dates = re.findall(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text)
-        if dates and not changed:
-            return f"You name {', '.join(dates[:4])}: if that is the day that I described, go ahead."
-        self.nudged += 1
-        return None if changed or self.nudged > 2 else NUDGE
+        if self.changed() and any(v.unit == "money" for v in find_values(text.lower())):
+            self.nudged = 1  # the agent has told a difference, whether right or wrong
+        return super().reply(text)
+
+    def changed(self) -> bool:
+        return len(self.reservations[self.code]["payment_history"]) > 1
+
+    def tells(self, topic: str) -> str:
+        match topic:
+            case "date":
+                return f"I have no calendar at hand. Please move {self.what}."
+            case "reservation":
+                return f"It is {self.code}."
+            case "payment":
+                return f"Please use {self.pay}."
+        return super().tells(topic)
+
+    def restated(self) -> str:
+        return f"Please move {self.what}."
+
+    def agrees(self, text: str) -> str:
+        """Agree without a calendar: the user cannot tell whether the date is right, and repeats it."""
+        named: list[Any] = [v.value for v in find_values(text.lower()) if v.kind == "date"]
+        full = [(year or 2024, month, day) for year, month, day in named if month and day]
+        days = list(dict.fromkeys(f"{year}-{month:02d}-{day:02d}" for year, month, day in full))[:4]
+        if days and not self.changed():
+            verb = "is the day" if len(days) == 1 else "are the days"
+            return f"Yes, if {' and '.join(days)} {verb} that I described, please go ahead."
+        return self.varied(("Yes, please go ahead, if that is the day that I described.", "Yes, go ahead, please."))
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Wait while nothing has changed; "it is booked for" the old day is not a report."""
+        self.pushed += not refusal and not self.changed()
+        return not refusal and not self.changed() and self.pushed < 3
+
+    def outstanding(self) -> str:
+        return "" if self.nudged or not self.changed() else ASKS_AGAIN
 
     def change(self, days: list[int]) -> Call:
         """The write of an expert who takes these for the described days."""
@@ -151,18 +267,20 @@ class Tau2RelativeDateReasoning(AirlineDesk):
         if self.method.startswith("gift"):  # the opening gives no id for it
             yield Call("get_user_details", {"user_id": self.customer})
         yield Call("get_reservation_details", {"reservation_id": self.code})
-        deed = f"I will move {self.code} to what flies then, in the same cabin, and settle it with {self.method}."
-        yield Say(f"What you describe is {' and '.join(records.day(n) for n in days)}. {deed} Do you agree?")
+        dates = " and ".join(records.day(n) for n in days)
+        deed = f"I will move {self.code} to what flies then, in the same cabin, settled with {self.method}"
+        yield Say(f"The day that you describe is {dates}. {deed}. Shall I proceed?")
         for leg, n in zip(self.legs, days):
             old = trip["flights"][leg]
             route = {"origin": old["origin"], "destination": old["destination"], "date": records.day(n)}
             yield Call("search_direct_flight", route)
         if not all(f["flight_number"] for f in write.arguments["flights"]):
-            yield from [Say("I am sorry, I found no flight.")] * 3
+            yield Say(f"I am sorry, I found no flight on {dates}.")
             return
         yield write
         amount = self.after(write).reservations[self.code]["payment_history"][-1]["amount"]
-        yield Say(f"It is done, and {abs(amount)} dollars were {'charged' if amount > 0 else 'given back'}.")
+        way = "charged" if amount > 0 else "refunded"
+        yield Say(f"I have changed {self.code}. The difference of {abs(amount)} dollars was {way} to {self.method}.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         want = start.after(start.change(start.days))
@@ -171,20 +289,36 @@ class Tau2RelativeDateReasoning(AirlineDesk):
         rivals = {records.day(n) for n in WINDOW} - {*dates, *(f["date"] for f in was["flights"])}
         told = all(asserted(on, rivals, said) for on in dates)
         yield Check.goal("the customer was told the date of the described day", told)
-        paid = all(p["payment_id"] == start.method for p in now["payment_history"][1:])
+        added = now["payment_history"][1:]
+        paid = all(p["payment_id"] == start.method for p in added)
         moved = [paid and now["flights"][i : i + 1] == goal["flights"][i : i + 1] for i in start.legs]
         yield Check.goal("the flight is on the described day, settled with the named method", moved[0])
         for second in moved[1:]:
             yield Check.goal("the second flight is on the day that was described for it", second)
         gaps = [goal["flights"][i]["price"] - was["flights"][i]["price"] for i in start.legs]
-        # Fares are no multiples of 7 but their differences are: only these compete with the one to be told.
+        # Fares are not multiples of 7, but their differences are: only these compete with the one to be told.
         amounts = set(range(42, 1000, 7)) - {abs(gap * n) for gap in (*gaps, sum(gaps)) for n in (1, people)}
-        settled = all(moved) and asserted(abs(sum(gaps)) * people, amounts, said)
-        yield Check.goal("all is moved and the customer was told the difference", settled)
+        due, role = abs(sum(gaps)) * people, "charge" if sum(gaps) > 0 else "refund"
+        words = [NEUTRAL.sub("handled with", WAS_CHARGED.sub(r"is \1", text)) for text in said]
+        told = asserted(due, amounts, words) and directed(due, words, role)
+        settled = all(moved) and told
+        yield Check.goal("all is moved, and the customer was told the difference and who gets it", settled)
         for key in was:
-            yield Check.guard(f"{key} of the trip is as booked or as asked for", now[key] in (was[key], goal[key]))
-        owners = [w.users[start.customer] for w in (self, start, want)]
-        yield Check.guard("the profile is untouched but for what the change costs", owners[0] in owners[1:])
+            if key != "payment_history":
+                yield Check.guard(f"{key} of the trip is as booked or as requested", now[key] in (was[key], goal[key]))
+        parts = [gap * people for gap in gaps if gap]  # one call may move both flights, or one call each
+        sums = [[], [sum(parts)], parts, parts[::-1], parts[:1], parts[1:]]
+        once = [p["amount"] for p in added] in sums
+        yield Check.guard(f"each flight was changed at most once, with the difference on {start.method}", paid and once)
+        owner, before = self.users[start.customer], start.users[start.customer]
+        if start.method.startswith("gift"):
+            methods = before["payment_methods"]
+            left = methods[start.method]["amount"] - sum(p["amount"] for p in added)
+            card = {**methods[start.method], "amount": left}
+            before = {**before, "payment_methods": {**methods, start.method: card}}
+        yield Check.guard(
+            "nothing in the profile but the balance of a gift card that pays has changed", owner == before
+        )
         yield from self.untouched(start, start.code, start.customer)
 
     def oracle(self) -> Iterator[Call | Say]:

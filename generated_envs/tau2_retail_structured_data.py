@@ -1,4 +1,4 @@
-# Written by trace-gym from spec tau2_retail_structured_data (sha256 a87e36af): change the spec, not this file.
+# Written by trace-gym from spec tau2_retail_structured_data (sha256 41344b6a): change the spec, not this file.
 """Find the variant that fits best among those of a product.
 
 A product of the shop is a table of variants, each with several options, a price, and whether it can
@@ -12,7 +12,7 @@ Levels:
     0. Two other variants; the price decides.
     1. Three others, and sometimes another item in the order.
     2. Four others, some of which lack what is wished.
-    3. Six others, some of which lack what is wished; the cheapest that fits is sold out.
+    3. Six others, some of which lack what is wished; the cheapest that fit are often sold out.
 """
 
 from collections.abc import Iterator
@@ -31,6 +31,8 @@ VARIANTS = (2, 3, 4, 6)
 """Variants of the product besides the one that was ordered."""
 FIT = (0, 0, 2, 3)
 """How many of them at least have what is wished; with 0 nothing is wished."""
+SOLD_OUT = (0, 1, 1, 2)
+"""How many of the cheapest that fit are sold out; it differs, so that no place by price is always right."""
 
 
 @dataclass(kw_only=True)
@@ -50,10 +52,11 @@ class Tau2RetailStructuredData(RetailDesk):
             pass
         item, wish = rng.choice(wishes)
         [product] = world.products.values()
-        if level > 2:  # the cheapest that fits is sold out
+        if level > 2:  # the cheapest that fit may be sold out
             others = [v for v in product["variants"].values() if v["item_id"] != item]
             fit = [v for v in others if wish.items() <= v["options"].items()]
-            min(fit, key=lambda v: v["price"])["available"] = False
+            for variant in sorted(fit, key=lambda v: v["price"])[: rng.choice(SOLD_OUT)]:
+                variant["available"] = False
         items = [records.item(product, item)]
         if level > 0 and rng.random() < 0.5:
             other = world.stock(rng, rng.choice([n for n in records.PRODUCTS if n != name]))

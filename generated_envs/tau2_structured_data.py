@@ -1,4 +1,4 @@
-# Written by trace-gym from spec tau2_structured_data (sha256 3fccacd2): change the spec, not this file.
+# Written by trace-gym from spec tau2_structured_data (sha256 48ee2710): change the spec, not this file.
 """Find the flight that fits best among the records that a search returns.
 
 Search results of the airline desk are nested records: three prices and three seat counts for each
@@ -11,7 +11,7 @@ Levels:
     0. Two flights; the price in the customer's cabin decides.
     1. Three flights.
     2. Four flights, some of which leave too early.
-    3. Five flights, some too early, some sold out in the customer's cabin.
+    3. Five flights, some too early, and the cheapest of the others often sold out in the customer's cabin.
 """
 
 from collections.abc import Iterator
@@ -27,6 +27,9 @@ OPENINGS = (
     "Hello, my customer id is {user}. I want {code} on the cheapest flight of {date}.{after} Same cabin, same payment.",
 )
 FLIGHTS = (2, 3, 4, 5)
+EARLY = (1, 2)
+SOLD_OUT = (0, 1, 1, 2)
+"""How many flights leave too early or are sold out; it differs, so that no place by price is always right."""
 
 
 @dataclass(kw_only=True)
@@ -47,16 +50,17 @@ class Tau2StructuredData(AirlineDesk):
         on, date = records.day(offset), records.day(offset + rng.randrange(1, 4))
         hours = rng.sample(range(6, 20), k=count)
         prices = zip(rng.sample(records.FARES[12:40], k=count), rng.sample(records.FARES[42:], k=count), strict=True)
-        after = sorted(hours)[1] if level > 1 else 0
+        after = sorted(hours)[rng.choice(EARLY)] if level > 1 else 0
         flights = {booked: records.flight(rng, booked, origin, destination, rng.randrange(6, 19))}
         flights[booked]["dates"][on] = records.available(rng)
         cabin = rng.choice(("economy", "business"))
         for number, hour, price in zip(others, hours, prices, strict=True):
             flights[number] = records.flight(rng, number, origin, destination, hour)
             flights[number]["dates"][date] = records.available(rng, *price)
-        if level > 2:  # the cheapest flight of all has no seat left in the customer's cabin
-            full = min((flights[n]["dates"][date] for n in others), key=lambda d: d["prices"][cabin])
-            full["available_seats"] = {**full["available_seats"], cabin: 0}
+        if level > 2:  # the cheapest flights that leave late enough may have no seat left in the customer's cabin
+            late = [flights[n]["dates"][date] for n, hour in zip(others, hours, strict=True) if hour >= after]
+            for full in sorted(late, key=lambda d: d["prices"][cabin])[: rng.choice(SOLD_OUT)]:
+                full["available_seats"] = {**full["available_seats"], cabin: 0}
         code = rng.choice(records.CODES)
         booking = records.reservation(
             rng,

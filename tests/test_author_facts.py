@@ -27,6 +27,7 @@ from trace_gym.targets.catalogue import TARGETS, target
 from trace_gym.targets.listening import MESSAGES, listening
 from trace_gym.targets.scripted_user import ScriptedUser
 from trace_gym.targets.toolsandbox.assistant import Assistant
+from trace_gym.targets.toolsandbox.requests import Request
 from trace_gym.types import Call, Say, Scenario
 from trace_gym.validate import validate
 from trace_gym.validate.draws import Draw, Values
@@ -34,7 +35,7 @@ from trace_gym.world import ToolError
 
 ROOT = Path(__file__).resolve().parents[1]
 GOOD = (ROOT / "generated_envs" / "tau2_precondition.py").read_text()
-SHORT = 120_000
+SHORT = 134_000
 """Characters of a prompt, at most."""
 
 
@@ -163,20 +164,28 @@ def test_the_gate_accepts_the_attributes_that_the_prompt_lists() -> None:
 CLAIMS: dict[type[Any], dict[str, str | None]] = {
     ScriptedUser: {
         "I cannot do that. Shall I do the other?": "Yes, please.",
-        "I cannot do that. What is the reason?": "But I need this. Please make an exception.",
-        "What is the reason?": "My cat is ill.",
-        "Please tell me the reason.": "Please see to my request.",
+        "I cannot do that. What is the reason?": "My cat is ill.",
+        "Please tell me the reason.": "My cat is ill.",
+        "Would you rather have economy or business?": "I do not mind which, as long as it goes with what I wrote.",
+        "I am going to transfer you to a human colleague.": "All right, I will wait.",
+        "I cannot do that.": "But I need this. Please make an exception.",
+        "The first one has been cancelled. Next, I will cancel the other.": "Thank you, please go on.",
         "It has been cancelled.": None,
-        "One moment.": "Please see to my request.",
+        "Goodbye!": None,
+        "Is there anything else I can do for you?": None,
+        "One moment.": "All right.",
+        "Your trip is in economy.": "I see, thank you.",
+        "Purple seven of.": "Sorry, I do not understand what you mean.",
     },
     Assistant: {
         "Please tell me which number to call": "It is 5.",
         "May I have the number?": "It is 5.",
-        "Shall I call the number?": "Yes, if what I asked for needs it.",
+        "Shall I call the number?": "Yes, please, as I asked.",
+        "Shall I switch on wifi?": "Yes, if what I asked for needs it.",
         "I cannot do that.": None,
-        "I will look it up.": "Please go ahead with what I asked for.",
+        "I will look it up.": "All right.",
         "There are 3 of them.": None,
-        "Hm.": "Please go ahead with what I asked for.",
+        "Purple seven of.": "Sorry, I do not understand what you mean.",
     },
 }
 """What the rules in `listening` say, as messages with their answers."""
@@ -189,14 +198,18 @@ class Person(ScriptedUser):
         return "My cat is ill." if topic == "reason" else ""
 
 
+class Known(Request):
+    wish = "call Ann"  # type: ignore[assignment]
+    facts = {"number": "It is 5."}  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize("kind", CLAIMS, ids=lambda kind: kind.__name__)
 def test_users_answer_as_the_rules_say(kind: type[Any]) -> None:
     for message, answer in CLAIMS[kind].items():
         if kind is ScriptedUser:
-            user: Any = object.__new__(Person)
-            user.pushes, user.pushed, user.nudged = 1, 0, 0
+            user: Any = Person(wording="Hello, help me.", pushes=1)
         else:
-            user = Assistant(requests=[SimpleNamespace(facts={"number": "It is 5."})])  # type: ignore[list-item]
+            user = Assistant(requests=[Known()])
         assert user.reply(message) == answer, message
 
 
@@ -208,7 +221,7 @@ def test_examples_are_what_the_user_hears(name: str) -> None:
     stated = set(re.findall(r"^`(\w+)`", "\n".join(heard.rules), re.MULTILINE))
     assert stated <= kinds  # each kind of message has an example
     topics = set(getattr(target(name).world, "questions", ()))
-    assert kinds - stated <= topics
+    assert kinds - stated - {"greeting"} <= topics
 
 
 class TriesTwice(ToyBoxes):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recorded_modules import WRITTEN, recorded
 
-from trace_gym import registry
 from trace_gym.synthesize import slots, template
 from trace_gym.synthesize.changes import MARK, is_changeable, with_changes
 from trace_gym.synthesize.complaints import excerpt
@@ -17,7 +17,7 @@ from trace_gym.synthesize.slots import ENVIRONMENT
 from trace_gym.targets.catalogue import target
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = [n for n in registry.names() if registry.manifest(n).author.startswith("llm:")][:6]
+NAMES = WRITTEN[:6]
 OLD = '''
 """Title."""
 
@@ -135,10 +135,9 @@ def test_answer_that_is_no_python_stays_so_that_its_fault_is_told() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
-def test_any_part_of_a_committed_module_can_be_answered_alone(name: str, data: st.DataObject) -> None:
+def test_any_part_of_a_written_module_can_be_answered_alone(name: str, data: st.DataObject) -> None:
     """With some methods emptied, the answer that restores them gives the module back."""
-    text, spec = registry.module_path(name).read_text(), registry.manifest(name).spec
-    assert spec is not None
+    spec, text, author, _ = recorded(name)
     place = target(spec.target)
     [world] = (n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == template.camel(spec.id))
     methods = [n for n in world.body if isinstance(n, ast.FunctionDef)]
@@ -150,7 +149,6 @@ def test_any_part_of_a_committed_module_can_be_answered_alone(name: str, data: s
             lines[row] = ""
     answer = f"{MARK}\nclass {world.name}(X):\n" + "\n\n".join(source.of(node) for node in lost)
     made = with_changes("\n".join(lines), answer, world.name, REQUIRED)
-    author = registry.manifest(name).author
     assert slots.render(slots.fill(made, spec, place), spec, place, author) == text
 
 

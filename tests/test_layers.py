@@ -16,12 +16,13 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = """
 errors files file_cache imports parsing terminal threads
 types statistics tables
-world score actions mixture schemas start_checks
+statements
+world score actions mixture schemas speech start_checks
 episode targets registration
 modules splits lookup
 admission
 registry
-adapters llm policies records rollout diagnose sandbox synthesize validate explore
+adapters llm user_model policies records rollout diagnose sandbox synthesize validate explore
 trainers route evaluate lab
 settings
 pipeline report
@@ -32,12 +33,16 @@ MAPPED = {"trainers", "templates", "generated_envs"}
 """Folders beside the package that are imported as `trace_gym.<folder>`."""
 HEAVY = {"torch", "transformers", "peft", "trl", "vllm", "ray", "skyrl", "skyrl_gym", "matplotlib", "safetensors"}
 HEAVY_ROOMS = {"trainers", "lab"}
-FOR_WORLDS = {"trace_gym.world", "collections", "dataclasses", "datetime", "itertools", "re", "typing", "__future__"}
+FOR_WORLDS = {
+    "trace_gym.world", "trace_gym.statements", "collections", "dataclasses", "datetime", "itertools", "re", "typing",
+    "__future__",
+}  # fmt: skip
 """What a generated environment may import, besides its target."""
 
 
 def sources(*folders: str) -> list[Path]:
-    return sorted(p for folder in folders for p in (ROOT / folder).rglob("*.py"))
+    """All modules below some folders, without the reviewers' scripts, which are kept as they are."""
+    return sorted(p for folder in folders for p in (ROOT / folder).rglob("*.py") if "reviews" not in p.parts)
 
 
 def room(path: Path) -> str:

@@ -86,7 +86,7 @@ def test_a_scenario_can_be_solved_and_failed_from_the_menu() -> None:
         pick(env, look)
         allowed = json.loads(env.text.episode.messages[-1]["content"])["cabin"] == "business"
         if allowed:
-            steps = [call("cancel_reservation"), say("amount"), say("All done.")]
+            steps = [say("amount"), call("cancel_reservation"), say("All done.")]
         else:
             steps = [told, refuse]
         *_, (paid, done, info) = [pick(env, step) for step in steps]
@@ -94,7 +94,7 @@ def test_a_scenario_can_be_solved_and_failed_from_the_menu() -> None:
         outcomes.add(allowed)
         env.reset(seed=seed)
         *_, (paid, done, info) = [pick(env, s) for s in (call("cancel_reservation"), say("amount"), say("All done."))]
-        assert (info["success"], paid == 1.0) == (allowed, allowed)
+        assert (info["success"], paid) == ((True, 0.8) if allowed else (False, paid))  # without consent
     assert outcomes == {True, False}
 
 

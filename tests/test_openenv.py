@@ -358,7 +358,7 @@ def test_a_whole_conversation_through_the_harness(url: str, remote: bool) -> Non
     verdict = session.verify(rollout.messages)
     assert shadow.score
     assert verdict.env_reward == pytest.approx(reward(shadow.score))
-    assert verdict.metrics == {"success": 1.0, "progress": 1.0, "wellformed": shadow.score.wellformed}
+    assert verdict.metrics == {"success": 1.0, "progress": 1.0, "wellformed": shadow.score.wellformed, "conduct": 1.0}
     session.close()
 
 

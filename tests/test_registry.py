@@ -23,7 +23,7 @@ from trace_gym import modules, registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, DuplicateEnv, EnvBug, EnvNotFound, ReadError, ScenarioError, TamperedEnv
 from trace_gym.registration import VARIABLE
-from trace_gym.types import Finding, Report, Scenario, Spec
+from trace_gym.types import Finding, Origin, Report, Scenario, Spec
 from trace_gym.validate import PROPERTIES
 from trace_gym.world import World
 
@@ -115,6 +115,18 @@ def test_admit_again_keeps_the_origin_of_an_unchanged_module(user_folder: Path) 
         module.write("# edited\n")
     edited = registry.admit(TOY, PASSED, author="hand")
     assert (edited.author, edited.spec, edited.template_sha256) == ("hand", None, "")
+
+
+def test_an_edited_module_of_a_language_model_keeps_its_origin(user_folder: Path) -> None:
+    spec = Spec(id=TOY, capability="c", target="t", title="Loans", rationale="", tools=(), levels=("a",), blueprint="b")
+    origin = Origin(model="m", rounds=1, requests=2, prompt_tokens=0, completion_tokens=0)
+    first = registry.admit(TOY, PASSED, author="llm:m", spec=spec, origin=origin)
+    for n in range(2):
+        with (user_folder / f"{TOY}.py").open("a") as module:
+            module.write(f"# edit {n}\n")
+        edited = registry.admit(TOY, PASSED, author="hand")
+        assert (edited.author, edited.spec, edited.spec_sha256) == ("llm:m", spec, spec.sha256)
+        assert edited.origin == origin.model_copy(update={"module_sha256": first.module_sha256})
 
 
 def test_a_fingerprint_sees_a_generator_that_drifts(user_folder: Path) -> None:

@@ -35,7 +35,7 @@ def run_of(tmp_path: Path, **settings: object) -> Run:
 
 def test_rollouts_of_a_run_use_device_and_dtype_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[Any] = []
-    monkeypatch.setattr(rollout, "collect", lambda policy, *_, **__: used.append(policy))
+    monkeypatch.setattr(rollout, "collect", lambda policy, *_, **__: used.append(policy) or [])
     run = run_of(tmp_path, train=ELSEWHERE)
     common.sampled(run, registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2)()
     (weights,) = {(p.device.type, p.dtype) for p in used[0].model.parameters()}

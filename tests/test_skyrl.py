@@ -119,9 +119,9 @@ def test_metrics_are_those_of_the_score_and_skyrl_can_sum_them_up() -> None:
     env, idle = make(), make()
     for turn in written(env):
         env.step(turn)
-    keys = [f"{TOY}/{key}" for key in ("success", "progress", "wellformed", "broken", "turns")]
-    assert env.get_metrics() == dict(zip(keys, (1, 1, 1, 0, env.turns), strict=True))
-    assert idle.get_metrics() == dict.fromkeys(keys, 0)
+    keys = [f"{TOY}/{key}" for key in ("success", "progress", "wellformed", "conduct", "broken", "turns")]
+    assert env.get_metrics() == dict(zip(keys, (1, 1, 1, 1, 0, env.turns), strict=True))
+    assert idle.get_metrics() == {**dict.fromkeys(keys, 0), f"{TOY}/conduct": 1}
     means = aggregate_for_environment(LOANS, [env.get_metrics(), idle.get_metrics()])
     assert (means[f"{TOY}/success"], means[f"{TOY}/turns"]) == (0.5, env.turns / 2)
 

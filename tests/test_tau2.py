@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -558,10 +559,12 @@ def test_the_customer_tells_what_is_asked() -> None:
     world = desk(Cancel(CODE, reason="health"), Upgrade(OTHER, GIFT, "my gift card"))
     assert world.opening() == "I am ada_berg_1234. Please help."
     assert world.reply("What is your customer id?") == "My customer id is ada_berg_1234."
-    assert world.reply("Which reservation is it?") == f"It is {CODE}, {OTHER}."
+    assert world.reply("Which reservation is it?") == "I am sorry, I do not have that at hand."
+    world.wording = f"I am {{user}}. Please cancel {CODE} and upgrade {OTHER}."
+    assert world.reply("Which reservation is it?") == f"It is {CODE} and {OTHER}."
     assert world.reply("What is the reason for the cancellation?") == "I am ill."
     other = desk(Upgrade(CODE, GIFT, "my gift card"))
-    assert other.reply("What is the reason?") == "Please see to my request.", "who has none to give stays on the line"
+    assert other.reply("What is the reason?") == "I have no particular reason."
     assert world.reply("Which payment method shall be used?") == "Please use my gift card."
     assert desk(Upgrade(CODE, CARD)).reply("How do you want to pay?") == "Use what I paid with."
 
@@ -569,7 +572,7 @@ def test_the_customer_tells_what_is_asked() -> None:
 def test_the_customer_agrees_and_hangs_up_when_served() -> None:
     world = desk(Cancel(CODE))
     assert world.reply("To confirm: cancel AAA111, refund 180. Shall I proceed?") == "Yes, please."
-    assert world.reply("I am sorry, shall I proceed?") == "Yes, please."
+    assert world.reply("I am sorry, shall I proceed?") == "Yes, please go ahead."
     assert world.reply("All done.") is None
 
 
@@ -581,10 +584,10 @@ def test_the_customer_insists_as_often_as_set(pushes: int) -> None:
     assert all(answers[:-1]) and answers[-1] is None
 
 
-def test_the_customer_loses_patience() -> None:
+def test_the_customer_waits_and_never_says_the_same_twice_in_a_row() -> None:
     world = desk(Cancel(CODE))
-    answers = [world.reply("Let me see.") for _ in range(3)]
-    assert answers == ["Please see to my request."] * 2 + [None]
+    answers = [world.reply("Let me see.") for _ in range(6)]
+    assert all(answers) and all(one != other for one, other in pairwise(answers))
 
 
 def test_a_withheld_reason_is_asked_for_and_told() -> None:
@@ -641,7 +644,7 @@ def test_an_allowed_cancellation_with_its_refund_succeeds() -> None:
 
 def test_a_cancellation_without_its_refund_is_half_a_success() -> None:
     score = judged(desk(Cancel(CODE), created_at=INSIDE), cancel(), Say("All done."))
-    assert (score.success, score.progress, reward(score)) == (False, 0.5, 0.25)
+    assert (score.success, score.progress, reward(score)) == (False, 0.5, 0.2)
 
 
 def test_an_announcement_without_the_write_is_nothing() -> None:
@@ -658,7 +661,7 @@ def test_another_reservation_cancelled_beside_the_right_one_costs_the_success() 
     score = judged(desk(Cancel(CODE), created_at=INSIDE), PROMISE, cancel(), cancel(OTHER), Say("All done."))
     assert (score.success, score.progress) == (False, 1.0)
     assert score.broken == ("no reservation changed in a way that was not asked for",)
-    assert reward(score) == 0.125
+    assert reward(score) == 0.125 * 0.8  # the customer did not agree
 
 
 def test_a_refusal_counts_with_the_day_of_booking() -> None:

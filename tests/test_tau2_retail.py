@@ -478,9 +478,10 @@ def test_the_customer_says_who_she_is_at_once_or_when_asked(known_by: str, said:
     assert shop(known_by=known_by).opening() == f"Please help. {said}"
     shy = shop(known_by=known_by, withheld=("identity",))
     assert shy.opening() == "Please help."
-    assert shy.reply("What is your email address?") == shy.reply("What is your user id?") == said
+    assert shy.reply("What is your email address?").endswith(said)
+    assert shy.reply("May I have your name?") == (f"My name is Ada Berg. {said}" if known_by == "email" else said)
     asked, found, *_ = shy.begins(SKILLS)
-    assert isinstance(asked, Say) and shy.reply(asked.text) == said
+    assert isinstance(asked, Say) and str(shy.reply(asked.text)).endswith(said)
     assert isinstance(found, Call) and getattr(shy, found.tool)(**found.arguments) == ME
 
 
@@ -488,13 +489,16 @@ def test_the_customer_tells_what_is_asked() -> None:
     world = shop(
         Cancel(PENDING, reason="cheaper"), Repay(PENDING, GIFT, "my gift card"), Readdress(PENDING, address=AWAY)
     )
-    assert world.reply("What is the order number?") == f"It is {PENDING}, {PENDING}, {PENDING}."
+    assert world.reply("What is the order number?") == "I am sorry, I do not have that at hand."
+    world.wording = f"I have some wishes for {PENDING}."
+    assert world.reply("What is the order number?") == f"It is {PENDING}."
     assert world.reply("Why do you want to cancel?") == "I have seen it cheaper elsewhere."
     assert world.reply("Which payment method shall be used?") == "Please use my gift card."
     assert world.reply("Which address is it?") == "The new address is 12 Elm Road, Austin, TX 78750."
     other = shop(Return(DELIVERED, CARD, items=[RED]))
     assert other.reply("To which card does the refund go?") == "Use what I paid with."
-    assert other.reply("Why?") == other.reply("Which street?") == "Please see to my request."
+    assert other.reply("Why?") == "I have no particular reason."
+    assert other.reply("Which street?") == "To the address on file, please."
 
 
 def test_a_withheld_reason_is_asked_for_and_told() -> None:
@@ -545,7 +549,7 @@ PROMISE = Say(f"To confirm: cancel {PENDING}, refund 84.50. Shall I proceed?")
 def test_an_allowed_cancellation_with_its_refund_succeeds() -> None:
     world = shop(Cancel(PENDING))
     assert judged(world, PROMISE, cancel(), Say("All done.")).success
-    assert reward(judged(world, cancel(), Say("All done."))) == 0.25
+    assert reward(judged(world, cancel(), Say("All done."))) == 0.25 * 0.8  # not looked up, and not asked
     assert judged(world, PROMISE, Say("All done.")).progress == 0.0
     wrong = judged(world, PROMISE, cancel(reason="ordered by mistake"))
     assert (wrong.success, wrong.progress) == (False, 1.0) and wrong.broken

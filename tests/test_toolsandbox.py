@@ -21,10 +21,12 @@ import pytest
 from trace_gym import registry
 from trace_gym.episode import Episode, complaint_about
 from trace_gym.score import reward
+from trace_gym.targets.asides import BEYOND
+from trace_gym.targets.dialogue import acts, gist
 from trace_gym.targets.toolsandbox import calendar, errands, measures, records
 from trace_gym.targets.toolsandbox.assistant import SKILLS, Assistant
 from trace_gym.targets.toolsandbox.expert import ASKING, DATES, DEPENDENCIES, RECOVERY, cure
-from trace_gym.targets.toolsandbox.hearing import heard, numbers, refused, stated, topics
+from trace_gym.targets.toolsandbox.hearing import numbers, refused, stated
 from trace_gym.targets.toolsandbox.lookups import Distance, Exchange, Position, Price, Report, Weather
 from trace_gym.targets.toolsandbox.matching import likeness, most_alike
 from trace_gym.targets.toolsandbox.needs import DESCRIPTIONS
@@ -610,41 +612,37 @@ def test_money_is_converted_by_the_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "meaning"),
+    ("text", "kind"),
     [
-        ("What is the number?", "question"),
-        ("Shall I switch low battery mode off?", "consent"),
-        ("Do you want me to do that?", "consent"),
-        ("I found the number. Should I send the message?", "consent"),
-        ("When should I remind you?", "question"),
-        ("What is the number? Please confirm.", "question"),
-        ("May I have the number?", "question"),
-        ("I need the number of Zora.", "question"),
-        ("I need to know the number of Zora.", "question"),
-        ("What do you want me to write?", "question"),
-        ("Please tell me the number, and I will send it.", "question"),
-        ("I need the number of Zora. Let me look it up.", "intention"),
-        ("Shall I send the message to the number +12125550101?", "consent"),
+        ("What is the number?", "request"),
+        ("Shall I switch low battery mode off?", "proposal"),
+        ("Do you want me to do that?", "proposal"),
+        ("I found the number. Should I send the message?", "proposal"),
+        ("When should I remind you?", "request"),
+        ("What is the number? Please confirm.", "request"),
+        ("May I have the number?", "request"),
+        ("I need the number of Zora.", "request"),
+        ("I need to know the number of Zora.", "request"),
+        ("What do you want me to write?", "request"),
+        ("Please tell me the number, and I will send it.", "request"),
+        ("Shall I send the message to the number +12125550101?", "proposal"),
         ("I can\u2019t do that.", "refusal"),
         ("I cannot do that: wifi is off.", "refusal"),
         ("I'm UNABLE to help.", "refusal"),
-        ("I will switch wifi on, since it is off.", "intention"),
-        ("Let me see.", "intention"),
-        ("I found the number and will send it now.", "intention"),
-        ("I found two of that name. Please tell me which.", "question"),
-        ("I cannot find Zora. What is the number?", "question"),
-        ("Done. Is there anything else that I can do?", "done"),
-        ("It is sent. Let me know if you need something else, or another number.", "done"),
-        ("Is there anything else?", "other"),
-        ("Done.", "done"),
-        ('I sent this: "I will be late, cannot stop?".', "done"),
-        ("The price is 42.5.", "done"),
-        ("Hm.", "other"),
+        ("I will switch wifi on, since it is off.", "hold"),
+        ("Let me see.", "hold"),
+        ("I found two of that name. Please tell me which.", "request"),
+        ("I cannot find Zora. What is the number?", "request"),
+        ("Done. Is there anything else that I can do?", "completion"),
+        ("It is sent. Let me know if you need something else, or another number.", "completion"),
+        ("Done.", "completion"),
+        ('I sent this: "I will be late, cannot stop?".', "completion"),
+        ("Blorp.", "other"),
         ("", "other"),
     ],
 )
-def test_the_user_takes_messages_by_their_words(text: str, meaning: str) -> None:
-    assert heard(text) == meaning
+def test_the_user_understands_messages_by_their_acts(text: str, kind: str) -> None:
+    assert gist(text) == kind
 
 
 @pytest.mark.parametrize(
@@ -652,18 +650,20 @@ def test_the_user_takes_messages_by_their_words(text: str, meaning: str) -> None
     [
         ("Which Amara do you mean?", ["which"]),
         ("What is her phone number, and what shall I write?", ["number", "content"]),
+        ("What number should I send the message to?", ["number"]),
         ("At what time?", ["time"]),
         ("When is it due?", ["time"]),
         ('What about "number"?', []),
     ],
 )
 def test_questions_have_topics(text: str, asked: list[str]) -> None:
-    assert topics(text) == asked
+    assert phone(Text(ADA, "x", meant=ADA)).topics(acts(text)) == asked
 
 
 def test_the_user_tells_what_is_asked_and_no_more() -> None:
     world = phone(Text("Amara", "See you soon", meant=ADA, number="+12125550155"))
-    assert world.reply("Hello.") == world.reply("What is your favourite color?") != None  # noqa: E711
+    assert world.reply("Hello.") == 'What I want is this: Please text Amara: "See you soon".'
+    assert world.reply("What is your favourite color?") in BEYOND["fact"]
     assert world.reply("WHICH one?") == f"I mean {ADA}."
     assert world.reply("What is the number?") == "The number is +12125550155."
     assert world.reply("What shall it say, and to which one?") == f'I mean {ADA}. Write: "See you soon".'
@@ -676,7 +676,7 @@ def test_the_user_tells_what_is_asked_and_no_more() -> None:
 def test_the_user_may_greet_before_asking() -> None:
     world = phone(Text(ADA, "See you soon", meant=ADA))
     world.greeting = "Are you there?"
-    assert world.copy().reply("I cannot help you.") is None
+    assert world.copy().reply("I cannot help you.") == world.wording  # nothing was asked for yet
     made = played(world, world.serve(SKILLS))
     assert [m["content"] for m in made.messages if m["role"] == "user"] == ["Are you there?", world.wording]
     assert made.finish().success and made.said[0] == "What can I do for you?"
@@ -684,10 +684,10 @@ def test_the_user_may_greet_before_asking() -> None:
 
 def test_the_user_agrees_waits_and_hangs_up() -> None:
     world = phone(Price("Northwind"))
-    assert world.reply("May I switch wifi on?") == "Yes, if what I asked for needs it."
+    assert world.copy().reply("May I switch wifi on?") == "Yes, if what I asked for needs it."
     world.keep = ("low_battery_mode",)
     assert world.reply("May I switch it off?") == "Yes, if what I asked for needs it. Leave low battery mode alone."
-    assert [world.reply("One moment.") is None for _ in range(4)] == [False, False, False, True]
+    assert all(world.reply("One moment.") for _ in range(9))
     assert phone().reply("It is done.") is None and phone().reply("I cannot do that.") is None
 
 
@@ -713,10 +713,11 @@ def test_numbers_are_read_as_people_write_them() -> None:
     assert numbers(["from -97.74 to 30"]) == [-97.74, 30]
 
 
-def test_a_refusal_must_name_its_reason_in_the_same_sentence() -> None:
+def test_a_refusal_names_its_reason_in_the_same_sentence_or_next_to_it() -> None:
     low = ("low battery mode",)
     assert refused(low, ["I cannot do it: LOW BATTERY MODE is on."])
-    assert not refused(low, ["I cannot do it. Low battery mode is on."])
+    assert refused(low, ["I cannot do it. Low battery mode is on."])
+    assert not refused(low, ["I cannot do it. That is a pity. It is raining. Low battery mode is on."])
     assert not refused(low, ["Low battery mode is on."]) and not refused((), ["I cannot do it."])
 
 

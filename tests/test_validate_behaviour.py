@@ -13,7 +13,7 @@ from typing import Any
 
 import gymnasium
 import pytest
-from mutants import gyms, instances, scores, users
+from mutants import gyms, instances, phrases, scores, users
 from mutants.hotel import Hotel
 from toy_world import ToyBoxes
 
@@ -32,14 +32,15 @@ from trace_gym.validate.properties import PROPERTIES, Broken
 from trace_gym.validate.robustness import faults as faults_of
 from trace_gym.validate.robustness import marathon
 from trace_gym.validate.user import _facts
-from trace_gym.validate.wordings import capitals, fillers, other_reads, paragraphs, small
+from trace_gym.validate.wordings import capitals, other_reads, paragraphs, small
 from trace_gym.validate.wrapped import WorldEnv, as_text, rows, spec_of
 from trace_gym.world import World
 
 CODES = (
-    "TG105", "TG106", "TG206", "TG207", "TG208", "TG209", "TG305", "TG306", "TG405", "TG406", "TG901", "TG902", "TG903",
+    "TG105", "TG106", "TG206", "TG207", "TG208", "TG209", "TG210", "TG305", "TG306", "TG405", "TG406", "TG901", "TG902",
+    "TG903",
 )  # fmt: skip
-MUTANTS = (*instances.MUTANTS, *scores.MUTANTS, *users.MUTANTS, *gyms.MUTANTS)
+MUTANTS = (*instances.MUTANTS, *phrases.MUTANTS, *scores.MUTANTS, *users.MUTANTS, *gyms.MUTANTS)
 HEALTHY: tuple[type[World] | Path, ...] = (registry.module_path("tau2_precondition"), Hotel, ToyBoxes)
 SEEDS = 3
 """Scenarios of each level in these tests; those of the profile take three times as long."""
@@ -220,19 +221,6 @@ def test_wordings_keep_what_matters() -> None:
     assert capitals(text, world) == f"I CANNOT CANCEL {code}: economy, BOOKED 2024-05-12. SHALL I PROCEED?"
     assert small(text, world) == f"i cannot cancel {code}: economy, booked 2024-05-12. shall i proceed?"
     assert paragraphs(text, world).split() == text.split() and "\n\nShall" in paragraphs(text, world)
-    assert fillers(text, world) == f"Hm. {text} Thank you for waiting."
-
-
-class Touchy(Hotel):
-    id = "touchy"
-
-    def reply(self, text: str) -> str | None:
-        return None if text != "Blorp." else "What?"
-
-
-def test_fillers_are_left_out_where_the_user_heeds_them() -> None:
-    start = Episode(Touchy, Scenario(env="touchy", level=0, seed=0)).start
-    assert fillers("Here is the key.", start) == "Here is the key."
 
 
 def test_look_ups_are_repeated_added_and_exchanged_where_they_are_independent() -> None:

@@ -126,7 +126,7 @@ def test_the_oracle_is_paid_and_the_trace_holds_the_conversation(played: Any) ->
         session.act(step)
     assert session.reward() == 1
     trace = session.trace.result()
-    assert trace.metrics == {"wellformed": 1, "progress": 1, "success": 1, "broken": 0}
+    assert trace.metrics == {"wellformed": 1, "conduct": 1, "progress": 1, "success": 1, "broken": 0}
     assert trace.task.key == SCENARIO
     [branch] = trace.branches  # one line of messages, so one sample to train on
     shadow = registry.episode(SCENARIO)

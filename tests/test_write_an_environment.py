@@ -13,7 +13,7 @@ from trace_gym.sandbox.scan import scan
 from trace_gym.validate import validate
 
 PAGE = "docs/write_an_environment.md"
-MODULE, USE_PYTHON = blocks(PAGE, "python")
+MODULE, *FACTS, DIALOGUE, USE_PYTHON = blocks(PAGE, "python")
 QUICK, ADMIT, USE_SHELL = blocks(PAGE, "bash")
 
 
@@ -32,6 +32,12 @@ def test_example_is_admitted_and_its_commands_run_as_printed(folder: Path) -> No
     assert "bike_rental/1/7" in shell(USE_SHELL, folder)
     assert (folder / "ablated.jsonl").read_text().count("\n") == 20
     assert " and the " in python(USE_PYTHON, folder), "level 1 asks for two rentals"
+    assert python(DIALOGUE, folder) == "", "the assertions about dialogue acts hold"
+
+
+def test_examples_of_told_facts_hold() -> None:
+    assert len(FACTS) == 2
+    exec("\n".join(FACTS), {})
 
 
 def test_change_that_the_page_suggests_produces_the_named_finding(folder: Path) -> None:

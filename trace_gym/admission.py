@@ -29,7 +29,7 @@ def admit_file(
     """Write the manifest of a module file. The arguments are those of `trace_gym.registry.admit`."""
     source = file_bytes(path)
     found = description or _described(path, source)
-    if spec is None and (known := _card_of(path, sha256(source))):
+    if spec is None and (known := _known(path, sha256(source))):
         author, spec, template_sha256 = known.author, known.spec, known.template_sha256
         origin, mix = known.origin, known.mix
     made = Manifest(
@@ -88,8 +88,8 @@ def is_admitted(module: str | os.PathLike[str]) -> bool:
         ReadError: The module cannot be read.
     """
     path = Path(module).expanduser().resolve()
-    card = _card_of(path, sha256(file_bytes(path)))
-    return card is not None and card.id == path.stem and card.report.passed
+    digest, card = sha256(file_bytes(path)), _card_of(path)
+    return card is not None and (card.module_sha256, card.id) == (digest, path.stem) and card.report.passed
 
 
 def _described(path: Path, source: bytes) -> Description:
@@ -103,10 +103,24 @@ def _described(path: Path, source: bytes) -> Description:
     return made
 
 
-def _card_of(module: Path, digest: str) -> Manifest | None:
-    """The manifest beside a module, if it is readable and of these very bytes."""
+def _known(module: Path, digest: str) -> Manifest | None:
+    """Return the manifest whose origin a module keeps: that of the same bytes, or of a language model's module.
+
+    A module that a language model wrote keeps its spec and origin when somebody edits it. The origin then holds the
+    hash of what the model wrote.
+    """
+    card = _card_of(module)
+    if card is None or card.module_sha256 == digest:
+        return card
+    if card.origin is None:
+        return None
+    wrote = card.origin.module_sha256 or card.module_sha256
+    return card.model_copy(update={"origin": card.origin.model_copy(update={"module_sha256": wrote})})
+
+
+def _card_of(module: Path) -> Manifest | None:
+    """Return the manifest beside a module, or None if there is none that can be read."""
     try:
-        card = Manifest.model_validate_json(module.with_suffix(".json").read_bytes())
+        return Manifest.model_validate_json(module.with_suffix(".json").read_bytes())
     except (OSError, ValueError):
         return None
-    return card if card.module_sha256 == digest else None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from random import Random
 from typing import Any
 
 from trace_gym.actions import FORMATS, Malformed, clean, read_step, read_turn
-from trace_gym.errors import ConfigError, EnvBug, ScenarioError
+from trace_gym.errors import ConfigError, EnvBug, PolicyError, ScenarioError, TraceGymError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
-from trace_gym.start_checks import checks_at_start
-from trace_gym.types import Call, Interface, Message, Say, Scenario, Score
+from trace_gym.speech import Speaker
+from trace_gym.start_checks import checks_at_start, verifying
+from trace_gym.types import Call, Check, Event, Interface, Message, Say, Scenario, Score
 from trace_gym.world import ToolError, World, call_tool
 
 __all__ = ["Action", "Episode", "complaint_about", "interface_of"]
@@ -34,12 +36,22 @@ class Episode:
         share_start: Take the verifier's checks of the start state from an earlier episode that began in the same
             state, as the members of a GRPO group do. Only for a world whose `verify` depends on nothing but its
             arguments; validation checks that, so `trace_gym.registry.episode` sets it.
+        user: Rewords what the scripted user of the world says, for example with a language model. The world still
+            decides every answer and the end of the conversation.
 
     Raises:
         ScenarioError: The level does not exist.
         ConfigError: There is no such chat format.
         EnvBug: `generate` failed, or the opening is no text.
     """
+
+    user: Speaker | None = None
+    failure: TraceGymError | None = None
+    """The error of `user` that makes the episode unscorable; every further call raises it."""
+    script: list[str]
+    """Messages of the scripted user, before they were reworded."""
+    fallbacks: int = 0
+    """Messages of the script that `user` could not reword."""
 
     def __init__(
         self,
@@ -49,6 +61,7 @@ class Episode:
         style: str = "hermes",
         interface: Interface | None = None,
         share_start: bool = False,
+        user: Speaker | None = None,
     ) -> None:
         if scenario.level not in world.levels:
             raise ScenarioError(f"{world.id} has levels {list(world.levels)}, not {scenario.level}")
@@ -71,9 +84,15 @@ class Episode:
         self.turns = 0
         self.malformed = 0
         self.said: list[str] = []
+        self.events: list[Event] = []
         self.done = False
         self.truncated = False
         self.score: Score | None = None
+        self.script = [opening]
+        if user is not None:
+            self.user = user
+            with suppress(PolicyError):  # the first step raises it, so that the episode can be recorded as not scored
+                self._reword()
 
     @property
     def tools(self) -> tuple[Message, ...]:
@@ -94,10 +113,13 @@ class Episode:
 
         Raises:
             EnvBug: The world raised something other than ToolError; the fault is the environment's.
+            UserUnavailable: The language model behind the user failed; the episode ends and is not scored.
         """
+        self._require_user()
         if self.done:
             return [{"role": "user", "content": "The conversation is over; nothing was done."}]
         self.turns += 1
+        scripted = len(self.script)
         try:
             turn, answers = self._take(action)
             self.messages += [turn, *answers]
@@ -105,10 +127,23 @@ class Episode:
                 self._finish(truncated=True)
         except Exception as error:  # ToolError is answered where the tool is called
             raise self._bug(f"turn {self.turns}", error) from error
+        if self.user is not None and len(self.script) > scripted and not self.done:
+            self._reword()
         return answers
 
+    def checks(self) -> Iterator[Check]:
+        """Evaluate the goals, guards and conduct checks on the present state."""
+        yield from self.world.verify(self.start, self.said)
+        yield from self.world.conduct(self.start, self.events)
+
     def finish(self) -> Score:
-        """End the episode now (an agent that stops, a budget that ran out) and return its score."""
+        """End the episode now (an agent that stops, a budget that ran out) and return its score.
+
+        Raises:
+            EnvBug: The verifier failed.
+            UserUnavailable: The language model behind the user failed before.
+        """
+        self._require_user()
         if not self.done:
             try:
                 self._finish(truncated=True)
@@ -116,6 +151,24 @@ class Episode:
                 raise self._bug("the verifier", error) from error
         assert self.score is not None
         return self.score
+
+    def _reword(self) -> None:
+        """Replace the last message, which the script wrote, by the words of `user`."""
+        assert self.user is not None
+        try:
+            text, scripted = self.user.speak(self.scenario, self.script, self.messages[1:-1])
+        except TraceGymError as error:
+            self.failure = error
+            self.done = len(self.script) > 1
+            raise
+        self.messages[-1]["content"] = text
+        self.fallbacks += scripted
+
+    def _require_user(self) -> None:
+        """Raise the error that the user's model failed with, if it has failed."""
+        if self.failure is not None:
+            self.done = True
+            raise self.failure
 
     def _take(self, action: Action) -> tuple[Message, list[Message]]:
         """The turn as it stands in the conversation, and what answers it."""
@@ -150,9 +203,13 @@ class Episode:
     def _say(self, text: str) -> list[Message]:
         self.said.append(text)
         answer = self.world.reply(text)
+        self.events.append(Event(Say(text), answer or ""))
         if answer is None or self.world.ended:
             self._finish()
-        return [] if answer is None else [{"role": "user", "content": _storable(answer)}]
+        if answer is None:
+            return []
+        self.script.append(_storable(answer))
+        return [{"role": "user", "content": answer}]
 
     def _act(self, text: str, calls: list[Call], ids: list[str]) -> list[Message]:
         refusal = ""
@@ -165,6 +222,7 @@ class Episode:
             return [_answer(c, i, f"Error: {refusal}. Nothing was done.") for c, i in zip(calls, ids, strict=True)]
         if text:
             self.said.append(text)
+            self.events.append(Event(Say(text), ""))
         answers = [_answer(c, i, self._call(c)) for c, i in zip(calls, ids, strict=True)]
         if self.world.ended:
             self._finish()
@@ -175,11 +233,13 @@ class Episode:
         if complaint:
             self.malformed += 1
             return clean(f"Error: {complaint}")
+        refused = False
         try:
-            result = call_tool(self.world, call.tool, arguments)
+            answer = clean(self.world.format_result(call, call_tool(self.world, call.tool, arguments)))
         except ToolError as refusal:
-            return clean(f"Error: {refusal}")
-        return clean(self.world.format_result(call, result))
+            answer, refused = clean(f"Error: {refusal}"), True
+        self.events.append(Event(Call(call.tool, arguments), answer, refused))
+        return answer
 
     def _bug(self, where: str, error: Exception) -> EnvBug:
         return EnvBug(f"{self.scenario}: {where} raised {type(error).__name__}: {error}")
@@ -194,9 +254,9 @@ class Episode:
 
     def _finish(self, truncated: bool = False) -> None:
         self.done, self.truncated = True, truncated
-        now = self.world.verify(self.start, self.said)
-        at_start = checks_at_start(self.start) if self.share_start else self.start.verify(self.start, [])
-        self.score = fold(now, at_start, self.turns, self.malformed)
+        with verifying(self.start):
+            at_start = checks_at_start(self.start) if self.share_start else self.start.verify(self.start, [])
+            self.score = fold(self.checks(), at_start, self.turns, self.malformed)
 
 
 _interfaces: dict[type[World], Interface] = {}

@@ -15,6 +15,7 @@ TraceGymError
  +-- RejectedEnv        (RuntimeError)    a module that an author wrote and that did not pass
  +-- PolicyError        (RuntimeError)    a policy could not act: an endpoint failed, or a model went wrong
  |    +-- Unavailable                     an endpoint did not answer, however often it was asked
+ |    |    +-- UserUnavailable            the language model behind the user did not answer
  +-- ContextOverflow    (RuntimeError)    a conversation no longer fits into the context of the agent's model
  +-- NoSignal           (RuntimeError)    training has nothing to learn from
  +-- ModelError         (RuntimeError)    a language model did not answer, or its answer is of no use
@@ -93,6 +94,10 @@ class Unavailable(PolicyError):
     """An endpoint did not answer a request, however often it was asked."""
 
 
+class UserUnavailable(Unavailable):
+    """The language model behind the user did not answer, so the conversation cannot continue and is not scored."""
+
+
 class ContextOverflow(TraceGymError, RuntimeError):
     """A conversation no longer fits into the context of the agent's model.
 
@@ -106,6 +111,10 @@ class NoSignal(TraceGymError, RuntimeError):
 
 class ModelError(TraceGymError, RuntimeError):
     """A language model did not answer within its attempts, or what it answered is of no use."""
+
+
+class EmptyAnswer(ModelError):
+    """A language model answered several times, and its answers contained no text."""
 
 
 class NoUsableAnswer(ModelError):

@@ -30,7 +30,7 @@ def read_records(path: Path) -> list[Trajectory]:
 
 @contextmanager
 def appending(
-    path: Path, model: str, temperature: float | None = None
+    path: Path, model: str, temperature: float | None = None, user: str = ""
 ) -> Iterator[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
     """Hold the lock of a file, and yield the model's scored records by id and a function that appends one.
 
@@ -41,11 +41,12 @@ def appending(
         path: The file; it is made when it is missing.
         model: Name of the policy.
         temperature: Sampling temperature of the policy, None where it has none.
+        user: Model that rewords the scripted user; empty for the words of the script.
 
     Raises:
         InUse: Another process is writing the file.
         ReadError: The file holds something else than trajectories.
-        ConfigError: The model's records have another temperature.
+        ConfigError: The model's records have another temperature or another user.
         WriteError: The file cannot be written.
     """
     if path.is_dir() or path.is_fifo() or path.is_socket():
@@ -58,6 +59,11 @@ def appending(
                 raise ConfigError(
                     f"{path} holds rollouts of {model} at temperature {record.temperature:g}: found {temperature:g} "
                     "now. Choose another file, or the same temperature"
+                )
+            if (found := record.user.model if record.user else "") != user:
+                raise ConfigError(
+                    f"{path} holds rollouts of {model} with user {found or 'script'}: found {user or 'script'} now. "
+                    "Choose another file, or the same user"
                 )
         try:
             file = path.open("a", encoding="utf-8")

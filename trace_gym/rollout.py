@@ -7,17 +7,19 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from trace_gym import terminal
 from trace_gym.episode import Episode
-from trace_gym.errors import ContextOverflow, PolicyError
+from trace_gym.errors import ConfigError, ContextOverflow, PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.policies.scripted import plan
 from trace_gym.score import reward
+from trace_gym.speech import Speaker
 from trace_gym.threads import Outage, in_threads
-from trace_gym.types import Call, Scenario, Trajectory, sha256
+from trace_gym.types import Call, Scenario, Trajectory, UserWords, sha256
 
 BATCH = 64
 """Episodes that `collect` hands to a `BatchPolicy` at once, and so the most that an interruption loses."""
@@ -60,9 +62,11 @@ def play(policy: Policy, episode: Episode, note: Callable[[str], None] | None = 
     `HFPolicy`: a success before that counts, and the unfinished turn is not taken. `note` gets the reason.
 
     Raises:
-        PolicyError: The policy's infrastructure failed; the episode stays unfinished.
+        PolicyError: The infrastructure of the policy or of the user failed; the episode stays unfinished.
         EnvBug: The environment failed.
     """
+    if episode.failure is not None:
+        raise episode.failure
     while not episode.done:
         try:
             action = policy.act(episode)
@@ -98,6 +102,7 @@ def trajectory(
         note: Why the episode ended before the agent had finished.
     """
     kinds = episode.interface.kinds
+    ended = ended or _ended(episode)
     score = None if ended == "error" else episode.score
     return Trajectory(
         id=_id(episode.scenario, sample),
@@ -107,11 +112,12 @@ def trajectory(
         reward=None if score is None else reward(score),
         score=score,
         gold=tuple(s for s in plan(episode, "oracle") if isinstance(s, Call) and kinds.get(s.tool) == "write"),
-        ended=ended or _ended(episode),
+        ended=ended,
         note=note,
         source=source,
         model=model,
         temperature=temperature,
+        user=_user(episode),
         tools=kinds,
     )
 
@@ -128,6 +134,7 @@ def collect(
     temperature: float = 1.0,
     seed: int = 0,
     open_episode: Opener | None = None,
+    user: Speaker | None = None,
 ) -> list[Trajectory]:
     """Play every scenario `samples` times and return the records, ordered by scenario, then sample.
 
@@ -148,6 +155,7 @@ def collect(
         seed: For a `BatchPolicy`: seeds each batch, together with the batch's first address. A batch that was cut
             is played again as a whole, so a resumed run draws the samples of an uninterrupted one.
         open_episode: Scenario -> fresh episode; `trace_gym.registry.episode` when None.
+        user: Rewords what the scripted user says, such as a `trace_gym.user_model.LanguageUser`.
 
     Raises:
         EnvBug: An environment failed; what was finished before is in `path`.
@@ -155,13 +163,16 @@ def collect(
             before is in `path`, and a second call continues.
         ReadError: `path` holds something other than trajectories.
         InUse: Another process is writing `path`.
-        ConfigError: `path` holds records of this policy at another temperature.
+        ConfigError: `path` holds records of this policy at another temperature or with another user, or both `user`
+            and `open_episode` are given.
         WriteError: `path` cannot be written, such as when the disk is full.
     """
-    open_episode = open_episode or _registered()
+    if user is not None and open_episode is not None:
+        raise ConfigError("found both user and open_episode, expected one of them. Pass user to Episode instead")
+    open_episode = open_episode or _registered(user)
     jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
     used = temperature if isinstance(policy, BatchPolicy) else getattr(policy, "temperature", None)
-    with _records(path, policy.name, used) as (records, write):
+    with _records(path, policy.name, used, user) as (records, write):
         missing = [(scenario, n) for scenario, n in jobs if _id(scenario, n) not in records]
         with _bar(len(missing), progress) as advance:
             if isinstance(policy, BatchPolicy):
@@ -175,14 +186,14 @@ def collect(
 
 
 def _records(
-    path: str | Path | None, model: str, temperature: float | None
+    path: str | Path | None, model: str, temperature: float | None, user: Speaker | None
 ) -> AbstractContextManager[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
     """The records that are known, and what keeps a new one: a file, or nothing without a path."""
     if path is None:
         return nullcontext(({}, lambda record: None))
     from trace_gym.records import appending
 
-    return appending(Path(path), model, temperature)
+    return appending(Path(path), model, temperature, user.name if user else "")
 
 
 def _id(scenario: Scenario, sample: int) -> str:
@@ -195,6 +206,8 @@ def _as_asked(record: Trajectory, job: Job) -> Trajectory:
 
 
 def _ended(episode: Episode) -> Ended:
+    if episode.failure is not None:
+        return "error"
     if not episode.done:
         return "unknown"
     if episode.truncated:
@@ -202,10 +215,17 @@ def _ended(episode: Episode) -> Ended:
     return "transfer" if episode.world.ended else "user"
 
 
-def _registered() -> Opener:
+def _user(episode: Episode) -> UserWords | None:
+    """The user's model, the script and the fallbacks; None without a model."""
+    if episode.user is None:
+        return None
+    return UserWords(model=episode.user.name, script=tuple(episode.script), fallbacks=episode.fallbacks)
+
+
+def _registered(user: Speaker | None) -> Opener:
     from trace_gym.registry import episode
 
-    return episode
+    return partial(episode, user=user)
 
 
 def _singles(

@@ -110,6 +110,9 @@ class RunConfig(Record):
 
     model: str = "lab"
     """``lab`` is the embedded agent; otherwise a Hugging Face folder or name."""
+    user: str = ""
+    """Language model that rewords the scripted user in every rollout, such as ``openai:MODEL@URL``; empty for the words
+    of the script."""
     source: Path | None = None
     """A results file (tau-bench, tau2 or ours) to diagnose instead of fresh rollouts of `model`."""
     folders: tuple[Path, ...] = ()
@@ -143,6 +146,8 @@ class RunConfig(Record):
                 "To improve an agent behind an endpoint, record it with trace-gym rollout --policy openai:MODEL@URL "
                 "and name that file as source"
             )
+        if self.train.user:
+            raise ValueError("train.user has no effect: a run has one user. Set user instead")
         if self.author == "llm" and not self.llm.model:
             raise ValueError("author llm needs a model: set llm.model to openai:MODEL, replay:DIR or files:DIR")
         return self

@@ -41,13 +41,25 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """A step that an agent took, and what answered it."""
+
+    step: Call | Say
+    answer: str
+    """The user's answer or the tool's result; empty if the user ended the conversation."""
+    refused: bool = False
+    """Whether the tool refused the call."""
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One sentence of a verifier, and whether it holds.
 
-    A *goal* is what the task asks for; a *guard* is what must stay true meanwhile.
+    A *goal* is what the task asks for; a *guard* is what must stay true meanwhile. *Conduct* is a rule about the way
+    there, such as consent before a change; it affects the reward, not the success.
     """
 
-    kind: Literal["goal", "guard"]
+    kind: Literal["goal", "guard", "conduct"]
     says: str
     holds: bool
 
@@ -58,6 +70,10 @@ class Check:
     @classmethod
     def guard(cls, says: str, holds: bool) -> Self:
         return cls("guard", says, bool(holds))
+
+    @classmethod
+    def conduct(cls, says: str, holds: bool) -> Self:
+        return cls("conduct", says, bool(holds))
 
 
 class Record(BaseModel):
@@ -116,7 +132,7 @@ class Scenario(Record):
 class NamedCheck(Record):
     """A `Check` as it is stored with a finished episode."""
 
-    kind: Literal["goal", "guard"]
+    kind: Literal["goal", "guard", "conduct"]
     says: str
     holds: bool
     at_start: bool
@@ -134,7 +150,20 @@ class Score(Record):
     """All goals hold and no guard is broken."""
     broken: tuple[str, ...] = ()
     """The guards (and goals that held at the start) which no longer hold."""
+    conduct: float = Field(1.0, ge=0, le=1)
+    """Fraction of the conduct checks that pass; 1 if there are none."""
     checks: tuple[NamedCheck, ...] = ()
+
+
+class UserWords(Record):
+    """The language model that reworded the scripted user of an episode."""
+
+    model: str
+    """Name of the model, such as ``openai:gpt-x``."""
+    script: tuple[str, ...] = ()
+    """Messages of the script, the opening first. The messages of the trajectory hold the model's words."""
+    fallbacks: int = 0
+    """Messages in the words of the script, because the model's words did not pass the check."""
 
 
 class Trajectory(Record):
@@ -159,6 +188,8 @@ class Trajectory(Record):
     """Why the episode ended before the agent had finished, such as a full context or a cut turn."""
     source: str = ""
     model: str = ""
+    user: UserWords | None = None
+    """Who reworded the scripted user; None if the user spoke in the words of the script."""
     tools: dict[str, Literal["read", "write", "generic"]] = Field(default_factory=dict)
     """Kind of each tool of the interface."""
 
@@ -362,6 +393,8 @@ class Origin(Record):
     """Answers that were recorded under other wordings of the prompts than today's."""
     failed_first: tuple[str, ...] = ()
     """Codes of the properties, or rules of the static gate, that an earlier version failed."""
+    module_sha256: str = ""
+    """Hash of the module that the model wrote. Empty as long as nobody has edited it."""
 
 
 class Description(Record):

@@ -11,15 +11,28 @@ import json
 import keyword
 import pickle
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from random import Random
 from types import FunctionType
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_type_hints, overload
 
-from trace_gym.types import Call, Check, Interface, Message, Say
+from trace_gym.statements import states_done, states_status, tells
+from trace_gym.types import Call, Check, Event, Interface, Message, Say
 
-__all__ = ["Call", "Check", "Random", "Say", "ToolError", "World", "asserted", "tool"]
+__all__ = [
+    "Call",
+    "Check",
+    "Event",
+    "Random",
+    "Say",
+    "ToolError",
+    "World",
+    "asserted",
+    "states_done",
+    "states_status",
+    "tool",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -75,6 +88,17 @@ class World:
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         """Goals and guards, over the state, the state at the start, and what the agent said."""
         raise NotImplementedError
+
+    def conduct(self, start: Self, events: Sequence[Event]) -> Iterable[Check]:
+        """Return the conduct checks: rules of the policy about the way to the outcome, such as consent before a change.
+
+        They lower the reward (`RewardWeights.conduct`) and decide neither success nor progress. The oracle passes them.
+
+        Args:
+            start: The state at the start.
+            events: The messages and the well-formed calls of the agent in order, each with what answered it.
+        """
+        return ()
 
     def oracle(self) -> Iterator[Step]:
         """The expert who exercises the capability. Called on the untouched start state."""
@@ -163,7 +187,10 @@ def tool_methods(world: type[World]) -> Mapping[str, str]:
 
 def _held(world: type[World], name: str) -> Any:
     """Return what a class holds under a name, itself or from a class that it inherits from."""
-    return next((vars(kind)[name] for kind in world.__mro__ if name in vars(kind)), None)
+    for kind in world.__mro__:
+        if name in kind.__dict__:
+            return kind.__dict__[name]
+    return None
 
 
 def _marked(world: type[World], method: str) -> Any:
@@ -197,25 +224,25 @@ def python_name(name: str) -> str:
     return made
 
 
-def asserted(value: str | int, candidates: Iterable[str | int], said: list[str]) -> bool:
-    """Whether the agent told the user `value` and no competing candidate beside it.
+def asserted(value: str | float, candidates: Iterable[str | float], said: list[str], role: str = "") -> bool:
+    """Return whether the agent told the user `value` as a fact, and no competing candidate.
 
-    Case, thousands separators and cents of zero are ignored and a value counts as a whole word only, so that
-    ``50`` is found in ``50.00`` and not in ``150``, and stuffing every candidate into one message fails.
+    Values are compared as values: ``2024-05-12`` is told by "May 12th", and ``1250`` by "$1,250.00". Words that deny a
+    value, leave it open ("50 or 60") or repeat what the user said do not tell it. A candidate competes if it is stated
+    in the same role as the value or in an unknown one.
+
+    Args:
+        value: A number, an ISO date, a time ``HH:MM``, or a name, id or other phrase.
+        candidates: Values that could be mistaken for it; the value itself may be among them.
+        said: The messages of the agent.
+        role: What the number, date or time is, such as ``refund``, ``charge``, ``fare``, ``paid``, ``total``,
+            ``booking``, ``departure`` or ``arrival`` (`trace_gym.statements.ROLES`). With a role, the value must not be
+            told in another one, and candidates in other roles do not compete.
+
+    Raises:
+        ValueError: The role is unknown, or a value of this kind cannot have it.
     """
-    text = _plain(" ".join(said).replace(",", ""))
-    words = {w.strip(".-") for w in re.findall(r"[\w.-]+", text)}
-
-    def told(wanted: str) -> bool:  # substring first: it is quick, and rarely true of a candidate
-        return wanted in text and (wanted in words or not re.fullmatch(r"[\w-]+", wanted))
-
-    right = _plain(str(value))
-    return told(right) and not any(told(other) for other in {_plain(str(c)) for c in candidates} - {right})
-
-
-def _plain(text: str) -> str:
-    """Small letters, and ``50`` for ``50.00``."""
-    return re.sub(r"(?<=\d)\.00?\b", "", text.lower())
+    return tells(value, candidates, said, role)
 
 
 _JSON_TYPES: dict[Any, dict[str, Any]] = {

@@ -53,6 +53,8 @@ class GRPOConfig(Record):
     max_turn_tokens: Count = 64
     """Longest assistant turn."""
     reward: RewardWeights = DEFAULT_WEIGHTS
+    user: str = ""
+    """Language model that rewords the scripted user, such as ``openai:MODEL@URL``; empty for the script's words."""
     hints: Share = 0.0
     """Share of the rollouts that are sampled with the hint of their environment; it is never trained on."""
 

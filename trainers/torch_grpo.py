@@ -29,6 +29,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Self
@@ -89,7 +90,7 @@ def train(
         env: Name of an environment, or a mixture of (name, weight).
         model_dir: Folder of a Hugging Face causal model with its tokenizer and chat template.
         out_dir: Where the run is kept. A run found there is continued, bit for bit on the same machine.
-        open_episode: Opens the episode of a scenario; by default the registry does.
+        open_episode: Opens the episode of a scenario; by default the registry does, with the user of the settings.
         progress: Show a progress line on stderr.
         resume: False starts over and replaces a run found in `out_dir`.
         on_iteration: Called with the metrics of every iteration; the run stops, resumably, when it returns True.
@@ -97,6 +98,7 @@ def train(
     Raises:
         NoSignal: Too many iterations in a row had no group with different rewards.
         ConfigError: The settings contradict the model, the environment, or the run to be continued.
+        UserUnavailable: The language model behind the user failed; the same call continues from the last checkpoint.
         ReadError: The model or the checkpoint cannot be read.
         EnvBug: The rollouts of a group did not start from one state.
         InUse: Another process trains into `out_dir`.
@@ -128,6 +130,7 @@ def _train(
 ) -> Trained:
     """Do the work of `train`, which holds the lock of the folder."""
     out, envs = Path(out_dir), weighted(env)
+    opener = _opener(config, open_episode, out)
     levels = drawn_levels(config, [name for name, _ in envs], registered=open_episode is None)
     device = base.usable_device(config.device)
     # Initialisation and dropout draw from torch's global generators; the caller gets them back as they were.
@@ -139,7 +142,7 @@ def _train(
         with ProgressLine(config, state.history, progress) as line:
             while not ended:
                 scenarios = draw(config, envs, levels, state.iteration)
-                entry = _iteration(learner, state, scenarios, open_episode or registry.episode)
+                entry = _iteration(learner, state, scenarios, opener)
                 state.history.append(entry)
                 checkpoint.append_metrics(out / "metrics.jsonl", entry)
                 line.show(entry)
@@ -152,6 +155,19 @@ def _train(
                     raise NoSignal(f"{idle} The run so far is in {out / 'checkpoint'}.")
         checkpoint.save_adapter(learner.model, out / "adapter")
     return Trained(out / "adapter", str(model_dir), config.lora_rank, state.rollouts, ended, tuple(state.history))
+
+
+def _opener(
+    config: GRPOConfig, given: Callable[[Scenario], Episode] | None, out: Path
+) -> Callable[[Scenario], Episode]:
+    """Return what opens the episode of a scenario; the answers of a user's model are kept in the folder of the run."""
+    if not config.user:
+        return given or registry.episode
+    if given is not None:
+        raise ConfigError("found the setting user and open_episode, expected one of them. Pass user to Episode instead")
+    from trace_gym.user_model import LanguageUser
+
+    return partial(registry.episode, user=LanguageUser(config.user, folder=out / "user"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class CountsLookUps(Hotel):
 
 
 class LikesItShort(Hotel):
-    id, rejected_by = "likes_it_short", "TG207"
+    id, rejected_by = "likes_it_short", "TG210"
     fault = "the reward depends on how much is said"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:

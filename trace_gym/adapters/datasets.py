@@ -34,9 +34,9 @@ SCENARIO: Row = {
 
 ROLLOUT: Row = {
     "id": "string", "task": "string", "split": "string", "messages": [_MESSAGE], "tools": "string", "success": "bool",
-    "reward": "float64", "wellformed": "float64", "progress": "float64", "broken": ["string"], "checks": [_CHECK],
-    "ended": "string", "model": "string", "source": "string", "gold": "string", "outputs": ["string"],
-    "kinds": "string",
+    "reward": "float64", "wellformed": "float64", "conduct": "float64", "progress": "float64", "broken": ["string"],
+    "checks": [_CHECK], "ended": "string", "model": "string", "source": "string", "gold": "string",
+    "outputs": ["string"], "kinds": "string",
 }  # fmt: skip
 """Columns of a rollout; `tools`, `gold` (the reference calls) and `kinds` (of the tools) are JSON text."""
 
@@ -77,6 +77,7 @@ def rollout_rows(rollouts: Iterable[Trajectory]) -> Iterator[Row]:
             "messages": list(map(_full, rollout.messages)),
             "tools": json.dumps(_tools(rollout.task)),
             "wellformed": score and score.wellformed,
+            "conduct": score and score.conduct,
             "progress": score and score.progress,
             "broken": list(score.broken) if score else [],
             "checks": [c.model_dump() for c in score.checks] if score else [],
@@ -97,6 +98,7 @@ def trajectories(rows: Iterable[Mapping[str, Any]]) -> Iterator[Trajectory]:
         try:
             gold = json.loads(row["gold"])
             score = {k: row[k] for k in ("wellformed", "progress", "broken", "checks")}
+            score["conduct"] = row.get("conduct", 1.0)  # older files do not have it
             yield Trajectory.model_validate(
                 {
                     **{k: row[k] for k in same},

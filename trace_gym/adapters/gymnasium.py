@@ -24,7 +24,9 @@ from trace_gym.adapters.step_limit import step_limit
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, RewardWeights, reward
+from trace_gym.speech import Speaker
 from trace_gym.types import Message, Scenario
+from trace_gym.user_model import LanguageUser
 
 __all__ = ["OPTIONS", "WEIGHTS", "TraceEnv", "Turns", "UnicodeText", "make_vec"]
 
@@ -57,6 +59,9 @@ class TraceEnv(gymnasium.Env[str, Any]):
         style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
         render_mode: None, ``ansi`` (`render` returns the conversation) or ``human`` (it is printed as it grows).
         domain: Another domain of tau2 to play in, one of `trace_gym.registry.DOMAINS`; None leaves `name` as it is.
+        user: Language model that rewords the scripted user, such as ``openai:MODEL@URL``, or a
+            `trace_gym.user_model.LanguageUser`; None for the words of the script. If the model fails, `reset` or `step`
+            raises `UserUnavailable`, and the episode is not scored.
 
     Raises:
         EnvNotFound, DuplicateEnv, TamperedEnv: The environment cannot be loaded.
@@ -74,6 +79,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         style: str = "hermes",
         render_mode: str | None = None,
         domain: str | None = None,
+        user: str | Speaker | None = None,
     ) -> None:
         _one_of("split", split, registry.SPLITS)
         _one_of("weights", weights, WEIGHTS)
@@ -83,6 +89,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         level = None if level is None else _level(self.name, level)
         self.level, self.split, self.weights, self.style = level, split, weights, style
         self.render_mode = render_mode
+        self.user = LanguageUser(user) if isinstance(user, str) else user
         self.observation_space = UnicodeText(2**20)
         self.action_space = Turns(_tools(self.name), style)
         self._episode: Episode | None = None
@@ -149,7 +156,10 @@ class TraceEnv(gymnasium.Env[str, Any]):
 
     def _begin(self, scenario: Scenario) -> Episode:
         """The attempt at a scenario; validation plays worlds that no registry holds."""
-        return registry.episode(scenario, style=self.style)
+        episode = registry.episode(scenario, style=self.style, user=self.user)
+        if episode.failure is not None:
+            raise episode.failure
+        return episode
 
     def _choose(self, seed: int | None, options: Mapping[str, Any]) -> Scenario:
         """The scenario that the arguments of `reset` name."""

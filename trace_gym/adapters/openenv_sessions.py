@@ -74,7 +74,7 @@ class Session(_harness.ResourceSession):  # type: ignore[misc]  # openenv is imp
         if paid is None:
             return _harness.VerifyResult(env_reward=None)
         score = self.attempt.result["score"]
-        measured = {k: float(score[k]) for k in ("success", "progress", "wellformed")}
+        measured = {k: float(score[k]) for k in ("success", "progress", "wellformed", "conduct")}
         return _harness.VerifyResult(env_reward=paid, done=True, metrics=measured, artifacts=self.attempt.result)
 
     def close(self) -> None:

@@ -114,7 +114,12 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
         length of the context cut short was paid nothing; it is scored here as it stands.
         """
         score, name = self.episode.finish(), self.episode.scenario.env
-        levels = {"success": score.success, "progress": score.progress, "wellformed": score.wellformed}
+        levels = {
+            "success": score.success,
+            "progress": score.progress,
+            "wellformed": score.wellformed,
+            "conduct": score.conduct,
+        }
         made = {**levels, "broken": bool(score.broken), "turns": self.turns}
         return {f"{name}/{key}": float(value) for key, value in made.items()}
 

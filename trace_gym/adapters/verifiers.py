@@ -90,7 +90,12 @@ class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
     async def levels(self, trace: Any) -> dict[str, float]:
         """The score, from the loosest level to the strictest."""
         score = self._score(trace)
-        levels = {"wellformed": score.wellformed, "progress": score.progress, "success": score.success}
+        levels = {
+            "wellformed": score.wellformed,
+            "conduct": score.conduct,
+            "progress": score.progress,
+            "success": score.success,
+        }
         return {k: float(v) for k, v in {**levels, "broken": bool(score.broken)}.items()}
 
     def _score(self, trace: Any) -> Score:

@@ -6,10 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trace_gym.errors import ConfigError
 from trace_gym.policies.base import BatchPolicy, Policy
+
+if TYPE_CHECKING:
+    from trace_gym.user_model import LanguageUser
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,32 @@ def actor(
         )
     _refuse(policy, given, *given)
     return known[policy]()
+
+
+def speaker(user: str | None, *, folder: Path | None, tokens: int | None, out: Path) -> LanguageUser | None:
+    """Return the language model that rewords the scripted user; None for the words of the script.
+
+    Args:
+        user: Address of the model.
+        folder: Folder for its answers; by default next to `out`.
+        tokens: Budget in tokens.
+        out: File of the rollouts.
+
+    Raises:
+        ConfigError: The address is not valid, or an option has no effect without a user, or on this one.
+    """
+    given = {"--user-folder": folder, "--user-tokens": tokens}
+    if user is None:
+        if wrong := [name for name, value in given.items() if value is not None]:
+            raise ConfigError(f"{', '.join(wrong)} has no effect without --user. Leave it out, or add --user")
+        return None
+    if tokens is not None and not user.startswith("openai:"):
+        raise ConfigError(f"--user-tokens has no effect on --user {user}. Leave it out")
+    from trace_gym.llm import Budget
+    from trace_gym.user_model import LanguageUser
+
+    place = folder or out.with_name(f"{out.name}.user")
+    return LanguageUser(user, folder=place, budget=Budget(tokens=tokens))
 
 
 def _refuse(policy: str, given: dict[str, Any], *names: str) -> None:

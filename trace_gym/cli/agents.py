@@ -10,6 +10,7 @@ import typer
 
 from trace_gym import terminal
 from trace_gym.cli.environments import Env, matching_names
+from trace_gym.cli.options import User
 from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
 
@@ -47,24 +48,36 @@ def rollout(
     base_url: Annotated[
         str | None, typer.Option(help="Endpoint for openai:MODEL; the key comes from OPENAI_API_KEY.")
     ] = None,
+    user: User = None,
+    user_folder: Annotated[
+        Path | None, typer.Option(help="Folder for the answers and requests of --user; OUT.user by default.")
+    ] = None,
+    user_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Budget of --user in tokens, including what is in its folder.")
+    ] = None,
 ) -> None:
     """Play scenarios with a policy and write the trajectories.
 
     Example: trace-gym rollout tau2_precondition --policy oracle --out oracle.jsonl
+
+    With a language model for the user: trace-gym rollout tau2_precondition --user openai:gpt-4o-mini --out a.jsonl
     """
     from trace_gym import registry
-    from trace_gym.cli.actors import Sampling, actor
+    from trace_gym.cli.actors import Sampling, actor, speaker
     from trace_gym.rollout import collect
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
     sampling = Sampling(temperature, max_tokens, max_turn_tokens)
     player = actor(policy, model=model, adapter=adapter, base_url=base_url, sampling=sampling)
-    records = collect(player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature)
+    speaks = speaker(user, folder=user_folder, tokens=user_tokens, out=out)
+    records = collect(player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature, user=speaks)
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"
     noted = sum(bool(r.note) for r in records)
     early = f", {noted} ended early (see `note` in their records)" if noted else ""
     say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored{early}: {out}")
+    if speaks is not None:
+        say(speaks.summary())
     if not scored:
         raise typer.Exit(1)
 
@@ -104,6 +117,7 @@ def train(
     iterations: Annotated[int | None, typer.Option(min=1, help="Override the settings.")] = None,
     level: Levels = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Override the settings; 0 by default.")] = None,
+    user: User = None,
 ) -> None:
     """Train a LoRA adapter on an environment by GRPO.
 
@@ -120,6 +134,7 @@ def train(
     settings = _settings(config)
     settings |= {"seed": seed} if seed is not None else {}
     settings |= {"iterations": iterations} if iterations else {}
+    settings |= {"user": user} if user is not None else {}
     settings |= {"levels": dict.fromkeys(level, 1.0)} if level else {}
     try:
         grpo = GRPOConfig.parse(settings)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trace_gym.cli.options import AllowUnisolated
+from trace_gym.cli.options import AllowUnisolated, User
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.terminal import say
 
@@ -28,6 +28,7 @@ def run(
     source: Annotated[
         Path | None, typer.Option(help="A results file to diagnose instead of fresh rollouts of the model.")
     ] = None,
+    user: User = None,
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Run the whole loop: diagnose, synthesize, validate, train, route, evaluate, report.
@@ -49,6 +50,8 @@ def run(
             raise ReadError(f"{source}: no such file; --source takes a results file of tau-bench or tau2")
         kept = settings.model_dump(exclude={"rollouts"})  # the file replaces the rollouts
         settings = RunConfig.parse({**kept, "source": source}, "the settings with --source")
+    if user is not None:
+        settings = RunConfig.parse({**settings.model_dump(), "user": user}, "the settings with --user")
     _needs_lab()
     if settings.author == "llm":
         from trace_gym.sandbox import require_isolation

@@ -55,3 +55,13 @@ def given_options(context: typer.Context) -> dict[str, str]:
             written = parameter.opts[0]
             given[name] = written if written.startswith("-") else name.upper()
     return given
+
+
+User = Annotated[
+    str | None,
+    typer.Option(
+        help="Language model that rewords the scripted user: openai:MODEL, openai:MODEL@URL, or replay:DIR. The script "
+        "still decides the answers."
+    ),
+]
+"""Language model behind the user of every rollout."""

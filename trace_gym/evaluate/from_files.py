@@ -48,7 +48,7 @@ def compare_files(files: Sequence[Path]) -> Evaluation:
         env=env,
         levels=levels,
         temperature=_temperature(used),
-        note=_note(split, tasks, by_task),
+        note=f"{_note(split, tasks, by_task)} {_users(by_task)}".strip(),
     )
 
 
@@ -154,3 +154,15 @@ def _note(split: str, tasks: Sequence[str], policies: Mapping[str, Records]) -> 
     if left := {t for records in policies.values() for t in records} - set(tasks):
         made.append(f"{len(left)} tasks that not every file has are left out.")
     return " ".join(made)
+
+
+def _users(policies: Mapping[str, Records]) -> str:
+    """Name the language models that reworded the users; empty if all users spoke in the words of their scripts."""
+    used = {n: {r.user.model if r.user else "the script" for rs in p.values() for r in rs} for n, p in policies.items()}
+    every = set().union(*used.values())
+    if every <= {"the script"}:
+        return ""
+    if len(every) == 1:
+        return f"The users spoke in the words of {every.pop()}."
+    told = "; ".join(f"{name}: {', '.join(sorted(found))}" for name, found in used.items())
+    return f"The users of the policies spoke in different words ({told}), so the rows are not comparable."

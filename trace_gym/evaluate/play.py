@@ -12,6 +12,7 @@ from trace_gym.evaluate.record import Evaluation, Row, mean
 from trace_gym.rollout import TokenRollout
 from trace_gym.route.prompt import BASE
 from trace_gym.score import reward
+from trace_gym.speech import Speaker
 from trace_gym.types import Scenario, Trajectory
 
 Attempt = TokenRollout | Trajectory
@@ -131,9 +132,21 @@ def random_choices(scenarios: Sequence[Scenario], options: Collection[str], *, s
     return {s: Random(f"random routing/{seed}/{s}").choice(names) for s in scenarios}
 
 
-def openings(scenarios: Sequence[Scenario]) -> list[str]:
-    """The user's first message of each scenario: what a router reads."""
-    return [str(registry.episode(s).messages[1]["content"]) for s in scenarios]
+def openings(scenarios: Sequence[Scenario], user: Speaker | None = None) -> list[str]:
+    """Return the user's first message of each scenario, which a router reads.
+
+    Args:
+        scenarios: Tasks to route.
+        user: Rewords what the scripted user says.
+
+    Raises:
+        UserUnavailable: The language model behind the user failed.
+    """
+    begun = [registry.episode(s, user=user) for s in scenarios]
+    for episode in begun:
+        if episode.failure is not None:
+            raise episode.failure
+    return [str(episode.messages[1]["content"]) for episode in begun]
 
 
 def _row(name: str, player: Player, scenarios: Sequence[Scenario], seed: int, rollouts_trained: int) -> Row:

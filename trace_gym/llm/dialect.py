@@ -57,6 +57,7 @@ class Dialect:
     form: Form = "strict"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
+    seed: bool = True
 
     def without(self, refusal: str, structured: bool) -> Self | None:
         """The next dialect to try after a refusal; None when there is none.
@@ -70,6 +71,8 @@ class Dialect:
             return replace(self, limit="max_completion_tokens")
         if self.temperature and re.search(r"temperature.*(support|default|deprecated)", said, re.DOTALL):
             return replace(self, temperature=False)
+        if self.seed and re.search(r"\bseed\b", said):
+            return replace(self, seed=False)
         if structured and self.form != FORMS[-1]:
             return replace(self, form=FORMS[FORMS.index(self.form) + 1])
         return None
@@ -79,6 +82,8 @@ class Dialect:
         fields: dict[str, Any] = {"model": model, "messages": list(request.messages)}
         if self.temperature:
             fields["temperature"] = request.temperature
+        if self.seed and request.seed is not None:
+            fields["seed"] = request.seed
         if max_tokens is not None:
             fields[self.limit] = max_tokens
         if request.answer is None:

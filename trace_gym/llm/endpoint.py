@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from trace_gym.errors import ConfigError, MissingExtra, ModelError
+from trace_gym.errors import ConfigError, EmptyAnswer, MissingExtra, ModelError
 from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, retry_after, strict
 from trace_gym.llm.request import Completion, Request, well_formed
 from trace_gym.types import sha256
@@ -125,6 +125,8 @@ class Endpoint:
                 self.tell(f"{self.model} at {self.where} takes no JSON Schema; it is put into the prompt")
             if self._dialect.temperature and not dialect.temperature:
                 self.tell(f"{self.model} at {self.where} takes no temperature; it uses its own")
+            if self._dialect.seed and not dialect.seed:
+                self.tell(f"{self.model} at {self.where} accepts no seed; its answers may differ from run to run")
             self._forms[schema] = self._dialect = dialect
 
     def _post(self, fields: dict[str, Any], deadline: float) -> bytes:
@@ -188,9 +190,11 @@ class Endpoint:
         paid = (prompt, answer) if prompt + answer else None
         if not text.strip() and not refusal:
             if finish == "length":
-                raise Failed("max_tokens was used up before anything was said; raise it", again=0, paid=paid)
+                says = "max_tokens was used up before anything was said; raise it"
+                raise Failed(says, again=0, paid=paid, final=EmptyAnswer)
             again = 0 if finish == "content_filter" else 2  # each of them may be paid
-            raise Failed(f"the answer is empty (finish_reason {finish})", again=again, paid=paid)
+            says = f"the answer is empty (finish_reason {finish})"
+            raise Failed(says, again=again, paid=paid, final=EmptyAnswer)
         return Completion(
             text=well_formed(text if text.strip() else str(refusal)),
             model=f"openai:{self.model}",

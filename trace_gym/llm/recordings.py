@@ -144,7 +144,7 @@ def slug(text: str) -> str:
 
 def _difference(known: Request, request: Request) -> str:
     """Where two requests differ first."""
-    for name in ("sample", "temperature", "max_tokens", "answer"):
+    for name in ("sample", "seed", "temperature", "max_tokens", "answer"):
         then, now = getattr(known, name), getattr(request, name)
         if then != now:
             return f"its {name} was {then}, and is {now}" if name != "answer" else "its answer had another schema"

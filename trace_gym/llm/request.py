@@ -24,6 +24,8 @@ class Request(Record):
     temperature: float = Field(0.7, ge=0)
     max_tokens: int | None = Field(None, ge=1)
     """Longest answer in tokens; the server's own limit when None."""
+    seed: int | None = Field(None, ge=0)
+    """Seed for the server's sampling; it is not sent when None."""
     sample: int = Field(0, ge=0)
     """Another sample of the same request has another number."""
 
@@ -38,7 +40,8 @@ class Request(Record):
     @property
     def key(self) -> str:
         """Hash over everything of the request that determines the answer."""
-        return sha256(json.dumps(self.model_dump(include=DECIDES), sort_keys=True))
+        decides = DECIDES if self.seed is None else DECIDES | {"seed"}  # keys of requests without a seed stay the same
+        return sha256(json.dumps(self.model_dump(include=decides), sort_keys=True))
 
 
 class Completion(Record):

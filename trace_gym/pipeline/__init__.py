@@ -9,6 +9,7 @@ from trace_gym.pipeline import agents, measure, named, reporting, training
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
 from trace_gym.targets.results import read_results
+from trace_gym.user_model import LanguageUser
 
 __all__ = ["STAGES", "Run", "run"]
 
@@ -36,6 +37,7 @@ def run(config: RunConfig, folder: Path) -> Run:
         ConfigError: The folder holds something other than a run, the settings name something that does not exist, such
             as a device that this machine lacks, or a stage cannot go on.
         EnvNotFound: An environment that the settings name is not registered.
+        UserUnavailable: The language model behind the user failed; the same command continues.
         NoSignal: The base model's rewards spread in no environment.
     """
     named.check(config)
@@ -45,6 +47,8 @@ def run(config: RunConfig, folder: Path) -> Run:
         usable_device(config.train.device)  # before rollouts are made that training cannot use
     if config.source is not None:
         read_results(config.source)  # before anything is written
+    if config.user:
+        LanguageUser(config.user)  # the same: a wrong address or a missing key
     with working_in(folder):
         made = Run(config, folder)
         claim_folder(made)

@@ -15,6 +15,7 @@ from trace_gym.pipeline.jobs import Job, PlayJob, run_all
 from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.records import read_records
 from trace_gym.types import Scenario, Trajectory
+from trace_gym.user_model import LanguageUser
 
 BASE = "base"
 MIXTURE = "mixture"
@@ -33,6 +34,7 @@ def base(run: Run) -> dict[str, Any]:
     files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
     more: dict[str, Any] = {"tokens": budget(run)} if budget(run) != PlayJob.budget else {}
     more |= {"dtype": run.config.train.dtype} if run.config.train.dtype != PlayJob.dtype else {}
+    more |= {"user": run.config.user} if run.config.user else {}
     return {"model": files or model(run), "version": VERSION, **more}
 
 
@@ -40,6 +42,19 @@ def budget(run: Run) -> tuple[int, int]:
     """Return the tokens of a conversation and of a turn where nothing is trained: at least as many as in training."""
     tokens, turn = PlayJob.budget
     return max(tokens, run.config.train.max_tokens), max(turn, run.config.train.max_turn_tokens)
+
+
+def user(run: Run) -> tuple[str, Path] | None:
+    """Return the model that rewords the scripted user, with the folder of its answers; None without one."""
+    return (run.config.user, run.path("user")) if run.config.user else None
+
+
+def speaker(run: Run) -> LanguageUser | None:
+    """Return the opened model of `user`; None without one."""
+    if (found := user(run)) is None:
+        return None
+    address, folder = found
+    return LanguageUser(address, folder=folder)
 
 
 def env(name: str) -> dict[str, str]:
@@ -95,7 +110,9 @@ def play(
 ) -> PlayJob:
     """Return a job that lets the model of the run attempt scenarios, on the device and in the data type of training."""
     train = run.config.train
-    return PlayJob(name, model(run), adapter, plays, temperature, samples, budget(run), train.device, train.dtype)
+    return PlayJob(
+        name, model(run), adapter, plays, temperature, samples, budget(run), train.device, train.dtype, user(run)
+    )
 
 
 def trajectories(path: Path) -> list[Trajectory]:

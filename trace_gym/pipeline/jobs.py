@@ -60,8 +60,11 @@ class PlayJob:
     device: str = "cpu"
     dtype: str = "float32"
     """Data type of the model's weights."""
+    user: tuple[str, Path] | None = None
+    """Model that rewords the scripted user, and the folder of its answers; None for the words of the script."""
 
     def __call__(self) -> dict[str, Any]:
+        from trace_gym.errors import UserUnavailable
         from trace_gym.policies.hf import HFPolicy, merged
         from trace_gym.rollout import collect
 
@@ -75,12 +78,29 @@ class PlayJob:
             device=self.device,
             dtype=self.dtype,
         )
+        user = None
+        if self.user is not None:
+            from trace_gym.user_model import LanguageUser
+
+            address, folder = self.user
+            user = LanguageUser(address, folder=folder)
         with merged(policy.model) if self.adapter else nullcontext():
             for addresses, path in self.plays:
                 scenarios = [Scenario.parse(a) for a in addresses]
-                collect(
-                    policy, scenarios, path=path, samples=self.samples, temperature=self.temperature, progress=False
+                records = collect(
+                    policy,
+                    scenarios,
+                    path=path,
+                    samples=self.samples,
+                    temperature=self.temperature,
+                    progress=False,
+                    user=user,
                 )
+                if lost := sum(record.ended == "error" for record in records):
+                    raise UserUnavailable(
+                        f"the model behind the user ({self.user and self.user[0]}) failed in {lost} of {len(records)} "
+                        f"episodes of {path}. Start or correct its endpoint; the same command continues"
+                    )
         return {"name": self.name}
 
 

@@ -41,7 +41,7 @@ def route(run: Run) -> None:
         router = _router(run, names)
         for level in c.target.levels:
             scenarios = _test(run, level)
-            chosen = router.choose_all(openings(scenarios))
+            chosen = router.choose_all(openings(scenarios, common.speaker(run)))
             choices |= {str(s): c.capability for s, c in zip(scenarios, chosen, strict=True)}
             reports[str(level)] = accuracy(chosen, [needs(s) for s in scenarios]).model_dump(mode="json")
         write(out, json.dumps({"choices": choices, "routing": reports}, indent=1) + "\n")

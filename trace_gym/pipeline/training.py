@@ -122,7 +122,7 @@ def _jobs(run: Run, names: list[str]) -> list[TrainJob]:
 
 def _job(run: Run, name: str, seed: int, levels: dict[str, list[int]], share: int) -> TrainJob:
     settings = run.config.train.model_dump(mode="json")
-    settings |= {"seed": seed, "iterations": run.config.train.iterations * share}
+    settings |= {"seed": seed, "iterations": run.config.train.iterations * share, "user": run.config.user}
     settings["levels"] = {env: common.weights(run, env, drawn) for env, drawn in levels.items()}
     return TrainJob(
         name=f"{name}-s{seed}",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, PolicyError
 from trace_gym.policies.hints import with_hint
 from trace_gym.policies.ragged import ragged_cache
 from trace_gym.rollout import TokenRollout
+from trace_gym.types import Message
 
 if TYPE_CHECKING:
     import torch
@@ -23,6 +26,9 @@ PREFILL_SHARE = 0.5
 
 LIVE_SHARE = 0.75
 """The cache is compacted when no more than this share of its rows still plays."""
+
+WAITING = 8
+"""Episodes that wait for the words of a user at a time."""
 
 MASK_CELLS = 2**26
 """Most cells of an attention mask in one forward pass; longer prompts are fed in pieces."""
@@ -131,19 +137,26 @@ class Batch:
         """Hand finished turns to their episodes and append what the environment answers."""
         chat = self.policy.chat
         texts = chat.texts([row.out.ids[row.turn :] for row in rows]) if rows else []
-        for row, text in zip(rows, texts, strict=True):
+        room = [row.out.ids[-1] == chat.eos or len(row.out.ids) < self._budget(row) for row in rows]
+        answered = _take_turns([(r.out.episode, text) for r, text, fits in zip(rows, texts, room, strict=True) if fits])
+        for row, fits in zip(rows, room, strict=True):
             out, episode = row.out, row.out.episode
-            closed, budget = out.ids[-1] == chat.eos, self.policy.max_tokens - row.hidden
-            if closed or len(out.ids) < budget:
-                answers = episode.step(text)
+            closed, budget = out.ids[-1] == chat.eos, self._budget(row)
+            if fits:
+                answers = next(answered)
                 suffix = [] if episode.done else [*([] if closed else [chat.eos]), *chat.answer(answers, episode.tools)]
                 if len(out.ids) + len(suffix) < budget:
                     row.append(suffix)
             if not episode.done and row.turn < len(out.ids):  # nothing was appended: no room
                 out.overflow = True
-                episode.finish()
+                with suppress(PolicyError):  # the user's model failed at the opening
+                    episode.finish()
             if episode.done and self.progress:
                 self.progress(1)
+
+    def _budget(self, row: _Row) -> int:
+        """Tokens that the conversation of a row may have."""
+        return self.policy.max_tokens - row.hidden
 
     def _drop_finished(self) -> list[_Row]:
         """The rows that still play; the cache forgets the others once they are many."""
@@ -212,6 +225,20 @@ def _common_prefix(prompts: list[list[int]]) -> int:
     low, high = min(prompts), max(prompts)
     same = next((n for n, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
     return min(same, min(map(len, prompts)) - 1)
+
+
+def _take_turns(turns: Sequence[tuple[Episode, str]]) -> Iterator[list[Message]]:
+    """Yield the answers to the turns of several episodes, in threads if language models choose the words of users."""
+
+    def take(turn: tuple[Episode, str]) -> list[Message]:
+        with suppress(PolicyError):  # the user's model failed: this episode is over and not scored
+            return turn[0].step(turn[1])
+        return []
+
+    if len(turns) < 2 or all(episode.user is None for episode, _ in turns):
+        return map(take, turns)
+    with ThreadPoolExecutor(WAITING) as pool:
+        return iter(list(pool.map(take, turns)))
 
 
 def _fresh(episode: Episode, hint: str) -> TokenRollout:

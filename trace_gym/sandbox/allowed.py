@@ -10,7 +10,8 @@ import itertools
 import types
 from importlib.machinery import ModuleSpec
 
-from trace_gym import world
+from trace_gym import statements, world
+from trace_gym.targets import dialogue
 
 
 def _words(*lines: str) -> frozenset[str]:
@@ -70,9 +71,11 @@ METHODS = _words(
     "microsecond min minute month second seconds strftime strptime time toordinal total_seconds weekday year",
     # matches
     "end findall finditer fullmatch group groupdict groups match pattern search span start sub subn",
+    # values that messages state, which have a kind, a start and an end, too
+    "unit value",
     # steps, checks and worlds
     "arguments tool text goal guard kind says holds id capability target levels max_turns generate opening reply",
-    "verify oracle ablated needs ended",
+    "verify oracle ablated needs ended conduct step answer refused",
 )
 """Attributes of whatever an environment handles."""
 MUTATORS = _words(
@@ -114,6 +117,8 @@ MODULES: dict[str, frozenset[str]] = {
         "Any Callable ClassVar Dict Final Iterable Iterator List Literal Mapping NamedTuple Never NoReturn NotRequired",
         "Optional Required Self Sequence Set Tuple TypeAlias TypedDict Union cast",
     ),
+    "trace_gym.statements": frozenset(statements.__all__),
+    "trace_gym.targets.dialogue": frozenset(dialogue.__all__),
     "trace_gym.world": frozenset(world.__all__),
 }
 """What may be imported besides the target; the same modules as `tests/test_layers.py` lists."""

@@ -143,7 +143,7 @@ class Expressions(NameRules):
         self.changes.made(node)
         self.sized(node)
         found = self.where.resolve(node.func)
-        if getattr(found, "__module__", "") == "re" and getattr(found, "__name__", "") != "escape":
+        if patterns.compiles(found) and getattr(found, "__name__", "") != "escape":
             for says in patterns.call_faults(node, self.where):
                 self.fault(node, "regex", says)
         if isinstance(node.func, ast.Attribute):

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from trace_gym.sandbox.allowed import BUILTINS
 from trace_gym.sandbox.names import is_record_base
+from trace_gym.sandbox.patterns import compiles
 from trace_gym.sandbox.positions import class_position, function_position
 from trace_gym.sandbox.walking import Walk
 from trace_gym.world import tool
@@ -99,7 +100,7 @@ class NameRules(Walk):
             self.fault(node, "class", f"{text} is a base class; write class Name({text})")
         elif isinstance(found, type) or _is_form(found):
             self.as_value(node, text)
-        elif getattr(found, "__module__", "") == "re" and callable(found) and not self.called(node):
+        elif compiles(found) and not self.called(node):
             self.fault(node, "regex", f"call {text} with a constant pattern")
         elif callable(found) and not (self.called(node) or function_position(node, self.parents, self.where)):
             says = (

@@ -11,10 +11,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from trace_gym.sandbox import formats
 from trace_gym.sandbox.automaton import FILLED, Automaton, Unreadable
 from trace_gym.sandbox.scopes import Where
+from trace_gym.statements import states_pattern
 
 MAX_PATTERN = 300
 FLAGS_AT = {
@@ -33,8 +35,13 @@ KNOWN = int(re.A | re.I | re.M | re.S | re.U | re.X)
 """Flags that the automaton accounts for; the others are for bytes and for debugging."""
 
 
+def compiles(found: Any) -> bool:
+    """Whether what was imported compiles a pattern that it is called with, or makes the text of one."""
+    return found is states_pattern or (getattr(found, "__module__", "") == "re" and callable(found))
+
+
 def call_faults(node: ast.Call, where: Where) -> Iterator[str]:
-    """What is wrong with the pattern that a function of `re` is called with."""
+    """What is wrong with the pattern that a function of `re`, or `states_pattern`, is called with."""
     given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "pattern")]
     texts = (
         constant_patterns(given[0], where) if given and not any(isinstance(a, ast.Starred) for a in node.args) else None
@@ -52,7 +59,9 @@ def call_faults(node: ast.Call, where: Where) -> Iterator[str]:
 
 
 def _flags_of(node: ast.Call, where: Where) -> int | None:
-    """The flags that a function of `re` is called with; None where they cannot be read."""
+    """The flags that a function is called with; None where they cannot be read."""
+    if where.resolve(node.func) is states_pattern:
+        return 0
     if any(keyword.arg is None for keyword in node.keywords):
         return None
     at = FLAGS_AT.get(where.resolve(node.func).__name__, 0)

@@ -26,7 +26,9 @@ ALWAYS = (
     "from dataclasses import dataclass, field",
     "from datetime import datetime, timedelta",
     "from typing import Any, ClassVar, Self",
-    "from trace_gym.world import Call, Check, Random, Say, ToolError, World, asserted, tool",
+    "from trace_gym.statements import find_values, mentions",
+    "from trace_gym.world import Call, Check, Random, Say, ToolError, World, asserted, states_done, "
+    "states_status, tool",
 )
 """What every module may import besides its target; what it does not use is taken out."""
 GIVEN = {"id", "capability", "levels", "target"}

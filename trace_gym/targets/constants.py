@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -28,7 +29,7 @@ def filled(template: str, **texts: object) -> str:
         ValueError: A field is not the plain name of one of the texts.
     """
     made = []
-    for literal, field, spec, conversion in Formatter().parse(template):
+    for literal, field, spec, conversion in _fields(template):
         made.append(literal)
         if field is not None:
             if field not in texts or spec or conversion:
@@ -36,6 +37,11 @@ def filled(template: str, **texts: object) -> str:
                 raise ValueError(f"cannot fill in {{{field}}} of the template {template[:60]!r}; expected {named}")
             made.append(str(texts[field]))
     return "".join(made)
+
+
+@lru_cache(maxsize=256)
+def _fields(template: str) -> tuple[tuple[str, str | None, str | None, str | None], ...]:
+    return tuple(Formatter().parse(template))
 
 
 def _as_dict(table: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:

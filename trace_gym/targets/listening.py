@@ -2,76 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from trace_gym.targets.dialogue import acts
 from trace_gym.targets.scripted_user import ScriptedUser
 from trace_gym.targets.toolsandbox.assistant import Assistant
-from trace_gym.targets.toolsandbox.hearing import heard, topics
 from trace_gym.world import World
 
 
 @dataclass(frozen=True)
 class Listening:
-    """What a user takes a message for."""
+    """How a user understands messages."""
 
     rules: tuple[str, ...]
-    """The kinds of messages with the user's answer, in the order in which they are tried."""
+    """The kinds of dialogue acts with the user's answer, in the order in which they are tried."""
     examples: tuple[tuple[str, str], ...]
-    """Messages, each with what this user takes it for."""
+    """Messages, each with the kinds of its acts and the topics that it asks for."""
 
 
 SCRIPTED = (
-    "`confirmation`: it asks for consent (`_confirm`). The user agrees, also where the same message refuses something.",
-    "`refusal`: it says that something cannot be done (`_refusal`). The user insists `pushes` times, then hangs up. "
-    "A message that refuses and asks for a fact is a refusal.",
-    "a topic of `questions`: it has a question mark and the topic's pattern fits; the first topic that fits counts. "
-    "The user answers with `tells(topic)`. A request for a fact without a question mark is not understood.",
-    "`done`: it reports that something was done (`_done`). The user hangs up, so report only at the end.",
-    "`other`: anything else, and a question to which `tells` has no answer. The user asks twice to see to the request, "
-    "then hangs up.",
+    "`request`: it asks for a fact, with or without a question mark. The user answers every topic of `questions` "
+    "that it "
+    "asks for with `tells(topic)`, with `does_not_know(topics)` if `tells` is empty for all of them, and with "
+    "`beyond(kind, asked)` if no topic fits: words that fit the form of the question (no preference, not known by "
+    "heart), or `chooses(text)` where it asks for the wish; other personal facts (password) are not at hand.",
+    "`choice`: it offers options (`Shall I take A or B?`). The user answers like a request; "
+    "without a known topic with `chooses(text)`, which repeats the wish, or, where the wish leaves it open, either "
+    "is fine.",
+    "`proposal`: it asks for consent, or whether something is right. The user answers with `agrees(text)`, also if the "
+    "same message refuses another part.",
+    "`transfer`: it announces a transfer to a human. The user waits.",
+    "`refusal`: it says that something cannot be done. The user answers with `objects(text)` at most `pushes` times, "
+    "then "
+    "accepts the refusal and ends the conversation, unless `unfinished(text)`.",
+    "`progress`: it reports that a part is done and says what comes next. The user thanks and the agent goes on.",
+    "`completion`: it reports in explicit words that something is done. The user ends the conversation, unless "
+    "`unfinished(text)`, or `outstanding()` returns a question, which is asked once.",
+    "`closing`: a good-bye. Answered like a completion.",
+    "`offer`: only an offer of further help. Answered like a completion.",
+    "`hold`: it announces a look-up or asks for a moment. The user says `All right.`",
+    "`inform`: it states facts. The user thanks; the conversation goes on.",
+    "`other`: anything else. The user asks back. The conversation never ends because of it.",
 )
 PHONE = (
-    "`question`: a sentence asks (a question mark, `please tell me`, `let me know`, `I need the ...`) for one of the "
-    "topics `which`, `number`, `content` or `time`. The user answers what the requests know of it; a question that "
-    "begins with `shall I` or `may I` counts only if it asks for a fact.",
-    "`consent`: it asks whether to go on, with a question mark. The user agrees.",
-    "`refusal`: it says that something cannot be done. The user hangs up.",
-    "`intention`: it announces what comes next. The user says to go ahead, three times at most.",
-    "`done`: it reports a result; any digit counts as one. The user hangs up, so report only at the end.",
-    "`other`: anything else. The user says to go ahead, three times at most.",
+    SCRIPTED[0],
+    f"{SCRIPTED[1]} Between people, the user says who is meant.",
+    *SCRIPTED[2:5],
+    "`progress`: it reports a part and says what comes next. The user thanks and the assistant goes on.",
+    "`completion`: it reports a result, or states a fact with a figure. The user ends the conversation, so report only "
+    "at the end.",
+    *SCRIPTED[7:],
 )
-"""The rules of each kind of user. Offers of further help and text in quotation marks are not heard on the phone."""
+"""The rules of each kind of user. Text in quotation marks is ignored."""
 MESSAGES = (
     "To confirm: I will cancel ABC123. Shall I proceed?",
-    "I am sorry, I cannot change the second one. Shall I go ahead with the first?",
-    "I cannot find it. What is your user id?",
+    "Is that okay with you?",
+    "I am sorry, I can't change the second one. Would you like me to go ahead with the first?",
+    "I cannot find it. May I have your email?",
+    "Could you tell me why?",
     "What is the reason?",
     "Please tell me the reason.",
     "Which reservation do you mean, and how do you want to pay?",
+    "Would you rather have economy or business class?",
     "Let me look that up.",
-    "It is now changed. Is there anything else?",
+    "The first one has been changed. Next, I will update the second one.",
+    "It has been changed. Is there anything else?",
+    "Unfortunately, ABC123 does not qualify.",
+    "I will transfer you to a human colleague now.",
     "Which Anna do you mean?",
-    "May I have the number?",
-    "Please tell me what the message shall say.",
-    "I am going to switch wifi on now.",
+    "What should the message say?",
+    "The trip was booked in economy.",
     "The message was sent.",
+    "Is there anything else I can help you with?",
+    "Thank you for calling. Goodbye!",
+    "Purple seven of.",
 )
 
 
 def listening(world: type[World]) -> Listening | None:
     """Return how the user of a base world understands messages; None if it has a user of another kind."""
-    if issubclass(world, Assistant):
-        return Listening(PHONE, _examples(_on_the_phone))
-    if issubclass(world, ScriptedUser):
-        user: ScriptedUser = object.__new__(world)  # what is heard does not depend on the state
-        return Listening(SCRIPTED, _examples(user.hears))
-    return None
+    if not issubclass(world, ScriptedUser):
+        return None
+    user: ScriptedUser = object.__new__(world)  # topics do not depend on the state
+    examples = tuple((message, _heard(user, message)) for message in MESSAGES)
+    return Listening(PHONE if issubclass(world, Assistant) else SCRIPTED, examples)
 
 
-def _examples(hears: Callable[[str], str]) -> tuple[tuple[str, str], ...]:
-    return tuple((message, hears(message)) for message in MESSAGES)
-
-
-def _on_the_phone(message: str) -> str:
-    return " ".join([heard(message), *topics(message)])
+def _heard(user: ScriptedUser, message: str) -> str:
+    heard = acts(message)
+    return " ".join(dict.fromkeys([*(act.kind for act in heard), *user.topics(heard)]))

@@ -65,7 +65,7 @@ def reward_moves_with_the_capability(world: type[World], scenarios: Sequence[Sce
 
 @prop(
     "TG207",
-    statement="Other spacing, letters or fillers, and other, repeated or reordered look-ups, change no reward.",
+    statement="Other spacing or letters, and other, repeated or reordered look-ups, change no reward.",
     reason="What is paid for besides the capability is learnt instead of it, as it is easier.",
     mend="Judge values and states, not sentences and calls; compare words without regard to case and spacing.",
 )
@@ -135,7 +135,7 @@ def _judge_twice(context: Context, made: Episode, steps: Sequence[Step]) -> None
     if first != second:
         differs = next((c.says for c, d in zip(first, second, strict=False) if c != d), "the number of checks")
         raise context.broken(made.scenario, f"`verify` says something else the second time: {differs}", steps, TWICE)
-    if fold(first, start.verify(start, []), made.turns, made.malformed) != made.score:
+    if fold(made.checks(), start.verify(start, []), made.turns, made.malformed) != made.score:
         raise context.broken(made.scenario, "`verify` says something else than at the end of the episode", steps, TWICE)
 
 

@@ -78,17 +78,26 @@ def _attempts(context: Context, scenario: Scenario) -> Iterator[tuple[Sequence[S
 
 def _ordered(context: Context, scenario: Scenario, made: Sequence[tuple[Sequence[Step], Episode]]) -> int:
     """Check every two attempts of which one did all that the other did, and no more harm; returns how many."""
-    known = [(*_reached(e.finish()), e.finish().wellformed, e.finish(), steps) for steps, e in made]
+    known = [(*_reached(e.finish()), _form(e.finish()), e.finish(), steps) for steps, e in made]
     pairs = 0
     for goals, broken, formed, less, _ in known:
         for others, harm, care, more, steps in known:
-            if goals <= others and harm <= broken and formed <= care and less.wellformed:
+            if goals <= others and harm <= broken and _within(formed, care) and less.wellformed:
                 pairs += 1
                 for weights in (DEFAULT_WEIGHTS, SPARSE_WEIGHTS):
                     if reward(less, weights) > reward(more, weights) + EVEN:
                         says = f"{len(others)} goals pay {reward(more, weights):g}, and only {len(goals)} of them"
                         raise context.broken(scenario, f"{says} {reward(less, weights):g}", steps, CHECKS)
     return pairs
+
+
+def _form(score: Score) -> tuple[float, float]:
+    """How well the agent kept to the protocol and to the rules of conduct."""
+    return score.wellformed, score.conduct
+
+
+def _within(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def _reached(score: Score) -> tuple[frozenset[str], frozenset[str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from trace_gym.episode import Episode
-from trace_gym.score import SPARSE_WEIGHTS, fold, reward
+from trace_gym.score import SPARSE_WEIGHTS, RewardWeights, fold, reward
 from trace_gym.types import Call, Replay, Say, Scenario, Score
 from trace_gym.validate.context import Context, worth
 from trace_gym.validate.draws import Draw, Values
@@ -19,6 +19,8 @@ from trace_gym.world import Step, ToolError, World, call_tool
 
 NOTHINGS = ("...", "Hello.", "Done.")
 """Turns that serve nobody."""
+TASK = RewardWeights(conduct=0.0)
+"""What is paid for the task alone; good and bad conduct would make two steps of each one."""
 JUDGED = "print(*episode.world.verify(episode.start, episode.said), sep='\\n')"
 LEVELS = 4
 """Distinct rewards that an environment must be seen to pay."""
@@ -59,7 +61,7 @@ def start_pays_nothing(world: type[World], scenarios: Sequence[Scenario], contex
     for scenario in scenarios:
         episode = context.begin(scenario)
         with context.blame(scenario, tail=CHECKS):
-            checks = list(episode.start.verify(episode.start, []))
+            checks = [*episode.start.verify(episode.start, []), *episode.start.conduct(episode.start, [])]
         says = [c.says for c in checks]
         if broken := [c.says for c in checks if c.kind == "guard" and not c.holds]:
             raise context.broken(scenario, f"a guard is broken at the start: {broken[0]}", tail=CHECKS)
@@ -78,7 +80,7 @@ def start_pays_nothing(world: type[World], scenarios: Sequence[Scenario], contex
 
 @prop(
     "TG303",
-    statement="Rewards are finite, lie in [0, 1] and come in at least four steps.",
+    statement="Rewards are finite, lie in [0, 1] and come in at least four steps without what conduct costs.",
     reason="GRPO learns from differences within a group; an all-or-nothing reward is constant for most groups.",
     mend="Split the goal into parts that can be reached one after the other.",
 )
@@ -91,7 +93,7 @@ def reward_is_graded(world: type[World], scenarios: Sequence[Scenario], context:
             value = worth(episode)
             if not (math.isfinite(value) and 0 <= value <= 1):
                 raise context.broken(scenario, f"pays {value}", tail=CHECKS)
-            paid[round(value, 6)] += 1
+            paid[round(reward(episode.finish(), TASK), 6)] += 1
     levels = sorted(paid)
     figures = {f"paid_{value:g}": count / paid.total() for value, count in sorted(paid.items())}
     shown = ", ".join(f"{v:g}" for v in levels)

@@ -185,8 +185,7 @@ def _scored(context: Context, moves: list[Move], episodes: list[Episode]) -> Scr
 
 def _now(episode: Episode) -> Score:
     """The score if the episode ended now."""
-    world, start = episode.world, episode.start
-    return fold(world.verify(start, episode.said), start.verify(start, []), episode.turns, episode.malformed)
+    return fold(episode.checks(), episode.start.verify(episode.start, []), episode.turns, episode.malformed)
 
 
 def _pruned(context: Context, script: Script, start: Script) -> Script:

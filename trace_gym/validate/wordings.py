@@ -1,7 +1,7 @@
-"""The same attempt in other words, and with other look-ups: variants that ought to be worth the same.
+"""The same messages with other letters and spacing, and the same plan with other look-ups.
 
-A wording keeps every word that could matter. Letters change only in words that are no value of the state, spacing
-only between sentences, and a filler is a sentence that the scripted user answers like gibberish.
+Letters change only in words that are no value of the state, and spacing only between sentences. Other words for the
+same content are in `paraphrase`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from trace_gym.world import Step, World
 Wording = Callable[[str, World], str]
 """Takes a message and the start state, and says the same otherwise."""
 
-GIBBERISH = "Blorp."
-FILLERS = ("Hm.", "Well.", "One moment.", "Let me see.", "I see.", "Certainly.", "Thank you for waiting.")
 SENTENCE = 5
 """Words of a string from which on it is no value."""
 EXTRA = 4
@@ -44,20 +42,10 @@ def paragraphs(text: str, start: World) -> str:
     return "\n " + re.sub(r"(?<=[.!?])\s+", "\n\n", text) + " \n"
 
 
-def fillers(text: str, start: World) -> str:
-    """A sentence before and one after that mean nothing to the user; the text itself where the user heeds them all."""
-    known = _words(start)
-    heard = [start.copy().reply(filler) for filler in (GIBBERISH, *FILLERS)]
-    unheeded = [f for f, answer in zip(FILLERS, heard[1:], strict=True) if answer == heard[0]]
-    fit = [f for f in unheeded if not known & set(re.findall(r"\w+", f.lower()))]
-    return f"{fit[0]} {text} {fit[-1]}" if fit else text
-
-
 WORDINGS: dict[str, Wording] = {
     "capitals": capitals,
     "small letters": small,
     "paragraphs": paragraphs,
-    "fillers": fillers,
 }
 
 

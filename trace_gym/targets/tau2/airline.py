@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from trace_gym.targets.asides import BEYOND
 from trace_gym.targets.constants import filled, frozen
+from trace_gym.targets.dialogue import Act
 from trace_gym.targets.tau2 import policy, records
+from trace_gym.targets.tau2.concessions import concedes, gives_away
+from trace_gym.targets.tau2.consent import names_other_flights, names_other_method
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
+from trace_gym.targets.tau2.profile import pays
 from trace_gym.targets.tau2.requests import Bags, Cancel, Paid, Request, Swap, Upgrade
 from trace_gym.targets.tau2.tools import AirlineTools
-from trace_gym.world import Call, Random, Say
+from trace_gym.world import Call, Check, Event, Random, Say
 
 __all__ = ["SKILLS", "AirlineDesk", "Bags", "Cancel", "Request", "Swap", "Upgrade", "records"]
 
@@ -26,6 +31,34 @@ REASONS = frozen(
 )
 
 
+_cabin = re.compile(r"\b(?:cabin|class)\b")
+_date = re.compile(r"\b(?:dates?|days?|(?:original|same|other|new|different|another) (?:flights?|trip))\b")
+_flights = re.compile(
+    r"\b(?:original|same|booked|current|existing) flights?\b.* or |\bor\b.*\b(?:original|same) flights?\b"
+)
+_others = re.compile(
+    r"\b(?:now|current\w*|at the moment|booked|flights?|ways?|directions?|account|price|cost|difference|amount|"
+    r"total|person|paid)\b"
+)
+_ways = re.compile(
+    r"\b(?:(?:only|just) (?:for |on )?(?:the )?(?:outbound|return|way out|one way|first leg|one leg)|"
+    r"(?:outbound|return|one) "
+    r"(?:(?:flight|leg|way) )?only|both (?:ways|legs|directions)(?=.*\b(?:only|just|one way)\b))\b"
+)
+_flight = re.compile(r"\b(?:outbound|return|onward|first) flight|\bflights? (?:from|out|there|back)\b|\bflies\b")
+_entire = re.compile(r"\b(?:cancel|drop|call off|upgrade|bags?|business|economy)\b")
+"""A wish that is for a trip as a whole."""
+_party = re.compile(
+    r"\b(?:both|all|everyone|everybody|each|whole|entire|only|just|alone)\b.*\b(?:travell?ers?|passengers?|people|persons?|"
+    r"of you|yourself)\b|\b(?:travell?ers?|passengers?|people)\b.*\b(?:both|all|everyone|everybody|only|just|alone)\b|"
+    r"\b(?:do|does|will|are|is|should) (?:both of (?:them|you)|all of (?:them|you)|everyone|"
+    r"everybody)\b.*\b(?:move|fly|travel|go|come|coming)\b"
+)
+"""Asks whether a wish is for all travellers."""
+_details = re.compile(r"\b(?:detail|changed|behind|more|exactly|happened)\b")
+"""Asks for more than the reason that was given."""
+
+
 @dataclass(kw_only=True)
 class AirlineDesk(Desk[Request], AirlineTools):
     """Base world of every tau2 airline environment.
@@ -35,10 +68,47 @@ class AirlineDesk(Desk[Request], AirlineTools):
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
         {
-            "user_id": re.compile(r"\b(user|customer) id\b"),
-            "reason": re.compile(r"\b(reason|why)\b"),
-            "reservation": re.compile(r"\b(reservation|booking) (id|number|code)\b|\bwhich reservation"),
-            "payment": re.compile(r"\b(payment|pay|charge|card|method)\b"),
+            "user_id": re.compile(
+                r"\b(?:user|customer|profile|account|member(?:ship)?|passenger)(?:'s)?[ -]?(?:id|number|name)\b|"
+                r"\bids? (?:on|of) (?:your|the) "
+                r"(?:profile|account)\b|\bwho (?:am i|i am|i'm|you are|are you|is asking|'s asking)\b|\bidentif|"
+                r"\byour id\b|\b(?:customer|user) (?:profile|account)\b|\bwhich profile\b|\bwho i(?:'m| am|"
+                r" have)\b|\b(?:speaking|talking) (?:with|to)\b|"
+                r"\blog-?in (?:id|"
+                r"name)\b|\bwho(?:se)? (?:the |this )?(?:account|profile)\b|"
+                r"\b(?:account|profile) holder\b|"
+                r"\byourself\b|"
+                r"\byour (?:full )?names?\b|\be-?mail\b|\bcustomer\b.{0,20}\b(?:registered|known)\b|\bverify you\b|"
+                r"\b(?:customer|user) ids?\b|^ids?\?|\b(?:last|first|full) name\b|\bthe id\b.{0,30}\bregistered\b"
+            ),
+            "reason": re.compile(
+                r"\b(?:reasons?|cause|why|what (?:has |have )?(?:made|caused)|what makes|what happened|"
+                r"what(?:'s)? changed|"
+                r"what has changed|purpose|behind|motiv\w+|"
+                r"what led|prompt(?:s|ed|ing)|what brings)\b|"
+                r"\bhow come\b|\b(?:is|was) it (?:\w+ ){0,3}(?:health|illness|weather)\b|\b(?:health|illness|"
+                r"weather)\b.*\?"
+            ),
+            "reservation": re.compile(
+                r"\b(?:reservations?|bookings?|trips?|confirmation|record locator)(?:'s)? ?(?:ids?|numbers?|codes?|#|"
+                r"references?|locator)\b|"
+                r"\bwhich (?:of your |one of your |of the )?(?:reservations?|bookings?|trips?|"
+                r"flights?)\b(?! number)|\b(?:which|"
+                r"what) (?:booking|trip) "
+                r"(?:is|do|would|should)\b|\b(?:number|code|id|reference)s? of (?:the|your|this|that) (?:\w+ )?"
+                r"(?:reservation|booking|trip)\b|\bthe (?:reservation|booking|trip) (?:that )?you(?:'d|"
+                r" would) like\b|"
+                r"\bsix[- ](?:character|digit|letter)|\bconfirmation (?:code|number|mail)\b|"
+                r"\b(?:reservation|booking|trip)\b.{0,40}\b(?:talking about|mean|meant|this about|concern)"
+            ),
+            "personal": re.compile(
+                r"\b(?:zip|postal code|phone number|reach you|date of birth|birthday|passport|address)\b"
+            ),
+            "payment": re.compile(
+                r"\b(?:payments?|pays?|paying|charge[ds]?|cards?|methods?|bill(?:ed)?|certificate|refund(?:ed)? (?:to|"
+                r"go)|money|"
+                r"settle[ds]?)\b|\bwhere (?:do|should|would).{0,30}\b(?:refund|difference)|\bwhich account do\b"
+            ),
         }
     )
     guarded: ClassVar[Mapping[str, str]] = frozen({"reservations": "reservation", "users": "profile"})
@@ -51,14 +121,45 @@ class AirlineDesk(Desk[Request], AirlineTools):
             case "user_id":
                 return f"My customer id is {self.customer}."
             case "reservation":
-                return f"It is {', '.join(r.record for r in self.requests)}."
+                named = [key for key in self.reservations if key in self.opening()]
+                return f"It is {' and '.join(named)}." if named else ""
             case "reason":
                 reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
                 return " ".join(reasons)
             case "payment":
-                named = [r.named for r in self.requests if isinstance(r, Paid) and r.named]
-                return f"Please use {named[0]}." if named else "Use what I paid with."
+                return pays([(r.record, r.named) for r in self.requests if isinstance(r, Paid)])
         return ""
+
+    def beyond(self, kind: str, asked: str) -> str:
+        """Tell the cabin of an upgrade, and that its flights stay; otherwise answer as any user does."""
+        upgrade = next((r for r in self.requests if isinstance(r, Upgrade)), None)
+        if upgrade is not None and kind in ("fact", "preference", "wish") and _cabin.search(asked.lower()):
+            return f"I want {upgrade.cabin}."
+        if kind in ("polar", "either", "both", "meaning", "wish") and _party.search(asked.lower()):
+            return self.varied(BEYOND["party"])
+        if upgrade is not None and kind in ("fact", "preference", "either", "wish") and _date.search(asked.lower()):
+            return "On the same flights as booked."
+        return super().beyond(kind, asked)
+
+    def _informs(self, text: str, heard: Sequence[Act], proposed: bool) -> str:
+        said = super()._informs(text, heard, proposed)
+        asked = " ".join(act.text.lower() for act in heard if act.kind in ("request", "choice"))
+        again = said in REASONS.values() and said in self.opening() and _details.search(asked)
+        return f"{said} I would rather not say more about it." if again else said
+
+    def recalls(self, text: str, asked: str, kind: str, choice: bool) -> str:
+        """Tell that an upgrade keeps its flights; otherwise recall what any user does."""
+        if choice and _party.search(asked.lower()) and not _others.search(asked.lower()):
+            return self.varied(BEYOND["party"])
+        way = choice and _ways.search(text.lower()) and not _flight.search(self.opening())
+        if way and _entire.search(self.opening()):
+            return self.varied(BEYOND["entire"])
+        upgrades = [r for r in self.requests if isinstance(r, Upgrade)]
+        cabin = _cabin.search(asked.lower()) and not _others.search(asked.lower())
+        if cabin and len(upgrades) == 1 and kind in ("fact", "preference", "wish", "either"):
+            return f"I want {upgrades[0].cabin}."
+        kept = _flights.search(asked.lower()) and bool(upgrades)
+        return "On the same flights as booked." if kept else super().recalls(text, asked, kind, choice)
 
     def book(
         self, rng: Random, cabin: str, *, code: str = "", number: str = "", created: str = "", insured: bool = False,
@@ -81,11 +182,33 @@ class AirlineDesk(Desk[Request], AirlineTools):
         )  # fmt: skip
         return code
 
+    def _agreed(self, start: Self, before: Sequence[Event], write: Call | Say) -> bool:
+        if not super()._agreed(start, before, write):
+            return False
+        booked = start.reservations.get(str(write.arguments.get("reservation_id"))) if isinstance(write, Call) else None
+        kept = {leg["flight_number"] for leg in booked["flights"]} if booked else set()
+        methods = start.users[start.customer]["payment_methods"]
+        return isinstance(write, Say) or not (
+            names_other_flights(write, kept, before) or names_other_method(write, methods, before)
+        )
+
     def broken(self, write: Call) -> list[str]:
         """The rules that a write would break; a cancellation has its customer's reason."""
         booking = write.arguments.get("reservation_id")
         reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.reservation == booking)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "change of plans"))
+
+    def refused(self, record: str, said: list[str], grounds: bool = False) -> bool:
+        """Return whether the agent refused to change this record, and promised nothing instead; see `concedes`."""
+        alone = {r.record for r in self.requests} <= {record}
+        served = any(r.verdict(self).allowed for r in self.requests if r.record == record)
+        if concedes(record, said, {*self.reservations, record}, alone=alone, refundable=served):
+            return False
+        return super().refused(record, said, grounds)
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        yield from super().verify(start, said)
+        yield Check.guard("nothing was given away", not gives_away(said))
 
     def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
         if "reason" in self.withheld and PRECONDITION in skills:

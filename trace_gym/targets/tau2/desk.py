@@ -6,14 +6,21 @@ Each request carries its own rules, write and checks, so that a desk is its tool
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from trace_gym.start_checks import once
 from trace_gym.targets.constants import frozen
-from trace_gym.targets.scripted_user import ScriptedUser, refuses
+from trace_gym.targets.dialogue import acts, refused
+from trace_gym.targets.dialogue.rules import WHOLE
+from trace_gym.targets.scripted_user import ACCEPTS, ScriptedUser
+from trace_gym.targets.tau2.consent import proposed, since_refused
 from trace_gym.targets.tau2.generic import Data, GenericTools
-from trace_gym.world import Call, Check, Say, call_tool
+from trace_gym.targets.tau2.profile import facts_asked, stated
+from trace_gym.targets.tau2.reports import misreports
+from trace_gym.types import Event
+from trace_gym.world import Call, Check, Say, call_tool, states_done
 
 PRECONDITION = "precondition_verification"
 MULTI_STEP = "multi_step_completion"
@@ -32,8 +39,22 @@ class Verdict(NamedTuple):
     """Not allowed to the agent, but a human colleague can help."""
 
 
+REASONLESS = ("I have no particular reason.", "There is no particular reason for it.")
+"""What a customer says whose request needs no reason."""
 ALLOWED = Verdict(True, "allowed")
 
+_own_fact = re.compile(
+    r"\byour (?:own )?(?:e-?mail|(?:full |last |first )?name|date of birth|birth ?date|"
+    r"zip)\b(?! on)"
+)
+"""Asks for the customer's own data, whatever else the message is about."""
+_one = re.compile(
+    r"\b(?:first|second|next|it|(?:that|this|other) one|(?:the|your) (?:\w+ )?(?:cancellation|reservation|trip|booking|"
+    r"order|upgrade|change|return))\b"
+)
+"""What a report about a single record contains."""
+_code = re.compile(r"#W\d{7}\b|\b(?!HAT\d)(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b")
+"""The id of an order or a reservation."""
 D = TypeVar("D", bound="Desk[Any]")
 R = TypeVar("R", bound="Request[Any]")
 
@@ -43,6 +64,8 @@ class Request(Generic[D]):
     """One thing the customer wants done to one record."""
 
     kind: ClassVar[str]
+    done: ClassVar[str] = ""
+    """Past participles that state that the request was carried out, separated by ``|``."""
 
     @property
     def record(self) -> str:
@@ -71,6 +94,10 @@ class Request(Generic[D]):
     def refusal(self, desk: D) -> str:
         return f"I cannot {self.kind} {self.record}: {self.verdict(desk).why}."
 
+    def claimed_done(self, start: D, said: list[str]) -> bool:
+        """Return whether messages claim that this request was carried out; false in a refusal."""
+        return bool(self.done) and states_done(self.done, said, self.record, [r.record for r in start.requests])
+
     def refusal_checks(self, start: D, said: list[str]) -> Iterator[Check]:
         """What the customer must have been told when the rules forbid the request."""
         raise NotImplementedError
@@ -86,17 +113,78 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
     capability: ClassVar[str] = ""
     guarded: ClassVar[Mapping[str, str]] = frozen({})
     """Table of records -> what one of them is called, for the guards."""
+    identity: ClassVar[frozenset[str]] = frozenset(
+        {"user_id", "identity", "personal", "reason", "reservation", "order"}
+    )
+    """Topics beside which the customer tells facts of the own profile."""
+    identified_by: ClassVar[frozenset[str]] = frozenset()
+    """Tools of which one must have found the customer before the first change; empty if the policy requires none."""
 
     requests: list[R] = field(default_factory=list)
     customer: str = ""
     withheld: tuple[str, ...] = ()
     """Facts that the opening leaves out (``reason``) and the customer tells when asked."""
 
-    def refused(self, record: str, said: list[str]) -> bool:
-        """Whether a sentence refused to change this record; with one request alone it need not be named."""
-        sentences = (s for text in said for s in re.split(r"(?<=[.!?])\s", text))
-        alone = len(self.requests) == 1
-        return any(refuses(s) and (alone or record.lstrip("#") in s) for s in sentences)
+    settled_records: list[str] = field(default_factory=list)
+    """Records of which the agent has said that the request was carried out or refused."""
+    unnamed: int = 0
+    """Reports about one record that did not name it."""
+
+    def unfinished(self, text: str, refusal: bool = False) -> bool:
+        """Return whether a report or refusal names some of the customer's records, and others were not named yet.
+
+        It depends on what the agent said, not on what was done, so that it does not show what the agent forgot.
+        """
+        records = {r.record: r.record.lstrip("#").lower() for r in self.requests}
+        told = " ".join(act.text.lower() for act in acts(text) if act.kind not in ("hold", "closing", "offer"))
+        named = [record for record, name in records.items() if name in told]
+        self.settled_records += [record for record in named if record not in self.settled_records]
+        if not named and refusal:  # of a part that a pronoun or a description names
+            return len(records) > 1 and self.last_answer not in ACCEPTS
+        if WHOLE.search(f" {told}"):
+            return False
+        if not named:  # `Your reservation has been cancelled.` is about one of several
+            self.unnamed += _one.search(told) is not None
+            return self.unnamed > 0 and len(self.settled_records) + self.unnamed < len(records)
+        return not records.keys() <= set(self.settled_records)
+
+    def agrees(self, text: str) -> str:
+        """Agree, unless a proposal is about records that the customer did not name, and about none that was named."""
+        return self._not_mine(text) or super().agrees(text)
+
+    def checked(self, text: str) -> str:
+        """Confirm a fact, unless it is about a record that the customer did not name."""
+        return self._not_mine(text) or super().checked(text)
+
+    def _not_mine(self, text: str) -> str:
+        """Return what the customer says to a message about records of which none was named; empty to any other."""
+        opening = self.opening()
+        mine = [str(key) for table in self.guarded for key in vars(self)[table] if str(key) in opening]
+        mine = [key for key in mine if key != self.customer]
+        if mine and _code.search(text) and not any(key.lstrip("#") in text for key in mine):
+            return f"That is not what I asked for. {self.restated()}"
+        return ""
+
+    def personal(self, asked: str, topics: Sequence[str]) -> Sequence[str]:
+        """Return what the customer's profile says about the customer, as far as a question asks for it."""
+        if {*topics} - {*self.identity}:
+            asked = " ".join(_own_fact.findall(asked))
+        return [line for fact in facts_asked(asked) for line in self.own(fact)]
+
+    def own(self, fact: str) -> Sequence[str]:
+        """Return what the customer says about one fact of the own profile."""
+        line = stated(fact, vars(self).get("users", {}).get(self.customer, {}))
+        return [line] if line else []
+
+    def does_not_know(self, topics: list[str]) -> str:
+        return self.varied(REASONLESS) if topics[0] == "reason" else super().does_not_know(topics)
+
+    def refused(self, record: str, said: list[str], grounds: bool = False) -> bool:
+        """Return whether the agent refused to change this record; with one request alone it need not be named.
+
+        If the agent stated the `grounds`, the facts that forbid the change, it may refuse in any words.
+        """
+        return refused(record, said, [r.record for r in self.requests], grounds)
 
     def violations(self, call: Call) -> list[str]:
         """The rules that a call would break in the present state."""
@@ -109,7 +197,10 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         raise NotImplementedError
 
     def served(self) -> Self:
-        """The state after every request that the rules allow was carried out, and nothing else."""
+        """The state after every request that the rules allow was carried out, and nothing else. Do not change it."""
+        return once(self, "served", self._carried_out)
+
+    def _carried_out(self) -> Self:
         want = self.copy()
         for request in self.requests:
             if request.verdict(self).allowed:
@@ -119,19 +210,42 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         want = start.served()
-        for request in self.requests:
-            verdict = request.verdict(start)
+        verdicts = [request.verdict(start) for request in self.requests]
+        for request, verdict in zip(self.requests, verdicts, strict=True):
             if verdict.allowed:
                 yield from request.checks(self, start, want, said)
             elif verdict.transfer:
                 yield Check.goal("the customer was handed over to a human colleague", self.transferred)
             else:
                 yield from request.refusal_checks(start, said)
-        if not any(r.verdict(start).transfer for r in self.requests):
+        if not any(verdict.transfer for verdict in verdicts):
             yield Check.guard("the customer was not handed over", not self.transferred)
         for table, noun in self.guarded.items():
             kept = _within(*(vars(state)[table] for state in (self, start, want)))
             yield Check.guard(f"no {noun} changed in a way that was not asked for", kept)
+
+    def conduct(self, start: Self, events: Sequence[Event]) -> Iterator[Check]:
+        writes = [n for n, event in enumerate(events) if self._changes(event)]
+        agreed = all(self._agreed(start, events[:n], events[n].step) for n in writes)
+        yield Check.conduct("the customer agreed before each change", agreed)
+        if all(r.verdict(start).allowed for r in start.requests) and misreports([*map(self._changes, events)], events):
+            yield Check.conduct("no change was denied, and nothing was given away", False)
+        if self.identified_by:
+            before = events[: writes[0]] if writes else ()
+            tools = self.identified_by
+            known = any(isinstance(s := e.step, Call) and s.tool in tools and not e.refused for e in before)
+            yield Check.conduct("the customer was looked up before the first change", known or not writes)
+
+    def _changes(self, event: Event) -> bool:
+        """Whether an event is a write that was carried out."""
+        return isinstance(s := event.step, Call) and not event.refused and self.interface().kinds.get(s.tool) == "write"
+
+    def _agreed(self, start: Self, before: Sequence[Event], write: Call | Say) -> bool:
+        """Whether the customer agreed to a proposal that says what a write does; see `proposed`."""
+        assert isinstance(write, Call)
+        records = {str(key) for table in self.guarded for key in vars(start)[table]} - {self.customer}
+        concerned = records & {str(value) for value in write.arguments.values()}
+        return proposed(write, since_refused(write, before, concerned), concerned, records, len(self.requests) <= 1)
 
     def untouched(self, start: Self, *but: str) -> Iterator[Check]:
         """Guards for problems that are not made of requests: no record changed, came or went but those named here."""
@@ -203,5 +317,6 @@ def _within(now: dict[str, Data], start: dict[str, Data], want: dict[str, Data])
     return all(
         value in (start.get(key, {}).get(name), want[key].get(name))
         for key, record in now.items()
+        if record != want[key]  # compared as a whole first, which is fast
         for name, value in record.items()
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 COVERED = ("health", "weather")
 """Reasons that the travel insurance covers."""
+_NOW = datetime.fromisoformat(NOW)
 BAG_PRICE = 50
 INSURANCE_PRICE = 30
 
@@ -32,7 +33,7 @@ def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
         return Verdict(False, "it is cancelled already")
     if flown(desk, booking):
         return Verdict(False, "a flight has been flown", transfer=True)
-    if datetime.fromisoformat(NOW) - datetime.fromisoformat(booking["created_at"]) < timedelta(hours=24):
+    if _NOW - datetime.fromisoformat(booking["created_at"]) < timedelta(hours=24):
         return Verdict(True, "booked less than 24 hours ago")
     if any(desk.status(f["flight_number"], f["date"]) == "cancelled" for f in booking["flights"]):
         return Verdict(True, "the airline cancelled a flight")

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from trace_gym.targets.tau2 import desk as base
 from trace_gym.targets.tau2 import policy
+from trace_gym.targets.tau2.claims import booking_told as booking_told  # environments import these from here
+from trace_gym.targets.tau2.claims import misinformed as misinformed
 from trace_gym.targets.tau2.desk import PRECISION, PRECONDITION, STRUCTURED, Verdict
+from trace_gym.targets.tau2.differences import neutral as neutral
+from trace_gym.targets.tau2.methods import by_id as by_id
+from trace_gym.targets.tau2.prices import wrong_fares as wrong_fares
 from trace_gym.targets.tau2.records import FARES, Data, day
+from trace_gym.targets.tau2.refunds import exchanged
 from trace_gym.world import Call, Check, asserted
 
 if TYPE_CHECKING:
@@ -34,9 +40,12 @@ class Request(base.Request["AirlineDesk"]):
 
     def refusal_checks(self, start: AirlineDesk, said: list[str]) -> Iterator[Check]:
         booking = start.reservations[self.reservation]
-        refused = start.refused(self.reservation, said)
+        others = {b["created_at"][:10] for b in start.reservations.values()}  # may be told of the other reservations
+        booked = booking_told(booking["created_at"][:10], set(BOOKING_DAYS) - others, said)
+        refused = start.refused(self.reservation, said, booked) and not self.claimed_done(start, said)
         yield Check.goal(f"the customer was told that {self.reservation} cannot be served", refused)
-        told = refused and asserted(booking["created_at"][:10], BOOKING_DAYS, said)
+        cabins = {booking["cabin"], *(r.cabin for r in start.requests if isinstance(r, Upgrade))}
+        told = refused and booked and not misinformed(booking, cabins, start.reservations, said)
         yield Check.goal(f"the customer was told on which day {self.reservation} was booked", told)
 
 
@@ -45,6 +54,7 @@ class Cancel(Request):
     """Cancel the whole reservation, for a reason."""
 
     kind: ClassVar[str] = "cancel"
+    done: ClassVar[str] = "cancelled|refunded"
     reason: str = "change of plans"
 
     def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
@@ -65,9 +75,15 @@ class Cancel(Request):
     def checks(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> Iterator[Check]:
         cancelled = desk.reservations[self.reservation]["status"] == "cancelled"
         yield Check.goal(f"{self.reservation} is cancelled", cancelled)
-        # Several refunds may be told side by side; any other price is a competing claim.
-        told = asserted(policy.refund(start.reservations[self.reservation]), OTHER_PRICES - start.amounts(), said)
-        yield Check.goal(f"the customer was told what comes back for {self.reservation}", cancelled and told)
+        # Refunds of several reservations may be told in one message; any other refund is a competing claim.
+        back = policy.refund(start.reservations[self.reservation])
+        told = cancelled and asserted(back, OTHER_PRICES - start.amounts(), said, "refund")
+        booked = {r.record: start.reservations[r.record] for r in start.requests if isinstance(r, Cancel)}
+        backs = {code: policy.refund(booking) for code, booking in booked.items()}
+        own = {leg["price"] for leg in start.reservations[self.reservation]["flights"]}
+        told = told and not exchanged(self.reservation, backs, own, start.reservations, said)
+        told = told and not wrong_fares(start, want, said)
+        yield Check.goal(f"the customer was told what comes back for {self.reservation}", told)
 
 
 @dataclass
@@ -92,6 +108,10 @@ class Paid(Request):
     def charged(self, desk: AirlineDesk, want: AirlineDesk) -> bool:
         return self._payments(desk) == self._payments(want)
 
+    def settled(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> bool:
+        """Return whether the amount is on the right method, and no wrong amount was told."""
+        return self.charged(desk, want) and not wrong_fares(start, want, said)
+
     def _payments(self, desk: AirlineDesk) -> list[Data]:
         payments: list[Data] = desk.reservations[self.reservation]["payment_history"]
         return payments
@@ -102,6 +122,7 @@ class Upgrade(Paid):
     """Fly the same flights in another cabin."""
 
     kind: ClassVar[str] = "upgrade"
+    done: ClassVar[str] = "upgraded"
     cabin: str = "business"
 
     def verdict(self, desk: AirlineDesk) -> Verdict:
@@ -120,9 +141,8 @@ class Upgrade(Paid):
         booking, wanted = desk.reservations[self.reservation], want.reservations[self.reservation]
         moved = booking["cabin"] == self.cabin and booking["flights"] == wanted["flights"]
         yield Check.goal(f"{self.reservation} flies in {self.cabin}", moved)
-        yield Check.goal(
-            f"the difference for {self.reservation} is on {self.method}", moved and self.charged(desk, want)
-        )
+        settled = moved and self.settled(desk, start, want, said)
+        yield Check.goal(f"the difference for {self.reservation} is on {self.method}, and not misstated", settled)
 
 
 @dataclass
@@ -130,6 +150,7 @@ class Bags(Paid):
     """Check in more bags."""
 
     kind: ClassVar[str] = "add bags to"
+    done: ClassVar[str] = "added"
     extra: int = 1
 
     def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
@@ -162,7 +183,8 @@ class Bags(Paid):
         yield Check.goal(f"{self.reservation} has {wanted['total_baggages']} bags", total)
         yield Check.goal(f"{wanted['nonfree_baggages']} bags of {self.reservation} are paid for", paid)
         if wanted["payment_history"] != start.reservations[self.reservation]["payment_history"]:
-            yield Check.goal(f"the bags of {self.reservation} are on {self.method}", total and self.charged(desk, want))
+            settled = total and self.settled(desk, start, want, said)
+            yield Check.goal(f"the bags of {self.reservation} are on {self.method}, at no other price", settled)
 
 
 @dataclass
@@ -170,6 +192,7 @@ class Swap(Paid):
     """Move to the best flight of the same route on a day: the cheapest that meets the customer's conditions."""
 
     kind: ClassVar[str] = "move"
+    done: ClassVar[str] = "moved|rebooked"
     date: str = ""
     after: int = 0
     """Earliest hour of departure that suits the customer."""
@@ -214,7 +237,8 @@ class Swap(Paid):
         yield Check.goal(f"{self.reservation} flies on {self.date}", moved)
         best = moved and booking["flights"] == wanted["flights"]
         yield Check.goal(f"{self.reservation} flies with the cheapest fitting flight", best)
-        yield Check.goal(f"the difference for {self.reservation} is settled", best and self.charged(desk, want))
+        settled = best and self.settled(desk, start, want, said)
+        yield Check.goal(f"the difference for {self.reservation} is settled, and not misstated", settled)
 
 
 def _legs(booking: Data) -> list[Data]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from trace_gym.targets.constants import filled, frozen
 from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2 import retail_records as records
+from trace_gym.targets.tau2.concessions import concedes, gives_away
+from trace_gym.targets.tau2.consent import names_other_method
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
 from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.profile import facts_asked, pays
+from trace_gym.targets.tau2.refunds import invented
 from trace_gym.targets.tau2.retail_items import Return, Swap
 from trace_gym.targets.tau2.retail_requests import Cancel, Paid, Readdress, Repay, Request, in_words
 from trace_gym.targets.tau2.retail_tools import RetailTools
-from trace_gym.world import Call, Random, Say
+from trace_gym.world import Call, Check, Event, Random, Say
 
 __all__ = [
     "SKILLS",
@@ -61,14 +65,39 @@ class RetailDesk(Desk[Request], RetailTools):
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
         {
-            "reason": re.compile(r"\b(reason|why)\b"),
-            "order": re.compile(r"\border (id|number|code)\b|\bwhich (reservation, )?order"),
-            "payment": re.compile(r"\b(payment|pay|charge|card|method|refund)\b"),
-            "identity": re.compile(r"\b(e-?mail|name|zip|identity|who you are|(user|customer) id)\b"),
-            "address": re.compile(r"\b(address|street)\b"),
+            "reason": re.compile(
+                r"\b(?:reasons?|cause|why|what made|what makes|what happened|what(?:'s| has)? changed|behind|motiv\w+|"
+                r"what led|prompt(?:s|ed|ing)|what brings)\b|"
+                r"\bhow come\b|"
+                r"\b(?:no longer need|by mistake|a mistake|don't you need|still need)"
+            ),
+            "order": re.compile(
+                r"\border(?:'s)? ?(?:ids?|numbers?|codes?|#|references?|no)(?!\w)|\bwhich (?:of your |one of your |"
+                r"of the )?"
+                r"(?:reservation, )?(?:orders?|purchases?)\b|\b(?:order|purchase)\b.{0,40}\b(?:talking about|mean|"
+                r"meant|this about|concern)|"
+                r"\bnumber of (?:your|the|that) order\b|\bin which order\b|\bwhich order\b|\border this is about\b"
+            ),
+            "payment": re.compile(
+                r"\b(?:payments?|pays?|paying|charge[ds]?|cards?|methods?|paypal|refund(?:s|ed)?|money|bill(?:ed)?|"
+                r"settle[ds]?)\b"
+            ),
+            "identity": re.compile(
+                r"\b(?:e-?mail|names?|(?:account|profile) holder|whose account|who i have|(?:speaking|"
+                r"talking) (?:with|to)|who the account|zip|postal code|"
+                r"identi\w+|who (?:you are|am i|"
+                r"i am|i'm|are you)|verify you|"
+                r"yourself|"
+                r"(?:user|customer|account|profile) (?:id|number))\b"
+            ),
+            "address": re.compile(
+                r"(?<!email )(?<!e-mail )(?<!mail )\b(?:address(?! (?:we|you|that is|on file|on the|of your|did)\b)|"
+                r"street|ship(?:ped)? to)\b"
+            ),
         }
     )
     guarded: ClassVar[Mapping[str, str]] = frozen({"orders": "order", "users": "profile"})
+    identified_by: ClassVar[frozenset[str]] = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
 
     known_by: str = "email"
     """``email`` or ``name``: what the customer can be looked up by."""
@@ -114,18 +143,38 @@ class RetailDesk(Desk[Request], RetailTools):
             return f"My email is {me['email']}."
         return f"I am {me['name']['first_name']} {me['name']['last_name']}, zip code {me['address']['zip']}."
 
+    def personal(self, asked: str, topics: Sequence[str]) -> Sequence[str]:
+        facts = {*facts_asked(asked)}
+        if "email" in facts and facts & {"name", "zip"}:  # either will do
+            return [self.who()]
+        readdressed = any(isinstance(r, Readdress) for r in self.requests)
+        return super().personal(asked, topics if readdressed else [t for t in topics if t != "address"])
+
+    def own(self, fact: str) -> Sequence[str]:
+        """Return what the customer says of the profile; without an email at hand, the name and the zip code."""
+        if fact == "email" and self.known_by != "email":
+            return "I do not have the email at hand.", self.who()
+        return (
+            [self.who()]
+            if fact == "email" or (fact in ("name", "zip") and self.known_by == "name")
+            else super().own(fact)
+        )
+
+    def does_not_know(self, topics: list[str]) -> str:
+        return "To the address on file, please." if topics == ["address"] else super().does_not_know(topics)
+
     def tells(self, topic: str) -> str:
         match topic:
             case "identity":
                 return self.who()
             case "order":
-                return f"It is {', '.join(r.record for r in self.requests)}."
+                named = [key for key in self.orders if key in self.opening()]
+                return f"It is {' and '.join(named)}." if named else ""
             case "reason":
                 reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
                 return " ".join(reasons)
             case "payment":
-                named = [r.named for r in self.requests if isinstance(r, Paid) and r.named]
-                return f"Please use {named[0]}." if named else "Use what I paid with."
+                return pays([(r.record, r.named) for r in self.requests if isinstance(r, Paid)])
             case "address":
                 wanted = [in_words(r.address) for r in self.requests if isinstance(r, Readdress)]
                 return f"The new address is {wanted[0]}." if wanted else ""
@@ -136,6 +185,30 @@ class RetailDesk(Desk[Request], RetailTools):
         order = write.arguments.get("order_id")
         reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.order == order)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "no longer needed"))
+
+    def _agreed(self, start: Self, before: Sequence[Event], write: Call | Say) -> bool:
+        methods = start.users[start.customer]["payment_methods"]
+        agreed = super()._agreed(start, before, write)
+        return agreed and (isinstance(write, Say) or not names_other_method(write, methods, before))
+
+    def refused(self, record: str, said: list[str], grounds: bool = False) -> bool:
+        """Return whether the agent refused to change this record, and promised nothing instead; see `concedes`.
+
+        What is delivered can be returned for a refund, so that only gifts and exceptions count.
+        """
+        alone = {r.record for r in self.requests} <= {record}
+        if concedes(record, said, {*self.orders, record}, alone=alone, refundable=True):
+            return False
+        return super().refused(record, said, grounds)
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        yield from super().verify(start, said)
+        none = [r.order for r in start.requests if isinstance(r, Readdress) or not r.verdict(start).allowed]
+        paid_back = any(invented(order, start.orders, said) for order in none)
+        yield Check.guard("nothing was given away", not gives_away(said))
+        yield Check.guard(
+            "the customer was told of no refund for an order that is refused or sent elsewhere", not paid_back
+        )
 
     def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
         me = self.users[self.customer]

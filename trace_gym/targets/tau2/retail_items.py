@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2.desk import MULTI_STEP, PRECISION, STRUCTURED, Verdict
 from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.prices import wrong_prices
 from trace_gym.targets.tau2.retail_requests import Paid, amount_told
 from trace_gym.world import Call, Check
 
@@ -56,9 +57,12 @@ class Return(Paid):
         yield Check.goal(f"{len(self.items)} items of {self.order} go back, as meant", right)
         refund = asked and order["return_payment_method_id"] == wanted["return_payment_method_id"]
         yield Check.goal(f"the refund for {self.order} goes to {self.method}", refund)
-        back = sum(price(start.orders[self.order], i) for i in self.items)
-        told = right and amount_told(start, back, said)
+        told = right and amount_told(start, self.refund(start), said, "refund") and self.assigned(start, said)
+        told = told and not wrong_prices(start, want, said)
         yield Check.goal(f"the customer was told what comes back for items of {self.order}", told)
+
+    def refund(self, start: RetailDesk) -> float:
+        return sum(price(start.orders[self.order], i) for i in self.items)
 
 
 @dataclass
@@ -118,8 +122,8 @@ class Swap(Paid):
         right = done and all(order[f] == wanted[f] for f in ("items", "exchange_items", "exchange_new_items"))
         yield Check.goal(f"they are replaced by the cheapest that fit, in {self.order}", right)
         payments = ("payment_history", "exchange_payment_method_id")
-        settled = right and all(order[f] == wanted[f] for f in payments)
-        yield Check.goal(f"the difference for {self.order} is on {self.method}", settled)
+        settled = right and all(order[f] == wanted[f] for f in payments) and not wrong_prices(start, want, said)
+        yield Check.goal(f"the difference for {self.order} is on {self.method}, and not misstated", settled)
 
 
 def held(order: Data, item_id: str) -> Data:

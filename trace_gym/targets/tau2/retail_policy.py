@@ -31,6 +31,14 @@ def paid(order: Data) -> float:
     return float(sum(signs[p["transaction_type"]] * p["amount"] for p in order["payment_history"]))
 
 
+def private(order: Data, owner: Data) -> list[str]:
+    """Return the facts about an order and its owner that no other customer may be told."""
+    names = [owner["name"]["first_name"], owner["name"]["last_name"]]
+    places = [place[key] for place in (owner["address"], order["address"]) for key in ("address1", "city", "zip")]
+    items = [item[key] for item in order["items"] for key in ("name", "item_id")]
+    return [owner["user_id"], owner["email"], *names, *places, *items, *owner["payment_methods"]]
+
+
 def original(order: Data) -> str:
     """Id of the method that paid for the order."""
     return str(order["payment_history"][0]["payment_method_id"])

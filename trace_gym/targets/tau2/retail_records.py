@@ -40,6 +40,11 @@ TRACKING_IDS = tuple(str(n) for n in sorted(_pools.sample(range(10**11, 10**12),
 LAST_FOURS = tuple(str(n) for n in sorted(_pools.sample(range(1000, 10_000), k=24)))
 PRICES = tuple(15.25 + 4.5 * n for n in range(72))
 """Prices are drawn from this grid, quarters of a dollar, so that sums are exact; none is a number of whole dollars."""
+STATUSES = (
+    "pending", "processed", "delivered", "cancelled", "pending (item modified)", "exchange requested",
+    "return requested",
+)  # fmt: skip
+"""Every status that an order can have."""
 BALANCE = 900.0
 """Dollars on a gift card, unless a scenario says otherwise."""
 

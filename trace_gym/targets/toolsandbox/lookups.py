@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, Stuck
-from trace_gym.targets.toolsandbox.hearing import numbers, stated
+from trace_gym.targets.toolsandbox.hearing import stated
 from trace_gym.targets.toolsandbox.measures import distance
 from trace_gym.targets.toolsandbox.requests import Request
 from trace_gym.world import Check
@@ -37,6 +37,15 @@ def short(number: float) -> str:
 @dataclass
 class Lookup(Request):
     """A number that the user wants to know."""
+
+    @property
+    def role(self) -> str:
+        """The role of the number among others that may be told with it; empty where it has none."""
+        return ""
+
+    def named(self, said: str) -> bool:
+        """Return whether a message mentions what is looked up, or tells a number."""
+        return any(map(str.isdigit, said)) or super().named(said)
 
     @property
     def what(self) -> str:
@@ -80,7 +89,7 @@ class Lookup(Request):
         return f"I found {self.what}: {short(found)}."
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
-        told = stated(self.value(start), self.rivals(start), said)
+        told = stated(self.value(start), self.rivals(start), said, self.role)
         yield Check.goal(f"the user was told {self.what}", told)
 
 
@@ -139,6 +148,10 @@ class Weather(Lookup):
 
     days: int = 0
     kind: str = "max_temperature"
+
+    @property
+    def role(self) -> str:
+        return TEMPERATURES[self.kind].split()[1]
 
     @property
     def what(self) -> str:
@@ -200,6 +213,10 @@ class Position(Lookup):
     """Where the phone is; needs location service. The longitude is asked for, as it has the larger number."""
 
     @property
+    def role(self) -> str:
+        return "longitude"
+
+    @property
     def what(self) -> str:
         return "the longitude of this phone"
 
@@ -238,5 +255,5 @@ class Report(Request):
         sent = [m["content"] for m in now.sent(start) if m["recipient_phone_number"] == number]
         yield Check.goal(f"a message went to {self.name}", bool(sent))
         value, rivals = self.lookup.value(start), list(self.lookup.rivals(start))
-        right = any(numbers([text]) and stated(value, rivals, [text]) for text in sent)
+        right = any(stated(value, rivals, [text], self.lookup.role) for text in sent)
         yield Check.goal(f"the message to {self.name} holds {self.lookup.what}", right)

@@ -11,6 +11,7 @@ from trace_gym.targets.toolsandbox.hearing import refused
 from trace_gym.targets.toolsandbox.matching import tidy
 from trace_gym.targets.toolsandbox.records import Data
 from trace_gym.targets.toolsandbox.settings import LABELS, SWITCHES
+from trace_gym.targets.toolsandbox.substitutes import substitutes
 from trace_gym.world import Check
 
 if TYPE_CHECKING:
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 
 NOBODY = "+12025550199"
 """The number that an expert makes up who does not ask for one."""
+COMMON = frozenset(
+    {
+        "and", "are", "change", "due", "find", "for", "from", "get", "here", "how", "its", "look", "low", "many",
+        "mode", "move", "not", "number", "off", "out", "phone", "reminder", "see", "service", "switch", "text",
+        "that", "the", "what", "will", "with", "you",
+    }
+)  # fmt: skip
+"""Words of many requests."""
 FILLER = "Hello"
 """What such an expert writes who does not ask what to write."""
 
@@ -39,6 +48,21 @@ class Request:
         """What the user answers, by topic."""
         return {}
 
+    def named(self, said: str) -> bool:
+        """Return whether a normalized message mentions what this request is about; its numbers and long words tell."""
+        words = {w for w in tidy(self.wish).split() if len(w) > 2} - COMMON
+        return not words or any(w[:6] in said for w in words)
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """What the user repeats from the opening, by topic."""
+        name, content, when = (str(vars(self).get(key, "")) for key in ("name", "content", "when"))
+        return {
+            "time": f"I want it due {when}." if when else "Right away, please.",
+            "which": f"I mean {name}." if name else "",
+            "content": f'It is this: "{content}".' if content else "",
+        }
+
     def perform(self, expert: Expert) -> Plan:
         """The steps of an expert, which come to what the user is told."""
         raise NotImplementedError
@@ -49,7 +73,8 @@ class Request:
 
     def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
         """Goals of the request where it cannot be served."""
-        told = refused(why.names, said)
+        alone = len(now.requests) == 1  # otherwise deeds and values may be those of another request
+        told = refused(why.names, said) and not (alone and substitutes(said, [now.opening(), *why.names]))
         words = " or ".join(why.names)
         yield Check.goal(f"the user was told why the assistant cannot {self.wish}: {words}", told)
 
@@ -100,6 +125,9 @@ class Text(Request):
     def facts(self) -> dict[str, str]:
         number = f"The number is {self.number}." if self.number else "I do not have any number."
         return {"which": f"I mean {self.meant}.", "number": number, "content": f'Write: "{self.content}".'}
+
+    def named(self, said: str) -> bool:
+        return "message" in said or "text" in said or super().named(said)
 
     def perform(self, expert: Expert) -> Plan:
         found = yield from expert.do("search_contacts", name=self.name)

@@ -11,9 +11,9 @@ from trace_gym.targets.toolsandbox import calendar
 from trace_gym.targets.toolsandbox.expert import ASKING, DATES, Expert, Plan
 from trace_gym.targets.toolsandbox.hearing import stated
 from trace_gym.targets.toolsandbox.lookups import short
-from trace_gym.targets.toolsandbox.matching import tidy
 from trace_gym.targets.toolsandbox.records import DAY, HOUR, Data
 from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.toolsandbox.wording import ago, chore, lists_days
 from trace_gym.world import Check
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Remind(Request):
         return f"I set a reminder to {self.content}."
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
-        made = [r for r in now.new_reminders(start) if _chore(r["content"]) == self.content]
+        made = [r for r in now.new_reminders(start) if chore(r["content"]) == chore(self.content)]
         yield Check.goal(f"there is a new reminder to {self.content}", bool(made))
         yield from _due(f"the reminder to {self.content}", made, self.when.due(start.now))
 
@@ -143,6 +143,11 @@ class Postpone(Request):
     def wish(self) -> str:
         which = f"reminder to {self.content}" if self.content else "next upcoming reminder"
         return f"move my {which}, so that it is due {self.when}"
+
+    @property
+    def stated(self) -> dict[str, str]:
+        which = f'The one that says "{self.content}".' if self.content else "The next one that is due."
+        return {**super().stated, "reminder": which, "content": super().stated["content"] or which}
 
     def carries(self, start: Assistant) -> bool:
         """Whether the time has to be carried over, or the next reminder is not the first in the list."""
@@ -173,11 +178,6 @@ class Postpone(Request):
         if self.content:
             return next(r for r in start.reminders.values() if r["content"] == self.content)
         return min((r for r in start.reminders.values() if _due_at(r) >= start.now), key=_due_at)
-
-
-def _chore(content: str) -> str:
-    """What a reminder is about, without the words that may introduce it."""
-    return tidy(content).removeprefix("remind me ").removeprefix("reminder ").removeprefix("to ")
 
 
 def _due_at(reminder: Data) -> float:
@@ -226,4 +226,5 @@ class Countdown(Request):
         counts = [self.days(start, y) for y in (year, year + 1)]
         left = next(n for n in counts if n >= 0)
         told = stated(left, [abs(n) for n in counts if n != left], said)
+        told = told and not lists_days(said) and not ago(left, said)
         yield Check.goal(f"the user was told how many days it is until {self.holiday}", told)

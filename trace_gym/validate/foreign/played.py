@@ -28,7 +28,7 @@ class Conversation:
         self.asked, self.seed, self.actions = asked, seed, list[str]()
         self.paid, self.done, self.state_hash = 0.0, False, ""
         self.scenario = Scenario(env=asked.box.name, level=0, seed=seed)
-        self.interface, self.tools = None, list[Message]()
+        self.interface, self.tools, self.failure = None, list[Message](), None
         with asked.blame(seed):
             self.messages: list[Message] = [{"role": "user", "content": asked.box.begin(seed)}]
 

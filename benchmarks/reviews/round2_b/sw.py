@@ -1,0 +1,2 @@
+from retail2 import *
+sw()

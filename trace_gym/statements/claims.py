@@ -1,0 +1,165 @@
+"""Attitudes of a statement: claimed, hedged, denied, attributed to the customer, or about the past."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
+
+from trace_gym.statements.text import sentence_at
+from trace_gym.statements.values import Value, values_between
+
+Attitude = Literal["claimed", "hedged", "asked", "old", "denied"]
+
+_FILLER = (
+    r"(?:just|be|been|being|cancel|change|or|a|an|the|on|at|for|in|of|to|by|is|was|your|my|it|us|you|about|around|exactly|any|yet|"
+    r"actually|made|booked|"
+    r"created|charged?|charging|refund(?:ed|ing)?|costs?|costing|pay(?:ing)?|total|get|getting|receive|give|back|"
+    r"credit(?:ed)?|"
+    r"offer(?:s|ed)?|provide|issue|grant|have|has|owe|refunds|charges|fees|extra|amount|sum|fee|fare|price|"
+    r"depart(?:s|ing)?|leav(?:e|es|ing)|arriv(?:e|es|ing)|land(?:s|ing)?|\$|usd|-)"
+)
+_negated = re.compile(
+    rf"(?:\bnot\b(?! (?:only|just|more|less|later))|n't\b|\bcannot\b|\bnever\b|\bno longer\b|\bunable to\b|"
+    rf"\binstead of\b|\brather than\b|"
+    rf"\bas opposed to\b|\bneither\b|\bnor\b|\bno\b(?!\s*[-,:;.]| (?:more|less|later|earlier|fewer|longer|"
+    rf"problem)))(?:\s+{_FILLER})*\s*$"
+)
+_unrefunded = re.compile(
+    rf"(?:\bnot\b|n't\b|\bcannot\b|\bnever\b|\bunable to\b)(?:\s+(?:able|{_FILLER[3:]})*\s+"
+    r"(?:refund|return|reimburse|repay|give back|pay back)(?: you)?(?: the| your)?(?: full| whole)? ?\$?$"
+)
+"""Denies a refund of what was paid: `I won't be able to cancel it or refund the $206 you paid`."""
+_attributed = re.compile(
+    r"\bi (?:first |had |originally |initially |mistakenly )*(?:thought|assumed|expected|believed)\b[^,;:]{0,40}$|"
+    r"\b(?:you|he|she|they|customer)(?:'ve| have|'d| had| may have| might have)? (?:just |also |first |originally |"
+    r"initially )?"
+    r"(?:said|say|mention(?:ed)?|thought|think|expect(?:ed)?|claim(?:ed)?|told (?:me|us)|quot(?:ed|e)|"
+    r"want(?:ed)?(?! me\b| us\b)|"
+    r"believe[ds]?|asked (?:for|about)|"
+    r"remember(?:ed)?|recall(?:ed)?|suggest(?:ed)?|assumed?|were (?:told|quoted|expecting|hoping)|are expecting|"
+    r"wrote|named|guess(?:ed)?|"
+    r"estimated?|calculated|hoped)\b[^,;:]{0,40}$|\baccording to you\b[^;:]{0,30}$|"
+    r"\byour (?:claim|guess|estimate|figure|assumption|number|expectation)\b[^,;:]{0,30}$"
+)
+_attributed_behind = re.compile(
+    r"^[^,;:]{0,12}\b(?:as |like |that )?you (?:said|mentioned|claimed|thought|expected|quoted|had in mind|suggested)\b"
+)
+_hedged = re.compile(
+    r"\b(?:maybe|perhaps|possibly|might|may be|may have|could be|could have been|could (?=(?:\w+ ){0,2}(?:be|come))|"
+    r"probably|presumably|not sure|unsure|unclear|do(?:n't| not) know|"
+    r"can(?:'t|not) (?:tell|say)|whether|if (?:it|that|this|the \w+) (?:is|was|were|had been)|either|"
+    r"(?<!in )between|guess|"
+    r"somewhere|supposedly)\b[^;:]{0,50}$"
+)
+_hedged_behind = re.compile(
+    r"^\s*(?:dollars?\s*)?,?\s*\(?(?:or so|maybe|perhaps|possibly|probably|i guess|i suppose|or something|"
+    r"or thereabouts|\?\?)"
+)
+_MOVED = r"(?:refunded|charged|credited|billed|debited|deducted|returned|reimbursed)"
+_either_behind = re.compile(rf"^[^,;.]{{0,40}}\b{_MOVED} or (?:\w+ ){{0,2}}{_MOVED}\b")
+_denied_behind = re.compile(
+    rf"^(?:\s?(?:dollars|usd))?\s(?:(?:ha[sd]|have|was|is|are|were|would|could|does|did)(?:n't| not)|will not|"
+    rf"won't|can't|"
+    rf"cannot|can not)\b(?: \w+){{0,2}} {_MOVED}\b"
+)
+_or = re.compile(r"^[^;:.]{0,40}(?:\bor\b|(?<!\d)/(?!\d))[^;:.]{0,40}$")
+_comma = re.compile(r"\s*(?:dollars?)?\s*,\s*")
+_range = re.compile(r"^\s*(?:-|to)\s*(?:maybe |even )?[$-]?$")
+_old = re.compile(
+    r"\b(?:old|previous(?:ly)?|former(?:ly)?|original(?:ly)?(?! (?:form of )?(?:payment|method|card)\b)|earlier|"
+    r"used to|before it was)\b"
+    r"(?:\s+[\w']+){0,4}[\s:$(-]*$"
+)
+_old_behind = re.compile(
+    r"^[^,;:.]{0,14}\b(?:before(?! (?!and\b|but\b|now\b)\w)|"
+    r"previously|originally|earlier|until now|so far|formerly|in the past)\b(?! (?:the|"
+    r"this|that|we|i|you|your|it|a|paid|charged|billed|spent)\b)"
+)
+_was = re.compile(r"\b(?:was|were)\b(?:\s+[\w']+){0,3}[\s:$]*$")
+_now = re.compile(r"^[^;.]{0,25}\b(?:is now|now|has become|will now)\b")
+_changed_from = re.compile(
+    r"\b(?:mov|chang|shift|reschedul|switch|updat|increas|decreas|drop|went|go|ris|fell|cut|rais|lower|correct|"
+    r"modif)\w*\b.{0,50}\bfrom(?: \w+){0,2} [$-]?$"
+)
+_then_to = re.compile(r"^[^;.,]{0,14}\bto\b")
+_question = re.compile(
+    r"^[\s\"'-]*(?:(?:and|so|sorry|but|hello|hi|thanks|thank you)[, ]+)*"
+    r"(?:is|was|were|are|did|does|has|had|have you|do you (?:remember|think|recall|mean|know|have|see)|"
+    r"could it|would it|might)\b"
+    r"(?! (?:it|that|this) (?:okay|ok|fine|alright|all right|right|acceptable|correct|good))"
+)
+_WINDOW = 100
+
+
+@lru_cache(maxsize=4096)
+def attitude(text: str, value: Value) -> Attitude:
+    """Return how a normalized text states one of its numbers, dates or times."""
+    start, end = sentence_at(text, value.start)
+    left, right = text[max(start, value.start - _WINDOW) : value.start], text[value.end : min(end, value.end + _WINDOW)]
+    if text[start:end].rstrip().endswith("?") and _question.match(text, start):
+        return "asked"
+    if _unrefunded.search(left):
+        return "denied"
+    if _is_negated(left) and not re.match(r"[^,;]{0,8}\byou(?:'ve| have| had)? (?:\w+ )?paid\b", right):
+        return "denied"
+    if _attributed.search(left) or _attributed_behind.search(right) or _denied_behind.match(right):
+        return "denied"
+    if _is_old(value, left, right):
+        return "old"
+    if _hedged.search(left) or _hedged_behind.search(right) or _either_behind.match(right):
+        return "hedged"
+    if _is_option(text, value, start, end):
+        return "hedged"
+    return "claimed"
+
+
+def attitude_of_words(text: str, start: int, end: int) -> Attitude:
+    """Return how a normalized text states a name or another phrase at a place; an id is claimed unless it is denied."""
+    low, high = sentence_at(text, start)
+    left, right = text[max(low, start - _WINDOW) : start], text[end : min(high, end + _WINDOW)]
+    if _is_negated(left):
+        return "denied"
+    if any(c.isdigit() for c in text[start:end]):
+        return "claimed"
+    if _attributed.search(left) or _attributed_behind.search(right):
+        return "denied"
+    return "hedged" if _hedged.search(left) or _hedged_behind.search(right) else "claimed"
+
+
+def _is_negated(left: str) -> bool:
+    """Whether a negation stands in front of a value. Most texts have no word of one, which is tested first."""
+    maybe = "no" in left or "n't" in left or "never" in left or "neither" in left or "unable" in left
+    maybe = maybe or "instead" in left or "rather" in left or "opposed" in left
+    return maybe and _negated.search(left) is not None
+
+
+def _is_old(value: Value, left: str, right: str) -> bool:
+    """Whether a number or time is said to hold no longer; a past date remains a date."""
+    moved = "from" in left and bool(_changed_from.search(left) and _then_to.search(right))
+    if value.kind == "date":
+        return moved
+    if _old.search(left) or _old_behind.search(right):
+        return True
+    was = ("was" in left or "were" in left) and _was.search(left) is not None
+    return moved or (was and _now.search(right) is not None)
+
+
+def _is_range(one: Value, other: Value, gap: str) -> bool:
+    """Whether two numbers are the ends of a range, such as `50 - 60`; an id in front of an amount is none."""
+    return one.kind == "number" and float(one.value) < float(other.value) and _range.match(gap) is not None  # type: ignore[arg-type]
+
+
+def _is_option(text: str, value: Value, start: int, end: int) -> bool:
+    """Whether a value is one of several that an ``or`` or a range offers: ``50 or 60``, ``50, 60 or 70``."""
+    near = values_between(text, value.kind, max(start, value.start - _WINDOW), min(end, value.end + 2 * _WINDOW))
+    listed = False
+    for one, other in pairwise(near):
+        gap = text[one.end : other.start]
+        offered = one.value != other.value and (_or.match(gap) or _is_range(one, other, gap))
+        listed = listed or value == one
+        if offered and (listed or value == other):
+            return True
+        listed = listed and _comma.fullmatch(gap) is not None
+    return False

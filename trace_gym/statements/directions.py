@@ -1,0 +1,67 @@
+"""Directions of amounts that stand in other clauses: what was paid and goes back, and what was charged in the past."""
+
+from __future__ import annotations
+
+import re
+
+_NOTE = r"(?:\s?\([^()\n]{0,60}\)|\s+-\s[^\d\n;.-]{0,50}\s-\s?(?=\s))?"
+_PAID = (
+    r"(?:,?\s(?:that |which )?(?:(?:you|was|were|has|have|had|been|we|originally|initially|already|first) )*"
+    r"(?:paid|charged|spent|billed)\b)?"
+)
+_DETAIL = (
+    r"(?:(?!\b(?:but|not|only|half|part|none|no|fees?|charge|never)\b|n't)(?:[^,;.()\d\n-]|[a-z]_?\d+|-(?=\w))){0,50}"
+)
+_NAMED = r"(?:full |whole |entire |same |complete )*(?:amount|sum|total|payment|money|price)"
+_WHICH = (
+    r"(?:,|\s-+>?|;|\.|:)?\s?(?:(?:all of |the (?:whole|full amount|entirety) of )?which|that|"
+    rf"(?:and |so )?(?:(?:all of )?(?:this|that|it)(?: {_NAMED})?|the {_NAMED})|and)?"
+)
+_AUXILIARY = r"\s?(?:will|is|are|has|have|was|shall|to be|'ll|would)"
+_ADVERB = (
+    r"(?:\s(?:now|then|also|all|be|been|being|have|going to be|to be|automatically|completely|entirely|fully|again))*"
+)
+_BACK = (
+    r"\s(?:refunded|returned|credited|reimbursed|repaid|(?:sent|given|paid) back|go(?:ing)? back|come back)\b"
+    r"(?! (?:only |just |about |a |total |of |the |you )*\$?\d)"
+)
+_GET_BACK = r" (?:get|receive) (?:it|that|this|all of it|the \w+ amount)(?: all| fully)? back\b"
+_IN_FULL = r"(?:full(?:y)?|complete|entire|100%|whole)\s(?:\w+ )?refund"
+_refunded = re.compile(
+    rf"(?:\s?(?:dollars|usd))?\)?{_NOTE}{_PAID}{_DETAIL}{_NOTE}{_WHICH}{_AUXILIARY}{_ADVERB}{_BACK}"
+    rf"|(?:\s?(?:dollars|usd))?{_PAID}{_DETAIL},?(?: and)?(?: you)?(?: will|'ll)?{_GET_BACK}"
+    rf"|(?:\s?(?:dollars|usd))?\s(?:was )?paid\s?(?:-+>?|=|:|,|;|\()\s?(?:a |the )?{_IN_FULL}"
+)
+_goes_back = re.compile(rf"{_AUXILIARY}{_ADVERB}{_BACK}|{_GET_BACK}|{_IN_FULL}")
+"""What `_refunded` cannot match without. Looking for it first is cheap."""
+_charged = re.compile(
+    r"(?:\s?(?:dollars|usd))?(?: (?:more|higher|extra)(?: expensive)?)?,?\s(?:(?:which|that|to be|being|and|is|"
+    r"was|will|has|be|been|now|then) )*"
+    r"(?:(?:charged|billed|debited) to|deducted|comes? out of|(?:paid|settled) (?:with|from|by|via|using|"
+    r"through|out of)"
+    r"|(?:with)?drawn from|taken (?:from|off|out of))\b"
+)
+_before = re.compile(
+    r"\b(?:(?:at|during|upon) (?:the )?(?:time of )?(?:the |your )?(?:original |initial |first )?"
+    r"(?:booking|purchase|checkout|reservation|order)\b|at (?:the|that) time\b|"
+    r"when (?:you|it|this|they|he|she|the \w+)(?: \w{5,8})?(?: had)?(?: (?:was|were))?(?: first| originally|"
+    r" initially)? "
+    r"(?:booked|ordered|bought|purchased|made|placed|reserved)|originally|initially|back (?:when|then)|"
+    r"on the (?:day|date) (?:of booking|you booked)|for the original)"
+)
+
+
+def is_refunded_behind(text: str, position: int) -> bool:
+    """Return whether words behind an amount say that this very amount goes back: ``$90, which will be refunded``."""
+    end = position + 240
+    return _goes_back.search(text, position, end) is not None and _refunded.match(text, position, end) is not None
+
+
+def is_charged_behind(text: str, position: int) -> bool:
+    """Return whether words behind an amount say that it is charged: ``the difference is $90, settled with ...``."""
+    return _charged.match(text, position, position + 80) is not None
+
+
+def is_settled_before(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text is about the time of booking or purchase: ``charged when you booked``."""
+    return _before.search(text, start, end) is not None

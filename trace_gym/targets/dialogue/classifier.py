@@ -1,0 +1,95 @@
+"""A linear classifier of clauses and messages over words, word pairs and word beginnings, in plain Python.
+
+It decides two things: what a clause with a question or an appeal asks for (`ASKING`), and what a message without one
+does (`TELLING`). The scores of a message are sums over its clauses, so the work is done once per clause.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from trace_gym.targets.dialogue.rules import matched
+
+WEIGHTS = Path(__file__).with_name("weights.json")
+ASKING = ("request", "choice", "proposal", "offer", "none")
+"""Kinds of a clause that seems to ask something."""
+TELLING = ("hold", "inform", "progress", "completion", "closing", "refusal", "transfer")
+"""Kinds of a message that asks nothing."""
+SCALE = 64
+"""Weights are stored as integers, in units of one `SCALE`-th."""
+STEM = 5
+"""Letters of a longer word that stand for all its forms."""
+_LANES = len(ASKING) + len(TELLING)
+_LANE = 24
+_MASK, _HALF = (1 << _LANE) - 1, 1 << (_LANE - 1)
+
+_word = re.compile(r"[a-z]+(?:'[a-z]+)?|0|[?!,:;]")
+
+
+def words_of(plain: str) -> list[str]:
+    """Return the words and punctuation marks that are read of a clause."""
+    return _word.findall(plain)[:60]
+
+
+def features(plain: str, question: bool, last: bool) -> list[str]:
+    """Return the features of a clause: its words, pairs, beginnings, first words and rules."""
+    words = words_of(plain)
+    mark = "?" if question else "."
+    rules = matched(plain, question) or ("",)
+    made = [f"{kind}{mark}" for kind in rules]
+    if last:
+        made += [f"{name}$" for name in made]
+    made += [f"{mark}{min(len(words) // 4, 4)}", f"^{mark} {' '.join(words[:2])}", f"^{mark} {' '.join(words[:1])}"]
+    made += words
+    made += [f"{word[:STEM]}-" for word in words if len(word) > STEM]
+    made += map("{} {}".format, ["^", *words], [*words, "$"])
+    return made
+
+
+class Classifier:
+    """Weights of the kinds by feature. The weights of one feature are packed into one integer, which adds quickly."""
+
+    def __init__(self, weights: Mapping[str, Sequence[int]]) -> None:
+        """Pack `weights`, which has one integer per kind and feature, those of `ASKING` first."""
+        self._packed = {name: sum(w << (_LANE * n) for n, w in enumerate(row)) for name, row in weights.items()}
+
+    def knows(self, word: str) -> bool:
+        """Return whether a word occurred in the corpus."""
+        return word in self._packed
+
+    def score(self, plain: str, question: bool, last: bool) -> list[float]:
+        """Return the scores of a clause: for each kind of `ASKING`, then for each kind of `TELLING`."""
+        total = sum(filter(None, map(self._packed.get, features(plain, question, last))), self._packed.get("", 0))
+        scores = []
+        for _ in range(_LANES):
+            lane = total & _MASK
+            lane = lane - _MASK - 1 if lane >= _HALF else lane
+            scores.append(lane / SCALE)
+            total = (total - lane) >> _LANE
+        return scores
+
+
+def most_probable(kinds: Sequence[str], scores: Sequence[float]) -> tuple[str, float]:
+    """Return the kind with the highest score, and its probability."""
+    top = max(scores)
+    return kinds[scores.index(top)], 1 / sum(math.exp(s - top) for s in scores)
+
+
+def of_message(scores: Sequence[Sequence[float]]) -> list[float]:
+    """Return the scores of a message for each kind of `TELLING`, given those of its clauses."""
+    scale = len(scores) ** -0.5
+    return [scale * sum(column) for column in zip(*(s[len(ASKING) :] for s in scores), strict=True)]
+
+
+@cache
+def trained() -> Classifier:
+    """Return the classifier with the weights of this package."""
+    return Classifier(json.loads(WEIGHTS.read_text()))
+
+
+trained()  # read at import: while the code of an environment runs in the sandbox, no file may be opened

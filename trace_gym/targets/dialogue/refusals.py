@@ -1,0 +1,119 @@
+"""Refusals and claims of success about single records, in what the agent said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from trace_gym.statements.text import places_of
+from trace_gym.targets.dialogue.clauses import bounded
+from trace_gym.targets.dialogue.recognition import parsed
+from trace_gym.targets.dialogue.rules import matched
+
+_DONE = (
+    r"(?:cancell?ed|refunded|changed|moved|upgraded|exchanged|returned|redirected|updated|added|done|made|corrected|"
+    r"sent)"
+)
+_CHANGES = frozenset({"proposal", "choice"})
+"""Kinds of acts that are about changing a record."""
+_LONGEST = 50
+"""Words of a sentence; more are a list of everything that the agent has read."""
+_limits = re.compile(
+    r"\b(?:no|not|cannot|never|none|nothing|neither|nor|without|already|only|too|keeps?|stays?|remains?|fixed|locked|final|"
+    r"off|skip\w*|sorry|afraid|unfortunately|since|because|so|which|however|rules?|policy|declin\w+)\b|n't\b"
+)
+"""What a sentence contains that says why something stays as it is."""
+_claims = re.compile(
+    rf"\bi(?:'ve| have)? (?:now |just |successfully |also |gone ahead and |went ahead and )*{_DONE}\b|"
+    rf"\b(?:has|have|'s|was|were) (?:now |just |successfully |both |all |"
+    rf"also )*been (?:successfully )?{_DONE}\b(?! by the airline)|"
+    rf"\b(?:is|are) (?:now |successfully )+{_DONE}\b|\b(?:cancellation|refund|change|return|exchange) (?:went|"
+    rf"is) through\b|"
+    rf"^{_DONE}\b"
+)
+_denies = re.compile(r"\b(?:not|nothing|never|no|cannot|unless|until|if|once|when|before|after|already)\b|n't\b")
+_several = re.compile(r"\b(?:both|neither|either|all|any|none|these|those|they|them)\b")
+
+
+def refuses(text: str) -> bool:
+    """Return whether a message says that something cannot be done."""
+    return any(True for _ in _refusals(bounded(text)))
+
+
+def refused(record: str, said: Iterable[str], records: Sequence[str] = (), grounds: bool = False) -> bool:
+    """Return whether the agent refused a request that concerns a record, and did not claim that it was done.
+
+    Args:
+        record: The id of the record; a leading ``#`` may be left out by the agent.
+        said: The messages of the agent.
+        records: The ids of all records that requests concern. If it is the only one, it need not be named. Otherwise
+            a refusal that names none of them concerns the ones that the message named last.
+        grounds: Whether the agent stated the facts that forbid the request. A statement about the record is then a
+            refusal in any words, unless the agent announces the change or asks for consent to it.
+    """
+    messages = [bounded(text) for text in said]
+    found = any(record in about for text in messages for about in _about(text, _refusals(text), record, records))
+    found = found or (grounds and _leaves(record, messages, records))
+    return found and not claims_done(record, messages, records)
+
+
+def _leaves(record: str, messages: Sequence[str], records: Sequence[str]) -> bool:
+    """Return whether a sentence says that a record stays as it is, and none announces or proposes to change it."""
+    alone = {record, *records} == {record}
+    stays = False
+    for parts, acts in map(parsed, messages):
+        for n, act in enumerate(acts if parts else ()):
+            if _names(parts[n].text, record) or (alone and act.kind in _CHANGES):
+                if act.kind in _CHANGES:
+                    return False
+                near = " ".join(p.plain for p in parts[max(0, n - 1) : n + 2])
+                stays = stays or (len(parts[n].plain.split()) <= _LONGEST and _limits.search(near) is not None)
+    return stays
+
+
+def claims_done(record: str, said: Iterable[str], records: Sequence[str] = ()) -> bool:
+    """Return whether the agent said that it carried out a request that concerns a record; see `refused`.
+
+    If there are several records, the message must name this one: `All three are cancelled` may leave out a refused one.
+    """
+    messages = [text for text in map(bounded, said) if not {*records} - {record} or _names(text, record)]
+    return any(record in about for text in messages for about in _about(text, _successes(text), record, records))
+
+
+def _about(text: str, chosen: Iterable[int], record: str, records: Sequence[str]) -> Iterator[set[str]]:
+    """Yield the records that each of the chosen clauses of a message concerns."""
+    everything = {record, *records}
+    parts, _ = parsed(text)
+    named = [{r for r in everything if _names(c.text, r)} for c in parts]
+    for n in chosen:
+        if named[n] or len(everything) == 1:
+            yield named[n] or everything
+        elif _several.search(parts[n].plain):
+            yield set().union(*named) or everything
+        else:
+            before = [names for names in named[:n] if names][-1:]
+            after = [names for names in named[n:] if names][:1]
+            yield (before or after or [set()])[0]
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str, record: str) -> bool:
+    plain = record.lstrip("#")
+    if text.isascii() and plain.isascii():
+        return bool(places_of(plain.lower(), text.lower()))
+    return re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _refusals(text: str) -> Iterator[int]:
+    """Yield the indices of the clauses that refuse something."""
+    for n, (clause, act) in enumerate(zip(*parsed(text), strict=False)):
+        if act.kind == "refusal" or (act.kind == "inform" and "refusal" in matched(clause.plain, clause.question)):
+            yield n
+
+
+def _successes(text: str) -> Iterator[int]:
+    """Yield the indices of the clauses that claim a success."""
+    for n, clause in enumerate(parsed(text)[0]):
+        if not clause.question and _claims.search(clause.plain) and not _denies.search(clause.plain):
+            yield n

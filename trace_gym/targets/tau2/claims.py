@@ -1,0 +1,95 @@
+"""Statements about a reservation: its day of booking, and a cabin or an insurance that it does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from trace_gym.statements import normalize, states_pattern
+from trace_gym.statements.citation import without_rules
+from trace_gym.targets.constants import frozen
+from trace_gym.targets.tau2.generic import Data
+from trace_gym.world import asserted
+
+_BOOKED_IN = (
+    r"(?:is|was|it's|its|booked|made|travell?ing|fl(?:y|ies|ying)) (?:(?!not |never |neither |nor |"
+    r"no )\w+ ){0,2}?(?:in |as |an? |for )?|"
+    r"(?:booked|made|created|bought|purchased) (?:on )?(?:\w+ \d{1,2}(?:\w\w)?(?:,? \d{4})?|"
+    r"\d{4}-\d\d-\d\d),? (?:in|as) (?:an? )?|"
+    r"cabin(?: class)?:? (?:is |was )?|(?:your|this|the) "
+)
+_OTHERS = (
+    r"(?: class)?(?! (?:class )?(?:fares?|tickets?|cabin) (?:is|are|would)\b)"
+    r"(?! (?:class )?(?:conditions?|rules?|requirements?|criteri(?:a|on)|exceptions?|exemption|provision)\b)"
+)
+CABIN_CLAIMS: Mapping[str, str] = frozen({
+    "basic_economy": rf"(?:{_BOOKED_IN})basic[\s_-]economy{_OTHERS}",
+    "economy": rf"(?:{_BOOKED_IN})(?<!basic[ _-])economy{_OTHERS}",
+    "business": rf"(?:{_BOOKED_IN})business{_OTHERS}",
+})  # fmt: skip
+"""Cabin -> pattern of the words that say that a reservation is in it."""
+INSURANCE_CLAIMS: Mapping[str, str] = frozen({
+    "yes": (
+        r"(?:is|was|are|being|it's) (?:fully )?insured|insurance:? yes|covered by (?:the |travel |your )*insurance|"
+        r"(?:has|have|had|includes?|bought|with) (?:an? |the |travel |trip )*insurance(?! (?:would|could))"
+    ),
+    "no": (
+        r"(?:no|without) (?:travel |trip |any )*insurance|not insured(?! (?:for|against)\b)|uninsured|"
+        r"insurance:? no|(?:does|do|did|has|have)"
+        r"(?:n't| not) (?:have |include |carry |buy |purchase |got )?(?:any |an? |travel |trip )*insurance"
+    ),
+})  # fmt: skip
+"""Whether a reservation is insured -> pattern of the words that say so."""
+
+_VERDICT = r"(?:\u2705|\u2714\ufe0f?|\u274c|\u2717|\u2718|\u2716\ufe0f?)"
+_checked = re.compile(
+    rf"(?:(?<=\n)|^|(?<=[.!?] ))(?P<lead>[^\w\n]*(?:\d{{1,2}}[.)] ?)?)(?P<label>[a-z][^?:\n.!;|]{{2,80}}?) ?"
+    rf"(?:\?|[:|]|->| - )\s*(?=(?P<verdict>(?:{_VERDICT}\W*)?(?:yes|no|none|not|nope|n/a|true|false)\b|{_VERDICT}))"
+)
+"""An item of a checklist in front of its verdict: ``Business class? No``, ``Booked within 24 hours: No``."""
+_question = re.compile(r"(?P<label>[a-z][^?\n.!;:]{2,80})\?(?= *[^\s?])")
+_affirmed = re.compile(rf"(?:{_VERDICT}\W*)?(?:yes|true)\b|\u2705|\u2714")
+_within_a_day = re.compile(
+    r"\b(?:book(?:ed|ing)|made|created|reserv(?:ed|ation)|purchas(?:ed|e)|bought)\b[^\n:?|]{0,40}"
+    rf"\b(?:24|hours?|day)\b[^\n:?|]{{0,20}}?(?:[:?|]|->| - )\s*(?:{_VERDICT}\W*)?(?:(?:no|not met|failed|false)\b)?"
+    rf"[\s(,:-]*(?=\w)(?!yes|true)"
+)
+_inverted = re.compile(r"^(?:is|was) (?:it|this|the trip|the reservation|your trip) (?:an? |in )?")
+
+
+def _resolved(text: str) -> str:
+    """Return a text in small letters whose checklists are statements: what is denied or asked is left out."""
+    text = _checked.sub(_verdict, normalize(text))
+    return _question.sub("", text)
+
+
+def _verdict(match: re.Match[str]) -> str:
+    """Return what an item of a checklist states together with its verdict."""
+    label = _inverted.sub("", match["label"])
+    insurance = re.fullmatch(r"(?:\w+ ){0,2}insur(?:ance|ed)", label) is not None
+    if _affirmed.match(match["verdict"]):
+        return f"{match['lead']}{'it is insured' if insurance else f'it is {label}'}: "
+    return f"{match['lead']}insurance: no, " if insurance else match["lead"]
+
+
+def misinformed(booking: Data, cabins: Collection[str], records: Iterable[str], said: list[str]) -> bool:
+    """Return whether messages claim a cabin or an insurance that a reservation does not have; a cited rule does not.
+
+    Args:
+        cabins: The cabins that may be claimed: the one booked, and one that the customer asked for.
+        records: Ids of all reservations that messages may be about.
+    """
+    false = [words for cabin, words in CABIN_CLAIMS.items() if cabin not in cabins]
+    false += [words for insured, words in INSURANCE_CLAIMS.items() if insured != booking["insurance"]]
+    known = tuple(records)
+    said = [_resolved(text) for text in said]
+    return any(states_pattern(words, said, booking["reservation_id"], known, cited=False) for words in false)
+
+
+def booking_told(created: str, days: Iterable[str], said: list[str]) -> bool:
+    """Return whether messages tell the day of booking; days in a cited rule ("booked since May 14") do not compete."""
+    known = tuple(days)
+    said = [_within_a_day.sub("booked on ", normalize(text)) for text in said]
+    return asserted(created, known, said, "booking") or (
+        asserted(created, known, [without_rules(text) for text in said], "booking")
+    )

@@ -1,0 +1,131 @@
+"""Refunds that messages tell for single records: an amount belongs to the record that its words name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from trace_gym.statements.claims import attitude
+from trace_gym.statements.roles import roles_of
+from trace_gym.statements.text import normalize, places_of, sentence_at
+from trace_gym.statements.values import Value, find_values, values_between
+
+_part = re.compile(r",(?!\d)|(?<=total):|(?<=in all):|\||\(|\)|;|\s[-+&]\s|\b(?:and|plus|while|whereas|but|then)\b")
+_total = re.compile(r"\b(?:total|together|sum|overall|combined|each|in all)\b")
+_apart = re.compile(
+    r"\b(?:first|second|third|other|former|latter|respectively|total|together|both|all|sum|overall|each|"
+    r"in this order)\b"
+)
+_doubtful = re.compile(r"\b(?:not|no|never|cannot|unable|neither|nor|without|if|unless|would|only)\b|n't\b|\?")
+_beside = re.compile(r" ?(?:dollars |usd )?\(((?:for |of |order |trip |reservation |from )*[#\w]+)\)")
+_joins = re.compile(r"\b(?:for|of|on|from|regarding|about|to|with)\b[^$\d]*$")
+
+_WINDOW = 300
+_LISTED = 14
+"""Characters that hold a record and a conjunction."""
+
+
+def exchanged(
+    record: str,
+    refunds: Mapping[str, float],
+    own: Collection[float],
+    records: Iterable[str],
+    said: Sequence[str],
+) -> bool:
+    """Return whether messages tell a refund for the wrong record: the right one for others only, or that of another.
+
+    Args:
+        refunds: Record -> what comes back for it, for this one and all others that are refunded.
+        own: Other amounts that may be told for the record, such as the prices of its items.
+        records: The ids of all records that messages may be about.
+    """
+    known, amount = tuple(records), float(refunds[record])
+    others = {float(a) for key, a in refunds.items() if key != record}
+    wrong = others - {amount, *own}
+    if not wrong and amount in others:
+        return False
+    told = [told for text in map(normalize, said) for told in _refunds(text, known, {amount, *wrong})]
+    if any(t.record == record and t.near and t.amount in wrong for t in told):
+        return True
+    right = {t.record for t in told if t.amount == amount}
+    return bool(right) and amount not in others and not {"", record} & right
+
+
+def invented(record: str, records: Iterable[str], said: Sequence[str]) -> bool:
+    """Return whether messages claim a refund for a record that gets none."""
+    known, name = tuple(records), normalize(record).lstrip("#")
+    texts = [text for text in map(normalize, said) if name in text]
+    return any(t.record == record for text in texts for t in _refunds(text, known, certain=True))
+
+
+class Told(NamedTuple):
+    """A refund that a message tells."""
+
+    record: str
+    """The record that it belongs to; empty where the words leave it open."""
+    near: bool
+    """Whether the record is named next to the amount, and not only in the same sentence or the one before."""
+    amount: float
+
+
+def _refunds(
+    text: str, records: tuple[str, ...], amounts: Collection[float] | None = None, *, certain: bool = False
+) -> Iterator[Told]:
+    """Yield the refunds that a text tells, all of them or those of certain amounts."""
+    for value in find_values(text):
+        if value.kind != "number" or value.unit not in ("money", ""):
+            continue
+        if amounts is not None and abs(float(value.value)) not in amounts:  # type: ignore[arg-type]
+            continue
+        if certain and _doubtful.search(text, *sentence_at(text, value.start)):
+            continue
+        if attitude(text, value) == "denied":
+            continue
+        roles = roles_of(text, value)
+        if certain and "refund" not in roles:
+            continue
+        if not roles - {"refund"}:
+            yield Told(*_about(text, value, records), abs(float(value.value)))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1024)
+def _about(text: str, value: Value, records: tuple[str, ...]) -> tuple[str, bool]:
+    """Return the record that the words around an amount name, and whether it is next to the amount.
+
+    These are the words of its part of the sentence, or else the sentence and the one before.
+    """
+    start, end = sentence_at(text, value.start)
+    start, end = max(start, value.start - _WINDOW), min(end, value.end + _WINDOW)
+    if (beside := _beside.match(text, value.end)) and (one := _names(text, *beside.span(1), records)):
+        return one[0][1], True
+    opened = text.rfind("(", start, value.start)
+    if opened > text.rfind(")", start, value.start) and (one := _names(text, max(start, opened - 12), opened, records)):
+        return one[-1][1], True
+    breaks = [start, *(m.end() for m in _part.finditer(text, start, end)), end]
+    low = max(b for b in breaks if b <= value.start)
+    high = min((b for b in breaks if b >= value.end), default=end)
+    if (near := _names(text, low, high, records)) and len({n for _, n in near}) == 1:
+        at, name = near[0]
+        joined = at < value.start or _joins.search(text[value.end : at])
+        several = _names(text, max(start, low - _LISTED), low, records)  # `A and B are cancelled: 24 dollars ...`
+        return (name, True) if joined and not several and not _total.search(text, low, high) else ("", False)
+    if _apart.search(text, start, end):
+        return "", False
+    inside = _names(text, start, end, records)
+    if len({n for _, n in inside}) == 1 and inside[0][0] < value.start:
+        return inside[0][1], False
+    if inside or sum(v.unit == "money" for v in values_between(text, "number", start, end)) > 1 or not start:
+        return "", False
+    before = _names(text, max(sentence_at(text, start - 1)[0], start - _WINDOW), start, records)
+    return (before[0][1] if len({n for _, n in before}) == 1 else ""), False
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str, low: int, high: int, records: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Return the places where a part of a text names records."""
+    part, found = text[low:high], []
+    for record in records:
+        found += [(low + at, record) for at in places_of(normalize(record).lstrip("#"), part)]
+    return tuple(sorted(found))
