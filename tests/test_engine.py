@@ -42,8 +42,12 @@ class NeverBegins(Hotel):
 class TellsItsParent(Hotel):
     id = "tells_its_parent"
     def verify(self, start, said):
-        import os, pathlib
-        (pathlib.Path(os.environ["PARENTS"]) / f"{os.getpid()} {os.getppid()}").touch()
+        import os, pathlib, time
+        seen = pathlib.Path(os.environ["PARENTS"])
+        (seen / f"{os.getpid()} {os.getppid()}").touch()
+        until = time.monotonic() + 20
+        while len(list(seen.iterdir())) < 2 and time.monotonic() < until:
+            time.sleep(0.05)  # otherwise a fast worker can finish every job before the other one starts
         return super().verify(start, said)
 
 class KillsItsParent(Hotel):
