@@ -62,6 +62,7 @@ SHORTER = {
     "--preset demo": "--preset smoke",
     "--out runs/precondition": "--level 0 --iterations 2 --out runs/precondition",
     "rollout tau2_airline_desk --out base.jsonl": "rollout tau2_airline_desk -n 20 --level 0 --out base.jsonl",
+    "rollout tau2_precondition --user": "rollout tau2_precondition -n 4 --level 0 --user",
     "trace-gym validate tau2_precondition": "trace-gym validate tau2_precondition --profile quick",
 }
 """Parts of commands that take minutes, and what runs instead."""
@@ -110,7 +111,7 @@ def test_readme_commands_for_an_agent_behind_an_api_run_as_printed(endpoint: Ser
     assert (tmp_path / "diagnosis.json").exists()
 
 
-def test_documented_commands_run_in_order_as_printed(tmp_path: Path) -> None:
+def test_documented_commands_run_in_order_as_printed(endpoint: Server, tmp_path: Path) -> None:
     depot = DATA / "parcel_depot"
     files = " ".join(f"--{name} {depot / file}" for name, file in TARGET.items())
     shell(f"trace-gym target init parcel_depot {files}", tmp_path)
@@ -119,7 +120,8 @@ def test_documented_commands_run_in_order_as_printed(tmp_path: Path) -> None:
             interrupt(command, tmp_path)
         if "adapter.jsonl" in command:
             shell(ADAPTER, tmp_path)
-        shell(command, tmp_path)
+        model = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": endpoint.url} if "openai:" in command else {}
+        shell(command, tmp_path, **model)
     runs = tmp_path / "runs" / "smoke"
     assert (runs / "report.html").exists()
     for file in (runs / "rollouts").rglob("*.jsonl"):
