@@ -61,12 +61,12 @@ class Adapter:
 
 
 def text(step: Call | Say) -> str:
-    """The turn as a model writes it."""
+    """Return the turn as a model writes it."""
     return step.text if isinstance(step, Say) else FORMATS["hermes"].render(step)
 
 
 def message(step: Call | Say) -> Message:
-    """The turn as an OpenAI client has it."""
+    """Return the turn as an OpenAI client has it."""
     if isinstance(step, Say):
         return {"role": "assistant", "content": step.text}
     function = {"name": step.tool, "arguments": json.dumps(step.arguments)}
@@ -78,8 +78,8 @@ def same(step: Call | Say) -> Call | Say:
 
 
 def bare(scenario: str, turns: Turns) -> float:
-    """The episode by itself."""
-    episode = registry.episode(scenario)
+    """Return the episode by itself."""
+    episode = registry.start_episode(scenario)
     for turn in turns:
         episode.step(turn)
     return reward(episode.finish())
@@ -99,10 +99,10 @@ def gymnasium_ways(env: str) -> Iterator[Adapter]:
 
 def trl_ways(env: str) -> Iterator[Adapter]:
     from trace_gym.adapters import trl
-    from trace_gym.adapters.trl_attempt import attempt_class
+    from trace_gym.adapters.trl.attempt import environment_class
 
     simple: Any = trl.tool_class(env, say=True)()
-    full = attempt_class(env)()
+    full = environment_class(env)()
 
     def by_tools(scenario: str, turns: Turns) -> float | None:
         simple.reset(scenario=scenario)
@@ -164,7 +164,7 @@ def mcp_ways(env: str) -> Iterator[Adapter]:
         await made.request_handlers[types.CallToolRequest](types.CallToolRequest(method="tools/call", params=params))
 
     def play(scenario: str, turns: Turns) -> float | None:
-        attempt = Attempt(registry.episode(scenario))
+        attempt = Attempt(registry.start_episode(scenario))
         made = server(attempt)
 
         async def conversation() -> None:
@@ -179,7 +179,7 @@ def mcp_ways(env: str) -> Iterator[Adapter]:
         return types.ServerResult(types.CallToolResult(content=content, isError=False))
 
     def idle(scenario: str, turns: Turns) -> float:
-        episode, made = registry.episode(scenario), lowlevel.Server("idle")
+        episode, made = registry.start_episode(scenario), lowlevel.Server("idle")
         made.request_handlers[types.CallToolRequest] = fine
 
         async def conversation() -> None:
@@ -197,7 +197,7 @@ def verifiers_ways(env: str) -> Iterator[Adapter]:
     from trace_gym.adapters.verifiers import _converse
 
     def play(scenario: str, turns: Turns) -> float | None:
-        episode, plan = registry.episode(scenario), iter(turns)
+        episode, plan = registry.start_episode(scenario), iter(turns)
 
         async def create(**_: Any) -> Any:
             return SimpleNamespace(choices=[SimpleNamespace(message=next(plan))])
@@ -220,12 +220,13 @@ class _completion(dict[str, Any]):
 
 
 def menu_ways(env: str) -> Iterator[Adapter]:
-    """The menu finds what can be said at every turn and encodes it, which is a policy's work; it is no thin adapter.
+    """Measure the menu adapter with a policy that encodes the possible calls and messages of every turn.
+
+    It is no thin adapter.
 
     The second row is the bare episode and what any menu must do: read the words and the records of the conversation.
     """
-    from trace_gym.adapters import results
-    from trace_gym.adapters.menu import MenuEnv
+    from trace_gym.adapters.sb3 import MenuEnv, results
     from trace_gym.policies.seen import words_of
 
     made = MenuEnv(env)
@@ -241,7 +242,7 @@ def menu_ways(env: str) -> Iterator[Adapter]:
         return paid
 
     def reading(scenario: str, turns: Turns) -> float:
-        episode = registry.episode(scenario)
+        episode = registry.start_episode(scenario)
         for turn in turns:
             episode.step(turn)
         for message in episode.messages:
@@ -265,7 +266,7 @@ LOOP = asyncio.new_event_loop()
 
 
 def ratios(adapter: Adapter, plans: dict[str, list[Call | Say]], repeats: int = REPEATS) -> tuple[float, float | None]:
-    """What the adapter costs beside the bare episode, with its library, and without what the library itself takes.
+    """Return the cost of an adapter relative to the bare episode, with and without the cost of its library.
 
     Both are medians over repetitions of CPU time over that of the bare episode; the second is None where the library
     alone cannot be timed. Each repetition has scenarios of its own, so that nothing is remembered from the last.
@@ -296,7 +297,7 @@ def main() -> None:
     held: set[str] = set()
     for env in envs:
         scenarios = registry.scenarios(env, "validate", SCENARIOS * REPEATS)
-        plans = {str(s): list(registry.episode(s).start.oracle()) for s in scenarios}
+        plans = {str(s): list(registry.start_episode(s).start.oracle()) for s in scenarios}
         for ways in LIBRARIES:
             try:
                 for adapter in ways(env):

@@ -59,7 +59,7 @@ def unpack(revision: str, folder: Path) -> None:
 
 
 def rows_of(tree: Path) -> Rows:
-    """The measurements of a tree, taken in a fresh process."""
+    """Return the measurements of a tree, taken in a fresh process."""
     env = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
     env.pop("TRACE_GYM_ENVS", None)
     with tempfile.TemporaryDirectory() as elsewhere:
@@ -70,7 +70,7 @@ def rows_of(tree: Path) -> Rows:
 
 
 def table(base: str, pairs: list[tuple[Rows, Rows]]) -> list[str]:
-    """The lines of a table in Markdown."""
+    """Return the lines of a table in Markdown."""
     lines = [f"| measured | {base} | now | times as fast |", "|---|---:|---:|---:|"]
     for name in pairs[0][0]:
         before, now = ([pair[n][name] for pair in pairs] for n in (0, 1))
@@ -82,7 +82,7 @@ def table(base: str, pairs: list[tuple[Rows, Rows]]) -> list[str]:
 
 
 def shown(figure: float) -> str:
-    """A figure with three significant digits or more."""
+    """Return a figure with three significant digits or more."""
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
@@ -100,15 +100,17 @@ def measure() -> Rows:
         module = shutil.copy(ROOT / "tests" / "user_folder" / f"{TOY}.py", folder)
         registry.admit(module, Report(passed=True, findings=(), scenarios=0), author="hand")
         registry.add_folder(folder)
-        registry.load(TOY).max_turns = 10**6
+        registry.load_world(TOY).max_turns = 10**6
         env = TraceEnv(TOY, level=0)
         for turns in TURNS:
             rows[f"Gymnasium step after {turns:,} turns, µs"] = step_time(env, turns)
-    datetime = registry.load("toolsandbox_datetime")
+    datetime = registry.load_world("toolsandbox_datetime")
     rows["toolsandbox_datetime, resets/s"] = rate(
         lambda n: Episode(datetime, Scenario(env=datetime.id, level=n % 4, seed=n))
     )
-    rows["tau2_precondition by name, resets/s"] = rate(lambda n: registry.episode(f"tau2_precondition/{n % 4}/{n}"))
+    rows["tau2_precondition by name, resets/s"] = rate(
+        lambda n: registry.start_episode(f"tau2_precondition/{n % 4}/{n}")
+    )
     for name in SCORED:
         plans: dict[int, list[Any]] = {}
         rows[f"{name}, scored episodes of groups of {GROUP}/s"] = rate(lambda n: play(name, n // GROUP % 20, plans))  # noqa: B023
@@ -132,7 +134,7 @@ def step_time(env: Any, turns: int) -> float:
 
 
 def rate(work: Callable[[int], Any], seconds: float = 0.3, tries: int = 5) -> float:
-    """Calls of `work` per second in the best of some tries; it is called with 0, 1, 2, ... in each."""
+    """Return the calls of `work` per second in the best try; it is called with 0, 1, 2, ... in each."""
     rates = []
     for _ in range(tries):
         count, start = 0, time.process_time()
@@ -147,7 +149,7 @@ def play(name: str, seed: int, plans: dict[int, list[Any]]) -> None:
     """Play an episode by the plan of the oracle, which is made once for each seed."""
     from trace_gym import registry
 
-    episode = registry.episode(f"{name}/2/{seed}")
+    episode = registry.start_episode(f"{name}/2/{seed}")
     if seed not in plans:
         plans[seed] = list(episode.start.oracle())
     for step in plans[seed]:

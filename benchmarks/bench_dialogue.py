@@ -47,7 +47,7 @@ Reply = Callable[[Any, str], str | None]
 
 def restored(row: dict[str, Any]) -> Any:
     """Return the world of a row after the first steps of its oracle."""
-    episode: Episode = registry.episode(Scenario(env=row["env"], level=row["level"], seed=row["seed"]))
+    episode: Episode = registry.start_episode(Scenario(env=row["env"], level=row["level"], seed=row["seed"]))
     for step in list(episode.world.copy().oracle())[: row["steps"]]:
         episode.step(step)
     return episode.world
@@ -124,7 +124,7 @@ def hold_out(rows: list[dict[str, Any]], reply: Reply) -> Reply:
 
 def base_reply(world: Any, text: str) -> str | None:
     """Answer as the base world of an environment does."""
-    from trace_gym.targets.scripted_user import ScriptedUser
+    from trace_gym.targets.users import ScriptedUser
 
     return ScriptedUser.reply(world, text)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from trace_gym.actions import FORMATS
 from trace_gym.episode import Episode
-from trace_gym.registry import load, world_at
+from trace_gym.registry import load_world, world_at
 from trace_gym.types import Call, Say, Scenario
 from trace_gym.world import World
 
@@ -41,7 +41,7 @@ def measure(world: type[World]) -> dict[str, float]:
         return sum(1 for step in plans[seed % 50] if episode.step(step))
 
     def stepping(plans: list[Plan]) -> float:
-        """Steps a second by themselves: every episode is begun before the clock, and stops before it is scored."""
+        """Measure steps per second: episodes start before the clock, and stop before they are scored."""
         steps, spent = 0, 0.0
         while spent < SECONDS:
             fresh = [begin(n) for n in range(50)]
@@ -70,7 +70,7 @@ def _text(step: Call | Say) -> str:
 
 
 def main() -> None:
-    for world in [load(name) for name in sys.argv[1:]] or [world_at(TOY)]:
+    for world in [load_world(name) for name in sys.argv[1:]] or [world_at(TOY)]:
         print(world.id)
         for unit, figure in measure(world).items():
             print(f"  {figure:10,.0f}  {unit}")

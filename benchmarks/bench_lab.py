@@ -21,7 +21,7 @@ import torch
 from trace_gym import registry
 from trace_gym.lab import BASE
 from trace_gym.policies.hf import merged
-from trace_gym.rollout import TokenRollout
+from trace_gym.rollouts import TokenRollout
 from trace_gym.settings import RunConfig
 from trace_gym.trainers.batch import Sample
 from trace_gym.trainers.torch_grpo import Learner
@@ -58,7 +58,7 @@ def measure(env: str, repeat: int) -> None:
         made: list[TokenRollout] = []
         with merged(learner.model):
             for at in range(0, count, together):
-                episodes = [registry.episode(s) for s in repeated[at : at + together]]
+                episodes = [registry.start_episode(s) for s in repeated[at : at + together]]
                 generator = torch.Generator().manual_seed(1000 * n + at)
                 made += learner.policy.rollout(episodes, temperature=1.0, generator=generator)
         return made

@@ -81,7 +81,7 @@ async def http(env: str, count: int) -> tuple[list[float], float]:
 
 
 def processes() -> dict[int, str]:
-    """The command lines of this process's children."""
+    """Return the command lines of this process's children."""
     children = Path(f"/proc/self/task/{Path('/proc/thread-self').readlink().name}/children").read_text().split()
     return {int(p): Path(f"/proc/{p}/cmdline").read_text().replace("\0", " ") for p in children}
 

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 
 from trace_gym import registry
 from trace_gym.types import Scenario
-from trace_gym.validate import PROFILES, Context, load
-from trace_gym.validate.paraphrase import ANNOUNCED, KINDS
-from trace_gym.validate.phrasing import difference, first_change, rewritten
+from trace_gym.validation import PROFILES, Context, load
+from trace_gym.validation.paraphrase import ANNOUNCED, KINDS
+from trace_gym.validation.phrasing import difference, first_change, paraphrased_plans
 
 ALL = (*KINDS, ANNOUNCED)
 SHORT = {
@@ -29,7 +29,9 @@ SHORT = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--env", nargs="*", default=registry.names(), help="names or paths; all registered by default")
+    parser.add_argument(
+        "--env", nargs="*", default=registry.list_environments(), help="names or paths; all registered by default"
+    )
     parser.add_argument("--seeds", type=int, default=20, help="scenarios for each level")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--kind", nargs="*", default=ALL, choices=ALL, metavar="KIND", help=f"of {', '.join(ALL)}")
@@ -51,7 +53,7 @@ def measure(env: str, seeds: Iterable[int], kinds: Iterable[str], examples: int)
         for n, seed in enumerate(seeds):
             scenario = Scenario(env=world.id, level=level, seed=seed)
             tried["oracle"].append(context.expert(scenario, "oracle").finish().success)
-            for kind, plan in rewritten(context, scenario, "oracle", n):
+            for kind, plan in paraphrased_plans(context, scenario, "oracle", n):
                 if kind in kinds:
                     now = difference(context, scenario, kind, plan)
                     tried[kind].append(not now)
@@ -60,8 +62,8 @@ def measure(env: str, seeds: Iterable[int], kinds: Iterable[str], examples: int)
                         lost[kind].append(f"{scenario}: {now}; it says {change}")
             usual = context.expert(scenario, "ablated").finish().success
             gains = [
-                context.play(scenario, plan).finish().success
-                for kind, plan in rewritten(context, scenario, "ablated", n)
+                context.run(scenario, plan).finish().success
+                for kind, plan in paraphrased_plans(context, scenario, "ablated", n)
                 if kind == "everything"
             ]
             tried["ablated"].append(not usual and any(gains))

@@ -27,7 +27,7 @@ from toy_world import ToyBoxes, toys  # noqa: E402
 from trace_gym.episode import Action, Episode, interface_of  # noqa: E402
 from trace_gym.policies import batch  # noqa: E402
 from trace_gym.policies.hf import merged  # noqa: E402
-from trace_gym.rollout import play  # noqa: E402
+from trace_gym.rollouts import play  # noqa: E402
 from trace_gym.types import Call, Interface, Say, Scenario  # noqa: E402
 
 
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def puppet(scenarios: list[Scenario], interface: Interface, options: argparse.Namespace) -> Puppet:
-    """A policy with three layers of width 64, and a tokenizer that knows the world's calls."""
+    """Return a policy with three layers of width 64, and a tokenizer that knows the world's calls."""
     script = Thorough(options.turns)
     spoken = [str(m["content"]) for s in scenarios for m in play(script, Episode(ToyBoxes, s)).messages[1:]]
     tokenizer = tiny_tokenizer(1242, corpus=[*CORPUS, *spoken], across_words=True)

@@ -22,10 +22,10 @@ from statistics import mean
 import numpy as np
 
 from trace_gym import registry
-from trace_gym.evaluate import openings, random_choices
+from trace_gym.evaluation import first_messages, random_choices
 from trace_gym.lab import BASE as MODEL
 from trace_gym.lab.demos import LEVELS, TARGET
-from trace_gym.pipeline.measure import needs
+from trace_gym.pipeline.route import ground_truth_capabilities
 from trace_gym.route import BASE, LogitRouter, Option, options_for
 from trace_gym.statistics import newcombe, wilson
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
@@ -55,20 +55,20 @@ def main() -> None:
 
 
 def build(envs: Sequence[str]) -> LogitRouter:
-    """The router of the presets ``demo`` and ``full`` over these environments: one order, the alphabetical one."""
+    """Return the router of the presets ``demo`` and ``full`` for these environments, in alphabetical order."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(1)
-    told = {name: DESCRIPTIONS[registry.load(name).capability] for name in envs}
+    told = {name: DESCRIPTIONS[registry.load_world(name).capability] for name in envs}
     options = options_for(told, levels={name: LEVELS[name] for name in envs})
     model, tokenizer = AutoModelForCausalLM.from_pretrained(MODEL).eval(), AutoTokenizer.from_pretrained(MODEL)
     return LogitRouter(model, tokenizer, options)
 
 
 def measure(router: LogitRouter, scenarios: list[Scenario], orders: int) -> list[tuple[str, Grades]]:
-    """The rows of the table: label, and whether each choice was correct."""
-    texts, wanted = openings(scenarios), [needs(s) for s in scenarios]
+    """Return the rows of the table: label, and whether each choice was correct."""
+    texts, wanted = first_messages(scenarios), [ground_truth_capabilities(s) for s in scenarios]
     offered = names(router)
 
     def grades(orders: Sequence[Sequence[Option]]) -> Grades:
@@ -95,7 +95,7 @@ def measure(router: LogitRouter, scenarios: list[Scenario], orders: int) -> list
 
 
 def names(router: LogitRouter) -> list[str]:
-    """The options in alphabetical order."""
+    """Return the options in alphabetical order."""
     return [option.capability for option in router.options]
 
 

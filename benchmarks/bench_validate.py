@@ -27,8 +27,8 @@ from typing import NamedTuple, TypeVar
 from trace_gym import registry
 from trace_gym.sandbox import check
 from trace_gym.types import Finding, Scenario
-from trace_gym.validate import PROFILES, PROPERTIES, Context, load, validate
-from trace_gym.validate.gate import sample
+from trace_gym.validation import PROFILES, PROPERTIES, Context, load, validate
+from trace_gym.validation.selection import sample
 
 _T = TypeVar("_T")
 WORKERS = (1, 2)
@@ -41,7 +41,7 @@ class Spent(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("envs", nargs="*", default=registry.names(), metavar="environment")
+    parser.add_argument("envs", nargs="*", default=registry.list_environments(), metavar="environment")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--profile", choices=list(PROFILES), default="gate")
     parser.add_argument("--whole", action="store_true", help="measure whole validations only")
@@ -63,7 +63,7 @@ def each_property(env: str, profile: str, repeat: int) -> None:
             return PROPERTIES[code](world, scenarios, Context(world, reference, PROFILES[profile]))
 
         verdict, spent = timed(alone, repeat)
-        if verdict.verdict != "inapplicable":
+        if verdict.verdict != "skipped":
             rows.append((spent, f"{code} {found.name}{'' if verdict.passed else ', which fails'}"))
     total = Spent(sum(s.clock for s, _ in rows), sum(s.cpu for s, _ in rows))
     print(f"\n{env}: {len(scenarios)} scenarios, profile {profile}, median of {repeat}")
@@ -103,7 +103,7 @@ def as_a_whole(env: str, profile: str, repeat: int) -> None:
 
 
 def timed(work: Callable[[], _T], repeat: int) -> tuple[_T, Spent]:
-    """What the work returns, and the medians of what it takes."""
+    """Return what the work returns, and the medians of what it takes."""
     clocks, cpus = [], []
     for _ in range(repeat):
         began = time.perf_counter(), cpu()

@@ -8,7 +8,7 @@ from mcp.client.stdio import stdio_client
 from trace_gym import Say, registry
 
 server = StdioServerParameters(command="trace-gym", args=["serve-mcp", "tau2_precondition", "--seed", "7"])
-expert = registry.episode("tau2_precondition/0/7").start.oracle()
+expert = registry.start_episode("tau2_precondition/0/7").start.oracle()
 
 
 async def main() -> None:

@@ -16,7 +16,7 @@ Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
 
 with openenv.Remote(f"http://127.0.0.1:{listener.getsockname()[1]}") as attempt:
     attempt.reset(seed=7)
-    expert = registry.episode(attempt.result["scenario"]).start.oracle()
+    expert = registry.start_episode(attempt.result["scenario"]).start.oracle()
     while not attempt.done:
         step = next(expert)  # a model would read attempt.messages and attempt.tools
         attempt.take(step.text if isinstance(step, Say) else FORMATS["hermes"].render(step))

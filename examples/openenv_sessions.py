@@ -23,7 +23,7 @@ sessions = Sessions(["tau2_precondition", "tau2_multi_step"])
 for expert in ("oracle", "oracle", "ablated", "ablated"):
     session = sessions.create("any prompt", seed=3)  # a group has one seed, and so one scenario
     at = session.attempt.result["scenario"]
-    steps = getattr(registry.episode(at).start, expert)()
+    steps = getattr(registry.start_episode(at).start, expert)()
     rollout = Conversation().run_white_box(sampler(steps), session)
     verdict = session.verify(rollout.messages)
     print(at, expert, rollout.metrics, "reward", verdict.env_reward)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.env_util import make_vec_env
 
 from trace_gym import registry
-from trace_gym.adapters.menu import MenuEnv
+from trace_gym.adapters.sb3 import MenuEnv
 from trace_gym.errors import TraceGymError
 from trace_gym.policies.scripted import Ablated
 from trace_gym.statistics import wilson
@@ -58,7 +58,7 @@ def solved_by(policy: Ablated) -> int:
     """How many of the same scenarios a scripted expert solves."""
     count = 0
     for scenario in registry.scenarios(args.env, "test", args.held_out, levels=[args.level]):
-        episode = registry.episode(scenario)
+        episode = registry.start_episode(scenario)
         while not episode.done:
             episode.step(policy.act(episode))
         count += episode.score.success
@@ -71,7 +71,7 @@ def show(name: str, count: int) -> None:
 
 
 def best(seen: NDArray) -> int:
-    """The choice that the policy takes for the best."""
+    """Return the choice that the policy takes for the best."""
     masks = {"action_masks": unseen.action_masks()} if args.masked else {}
     return model.predict(seen, deterministic=True, **masks)[0]
 

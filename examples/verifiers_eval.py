@@ -47,7 +47,7 @@ if __name__ == "__main__":
     from verifiers.v1.cli.eval.main import main
 
     for n, scenario in enumerate(registry.scenarios(ENV, SPLIT, N)):
-        world = registry.episode(scenario).start
+        world = registry.start_episode(scenario).start
         Endpoint.plans[world.opening()] = list(world.ablated() if n % 2 else world.oracle())
     server, out = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint), Path(mkdtemp())
     Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_airline_desk (sha256 d4a0b6ff): change the spec, not this file.
 """The airline desk itself, a stand-in for tau2-bench airline.
 
 The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability

@@ -64,6 +64,12 @@ OPENINGS = (
     "Customer {user} here. I need {bags}. If there is anything to pay, take it from {card}, and tell me how many "
     "dollars the added bags come to in all, even if it is 0.",
 )
+TOTAL = re.compile(
+    r"(?<!bags in )(?<!bag in )\b(?:total(?! (?:of \d+ )?(?:checked )?bags?\b)|all in all|altogether|together|both|"
+    r"overall|sum)\b|(?<!bags )(?<!bag )\bin all\b",
+    re.IGNORECASE,
+)
+"""Words of a total price, not of a total number of bags."""
 AMOUNT = re.compile(r"\d ?(?:dollars?|usd)|(?:\$|usd) ?\d", re.IGNORECASE)
 FREE = (
     re.compile(
@@ -178,8 +184,14 @@ class Tau2BaggageAllowance(AirlineDesk):
         return desk
 
     def reply(self, text: str) -> str | None:
-        self.informed = self.informed or bool(AMOUNT.search(text)) or is_free(text)
+        self.informed = self.informed or self.states_price(text)
         return super().reply(text)
+
+    def states_price(self, text: str) -> bool:
+        """Return whether a message states a price that is not only the one of a single reservation out of several."""
+        named = [code for code in self.wanted if code.lower() in text.lower()]
+        partial = len(named) == 1 < len(self.wanted) and not TOTAL.search(text)
+        return not partial and (bool(AMOUNT.search(text)) or is_free(text))
 
     def tells(self, topic: str) -> str:
         match topic:

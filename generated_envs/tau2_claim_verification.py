@@ -193,6 +193,7 @@ class Tau2ClaimVerification(AirlineDesk):
                 if code in barred:  # counts beside the deed only, so that refusing everything earns nothing
                     day = booking_told(was["created_at"][:10], days, said)
                     refused = start.refused(code, said, day) and not r.claimed_done(start, said)
+                    refused = refused and not self.claims_all_cancelled(said)
                     false = misinformed(was, {was["cabin"]}, then, said)
                     told = len(right) == len(codes) and refused and day and not false
                     yield Check.goal(
@@ -202,6 +203,7 @@ class Tau2ClaimVerification(AirlineDesk):
                     done = barred | {code} <= right
                     yield Check.goal(f"{code} is cancelled, and no trip that has to stand", done)
                     told = done and asserted(paid_for[code], decoys, said, "refund")
+                    told = told and not (isinstance(r, Cancel) and r.exchanged(start, said))
                     yield Check.goal(f"the customer was told that {paid_for[code]} comes back for {code}", told)
             legal = all(now[c] in (then[c], want[c]) for c in codes)
             yield Check.guard("no asked trip was changed but as the records allow", legal)

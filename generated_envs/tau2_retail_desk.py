@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_retail_desk (sha256 3eb147b8): change the spec, not this file.
 """The shop's desk itself, a stand-in for tau2-bench retail.
 
 The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability

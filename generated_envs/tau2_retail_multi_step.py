@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_retail_multi_step (sha256 1f7d9eb5): change the spec, not this file.
 """Carry out every part of a request at the shop, not only the first.
 
 A customer asks for several things about several orders in one message, and often names several

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_retail_precondition (sha256 6d15b0ee): change the spec, not this file.
 """Change an order only when the rules of the shop allow it.
 
 Some rules of the shop are checked by its tools, but most of those that forbid here are not: an

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_retail_structured_data (sha256 41344b6a): change the spec, not this file.
 """Find the variant that fits best among those of a product.
 
 A product of the shop is a table of variants, each with several options, a price, and whether it can

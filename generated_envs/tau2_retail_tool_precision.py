@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_retail_tool_precision (sha256 1afeb1a0): change the spec, not this file.
 """Call the shop's tools with exactly the right arguments.
 
 An agent that finds the right tool may still pass the method that paid for the order instead of the

@@ -103,6 +103,14 @@ def offers(text: str, flight: dict[str, Any], seats: int, party: int, right: lis
     return False
 
 
+def lists(text: str, flights: Sequence[dict[str, Any]]) -> bool:
+    """Return whether a message lists several flights of one route and does not say which one is taken."""
+    named = [f for f in flights if mentions(f["flight_number"], [text]) or names(text, f)]
+    routes = [(f["origin"], f["destination"]) for f in named]
+    parts = [part for part in SENTENCE.split(text) if finds(CHOICE, part)]
+    return len(routes) > len(set(routes)) and not any(names(part, f) for part in parts for f in named)
+
+
 @dataclass(kw_only=True)
 class Tau2SeatAvailability(AirlineDesk):
     """Move a trip to the cheapest flight that has seats for everyone."""
@@ -286,13 +294,15 @@ class Tau2SeatAvailability(AirlineDesk):
     def told(self, flight: dict[str, Any], said: list[str], right: list[dict[str, Any]]) -> bool:
         """Return whether messages tell when a flight leaves and offer no other flight.
 
-        The customer may be told that another flight is full, or that one with enough seats costs more.
+        The customer may be told that another flight is full, or that one with enough seats costs more. A list of
+        flights offers none of them if a later message names the right ones.
         """
         if not asserted(flight["scheduled_departure_time_est"][:5], [], said, "departure"):
             return False
         party = len(self.reservations[self.code]["passengers"])
         taken = {f["flight_number"] for f in right}
         texts = [text.replace("\u2019", "'") for text in said]
+        last = max((n for n, text in enumerate(texts) if all(names(text, f) for f in right)), default=0)
         for days in self.days:
             for on, number in ((on, n) for on in days for n, f in self.flights.items() if on in f["dates"]):
                 other = self.flights[number]
@@ -300,7 +310,8 @@ class Tau2SeatAvailability(AirlineDesk):
                 if number in taken or not (mentions(time, texts) or mentions(number, texts)):
                     continue
                 seats = other["dates"][on]["available_seats"][self.cabin]
-                if any(offers(text, other, seats, party, right) for text in texts):
+                found = (n for n, text in enumerate(texts) if offers(text, other, seats, party, right))
+                if any(n >= last or not lists(texts[n], [*self.flights.values()]) for n in found):
                     return False
         return True
 

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_structured_data (sha256 48ee2710): change the spec, not this file.
 """Find the flight that fits best among the records that a search returns.
 
 Search results of the airline desk are nested records: three prices and three seat counts for each

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec tau2_tool_precision (sha256 4677e6d0): change the spec, not this file.
 """Call the right tool with exactly the right arguments.
 
 An agent that finds the right tool may still pass the payment method that paid for the booking

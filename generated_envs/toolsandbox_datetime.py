@@ -1,4 +1,3 @@
-# Written by trace-gym from spec toolsandbox_datetime (sha256 5887ea3d): change the spec, not this file.
 """Reckon dates from the phone's clock, and carry over where a week, month, year or day ends.
 
 Reminders are set by timestamp, and people say "next Friday", "in nine days", or name the time of

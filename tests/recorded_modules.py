@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from trace_gym import registry
 from trace_gym.llm.recordings import Replay
-from trace_gym.synthesize.llm_author import LlmAuthor
-from trace_gym.synthesize.slots import Unwritable
+from trace_gym.synthesis.llm_author import LlmAuthor
+from trace_gym.synthesis.recorded import FOLDER
+from trace_gym.synthesis.slots import InvalidModuleError
 from trace_gym.types import Capability, Spec
 
-COMPLETIONS = Path(__file__).parent / "data" / "completions"
-WRITTEN = [n for n in registry.names() if registry.manifest(n).author.startswith("llm:")]
+WRITTEN = [n for n in registry.list_environments() if registry.manifest(n).author.startswith("llm:")]
 """Environments that a language model wrote."""
 
 
@@ -29,7 +28,7 @@ class Recorded(NamedTuple):
 @cache
 def recorded(name: str) -> Recorded:
     """Return the module that the recorded answers give, before anybody edited it."""
-    card, author = registry.manifest(name), LlmAuthor(Replay(COMPLETIONS, by_purpose=True))
+    card, author = registry.manifest(name), LlmAuthor(Replay(FOLDER, by_purpose=True))
     assert card.origin is not None
     capability = Capability(
         name=card.capability, description="", coverage=0, er_failed=None, er_passed=None, gap=None, analyst="given"
@@ -38,6 +37,6 @@ def recorded(name: str) -> Recorded:
     for number in range(card.origin.rounds):
         try:
             text = author.revise(spec, text, "checks", (), number) if number else author.write(spec)
-        except Unwritable as error:
+        except InvalidModuleError as error:
             text = error.text
-    return Recorded(spec, text, author.name, len(author.spent))
+    return Recorded(spec, text, author.name, len(author.completions))

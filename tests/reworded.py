@@ -19,7 +19,7 @@ def episodes(name: str, level: int, proposal: Words, report: Words) -> Iterator[
     The proposal comes in front of the writes.
     """
     for seed in SEEDS:
-        episode = registry.episode(Scenario(env=name, level=level, seed=seed))
+        episode = registry.start_episode(Scenario(env=name, level=level, seed=seed))
         world = episode.start.copy()
         calls = [s for s in world.oracle() if isinstance(s, Call)]
         kinds = world.interface().kinds

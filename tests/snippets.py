@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+from typing import Any
 
 from trace_gym.registration import VARIABLE
 
@@ -60,6 +61,17 @@ def shell(block: str, folder: Path, **more: str) -> str:
 def python(block: str, folder: Path, **more: str) -> str:
     """What a new process prints that runs a block in a folder."""
     return _run([sys.executable, "-c", block], folder, **more)
+
+
+@contextmanager
+def process(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """Start a process of a test, and kill it if the test fails: `Popen` alone waits until the process ends."""
+    with subprocess.Popen(command, text=True, **options) as started:
+        try:
+            yield started
+        except BaseException:
+            started.kill()
+            raise
 
 
 @contextmanager

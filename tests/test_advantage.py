@@ -86,14 +86,14 @@ def test_every_method_centres_each_group_and_keeps_the_order_of_rewards(rewards:
 
 
 @pytest.mark.parametrize(
-    ("rewards", "method", "says"),
+    ("rewards", "method", "message"),
     [
-        ([[1.0], [0.0]], "grpo", "2 samples or more"),
+        ([[1.0], [0.0]], "grpo", "samples >= 2"),
         ([1.0, 0.0], "grpo", "groups, samples"),
         ([[float("nan"), 0.0]], "grpo", "1 rewards are not finite"),
-        ([[1.0, 0.0]], "gae", "choose one of grpo, dr_grpo, rloo, batch_std"),
+        ([[1.0, 0.0]], "gae", "expected one of grpo, dr_grpo, rloo, batch_std"),
     ],
 )
-def test_bad_input_says_what_is_wrong(rewards: list[list[float]], method: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+def test_invalid_input_raises_config_error(rewards: list[list[float]], method: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         advantages(rewards, method)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from llm_server import Server, says, slowly
+from llm_server import Server, message, slowly
 from malformed import FILES
 
 import trace_gym
@@ -70,15 +70,18 @@ ADAPTER = "trace-gym rollout tau2_airline_desk -n 20 --level 0 --adapter runs/pr
 """The command behind the file that `trace-gym evaluate base.jsonl adapter.jsonl` compares."""
 
 
-def readme(language: str) -> list[str]:
-    """Return the fenced blocks of the README in a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.S | re.M)
+OVERVIEW = (ROOT / "docs" / "guides" / "index.md").read_text(encoding="utf-8")
+
+
+def printed(language: str) -> list[str]:
+    """Return the fenced blocks of the README and of the overview of the guides in a language, in order."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8") + OVERVIEW
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.S | re.M)
 
 
 def documented() -> list[str]:
-    """Return the commands in the table at the end of the README, in order."""
-    table = (ROOT / "README.md").read_text().partition("## Documentation")[2]
-    commands = re.findall(r"^\| [^|]+ \| `(trace-gym [^`]+)`", table, flags=re.M)
+    """Return the commands in the table of the overview of the guides, in order."""
+    commands = re.findall(r"^\| [^|]+ \| `(trace-gym [^`]+)`", OVERVIEW, flags=re.M)
     assert len(commands) >= 8
     return commands
 
@@ -99,14 +102,14 @@ def run(command: list[str], folder: Path, **more: str) -> None:
 
 
 def test_examples_of_the_readme_run_as_printed(tmp_path: Path) -> None:
-    for block in readme("bash"):
+    for block in printed("bash"):
         shell(block, tmp_path)
-    for block in readme("python"):
+    for block in printed("python"):
         run([sys.executable, "-c", block], tmp_path)
 
 
 def test_readme_commands_for_an_agent_behind_an_api_run_as_printed(endpoint: Server, tmp_path: Path) -> None:
-    [block] = [b for b in readme("sh") if "openai:" in b]
+    [block] = [b for b in printed("sh") if "openai:" in b]
     shell(block, tmp_path, OPENAI_API_KEY="none", OPENAI_BASE_URL=endpoint.url)
     assert (tmp_path / "diagnosis.json").exists()
 
@@ -173,7 +176,7 @@ def test_run_into_an_existing_file_is_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def endpoint() -> Iterator[Server]:
     """An OpenAI-compatible stub that answers every request with one sentence."""
-    server = Server(slowly(says("Which reservation do you mean?"), 0.2))
+    server = Server(slowly(message("Which reservation do you mean?"), 0.2))
     yield server
     server.close()
 

@@ -40,7 +40,7 @@ WRONG = (
 def reports(name: str, level: int, text: str) -> Iterator[bool]:
     """Yield whether the oracle's plan succeeds with a report about a change that moves money."""
     for seed in range(700, 712):
-        episode = registry.episode(Scenario(env=name, level=level, seed=seed))
+        episode = registry.start_episode(Scenario(env=name, level=level, seed=seed))
         start: Any = episode.world.copy()
         steps = list(episode.world.copy().oracle())
         if (facts := of_change(start)) and isinstance(steps[-1], Say) and any(isinstance(s, Call) for s in steps):
@@ -117,7 +117,7 @@ def test_gift_is_told_from_a_refund_to_a_gift_card(text: str, gift: bool) -> Non
 @pytest.mark.parametrize("name", ("tau2_retail_desk", "tau2_airline_desk", "tau2_precondition"))
 def test_gift_beside_a_right_answer_fails(name: str) -> None:
     for seed in range(800, 810):
-        episode = registry.episode(Scenario(env=name, level=0, seed=seed))
+        episode = registry.start_episode(Scenario(env=name, level=0, seed=seed))
         *steps, last = episode.world.copy().oracle()
         assert isinstance(last, Say)
         for step in [*steps, Say(f"{last.text} I have also added a $25 gift card to your profile.")]:

@@ -1,4 +1,4 @@
-"""What prompts state about base worlds, the gate and the user is what the code does."""
+"""Tests that the statements of prompts about base worlds, the gate and the user match the code."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ import pytest
 from toy_world import ToyBoxes
 
 from trace_gym import registry
-from trace_gym.sandbox.scan import scan
+from trace_gym.sandbox.linter import lint
 from trace_gym.schemas import settle
-from trace_gym.synthesize.allowances import allowances
-from trace_gym.synthesize.behavior import behavior, code, inherited_needs, public_part
-from trace_gym.synthesize.forms import types_in_words
-from trace_gym.synthesize.llm_author import LlmAuthor, Planned
-from trace_gym.synthesize.refusals import refusals_of
+from trace_gym.synthesis.allowed_names import allowed_names
+from trace_gym.synthesis.behavior import behavior, code, inherited_needs, public_part
+from trace_gym.synthesis.llm_author import LlmAuthor, PlanAnswer
+from trace_gym.synthesis.refusals import refusals_of
+from trace_gym.synthesis.schema_types import types_in_words
 from trace_gym.targets.catalogue import TARGETS, target
-from trace_gym.targets.listening import MESSAGES, listening
-from trace_gym.targets.scripted_user import ScriptedUser
 from trace_gym.targets.toolsandbox.assistant import Assistant
 from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.users import ScriptedUser
+from trace_gym.targets.users.description import MESSAGES, describe_user
 from trace_gym.types import Call, Say, Scenario
-from trace_gym.validate import validate
-from trace_gym.validate.draws import Draw, Values
+from trace_gym.validation import validate
+from trace_gym.validation.random_calls import CallSampler, StateValues
 from trace_gym.world import ToolError
 
 ROOT = Path(__file__).resolve().parents[1]
 GOOD = (ROOT / "generated_envs" / "tau2_precondition.py").read_text()
-SHORT = 134_000
-"""Characters of a prompt, at most."""
+SHORT = 138_000
+"""Maximum number of characters of a prompt. The sources of the target, with their docstrings, are most of it."""
 
 
 def refused_calls(name: str, count: int) -> Iterator[tuple[str, str]]:
-    """Refusals of random calls that fit the schema, in states that earlier calls have changed."""
+    """Return the refusals of random valid calls, in states that earlier calls have changed."""
     place, rng = target(name), Random(f"refusals/{name}")
-    envs = [e for e in registry.names() if registry.manifest(e).target == name]
+    envs = [e for e in registry.list_environments() if registry.manifest(e).target == name]
     for number in range(count):
         if number % 200 == 0:
             scenario = Scenario(env=rng.choice(envs), level=0, seed=number)
-            world = registry.episode(scenario).world
-            draw = Draw(rng, place.world.interface(), Values.of(world))
+            world = registry.start_episode(scenario).world
+            draw = CallSampler(rng, place.world.interface(), StateValues.of(world))
         call = draw.call()
         arguments, complaint = settle(call, draw.interface)
         if not complaint:
@@ -64,19 +64,19 @@ def test_every_refusal_that_a_tool_makes_is_stated(name: str) -> None:
     for tool, text in refused_calls(name, 4000):
         fitting = [r for r in known[tool] if r.pattern.fullmatch(text)]
         assert fitting, (tool, text)
-        met |= {(tool, r.says) for r in fitting}
+        met |= {(tool, r.message) for r in fitting}
     assert len(met) >= 20
-    unconditional = {(tool, r.says) for tool, found in known.items() for r in found if not r.when}
+    unconditional = {(tool, r.message) for tool, found in known.items() for r in found if not r.condition}
     assert not unconditional
 
 
 def test_conditions_name_the_arguments_of_the_tool() -> None:
-    found = {r.says: r.when for r in refusals_of(target("tau2_airline").world, "update_reservation_baggages")}
+    found = {r.message: r.condition for r in refusals_of(target("tau2_airline").world, "update_reservation_baggages")}
     assert found["there is no reservation {reservation_id[:40]}"] == "reservation_id not in self.reservations"
     bags = "bags must satisfy 0 <= nonfree_baggages <= total_baggages <= 50"
     assert found[bags] == "not 0 <= nonfree_baggages <= total_baggages <= 50"
     assert "method['source'] == 'certificate'" in found.values()
-    phone = {r.says: r.when for r in refusals_of(target("toolsandbox").world, "set_wifi_status")}
+    phone = {r.message: r.condition for r in refusals_of(target("toolsandbox").world, "set_wifi_status")}
     assert phone["PermissionError: wifi cannot be switched on in low battery mode"].startswith("on and ")
 
 
@@ -87,7 +87,7 @@ def test_refusals_of_a_custom_base_world_are_read_too(monkeypatch: pytest.Monkey
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(__import__("sys").modules, spec.name, module)
     spec.loader.exec_module(module)
-    found = {r.says: r.when for r in refusals_of(module.ParcelDepotBase, "hand_over")}
+    found = {r.message: r.condition for r in refusals_of(module.ParcelDepotBase, "hand_over")}
     assert found == {
         "there is no parcel {parcel_id[:40]}; find_parcels lists those of a recipient": "not self.whole(parcel_id)",
         "parcel {parcel_id} is no longer here": "self.parcel(parcel_id)['status'] != 'waiting'",
@@ -98,7 +98,7 @@ def prompt_of(name: str) -> str:
     place = target(name)
     spec = registry.manifest(place.example).spec
     assert spec is not None
-    return LlmAuthor(SimpleNamespace(name="nobody"))._writing(spec)  # type: ignore[arg-type]
+    return LlmAuthor(SimpleNamespace(name="nobody"))._writing_prompt(spec)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -111,12 +111,12 @@ def test_write_prompt_states_what_authors_had_to_guess(name: str) -> None:
     for tool in tools:
         assert f"`{tool.name}(" in prompt
         assert all(text.replace('"', '\\"') in prompt for text in tool.texts)
-        assert all(r.when in prompt for r in tool.refusals if tool.planned)
+        assert all(r.condition in prompt for r in tool.refusals if tool.planned)
     for node in ast.parse(code(place, tools)).body:
         assert isinstance(node, ast.FunctionDef) and f"def {node.name}(" in prompt
-    for names in allowances().values():
+    for names in allowed_names().values():
         assert names in prompt
-    heard = listening(place.world)
+    heard = describe_user(place.world, place.user_rules)
     assert heard is not None and all(rule in prompt for rule in heard.rules)
     assert inherited_needs(place, spec.capability) in prompt
     assert len(prompt) < SHORT
@@ -141,19 +141,19 @@ def test_contract_is_shown_without_its_private_parts() -> None:
 
 
 def rules_broken(text: str) -> set[str]:
-    return {fault.rule for fault in scan(text)}
+    return {fault.rule for fault in lint(text)}
 
 
-def test_the_gate_accepts_exactly_the_builtins_that_the_prompt_lists() -> None:
-    listed = {*allowances()["Builtins"].split(), *allowances()["Exceptions"].split()}
+def test_gate_accepts_exactly_builtins_in_prompt() -> None:
+    listed = {*allowed_names()["Builtins"].split(), *allowed_names()["Exceptions"].split()}
     called_only = {"super", "vars"}  # allowed in some forms only
     for name in {n for n in dir(builtins) if not n.startswith("_")} - {"True", "False", "None"} - called_only:
         text = f"{GOOD}\n\ndef spare() -> object:\n    return {name}\n"
         assert ("builtin" in rules_broken(text)) == (name not in listed), name
 
 
-def test_the_gate_accepts_the_attributes_that_the_prompt_lists() -> None:
-    listed = allowances()["Attributes and methods of any value"].split()
+def test_gate_accepts_attributes_in_prompt() -> None:
+    listed = allowed_names()["Attributes and methods of any value"].split()
     lines = "".join(f"    x.{name}\n" for name in listed)
     assert "attribute" not in rules_broken(f"{GOOD}\n\ndef spare(x: object) -> None:\n{lines}")
     for name in ("today", "seed", "mro", "gi_frame", "nobody_knows_this"):
@@ -172,7 +172,7 @@ CLAIMS: dict[type[Any], dict[str, str | None]] = {
         "The first one has been cancelled. Next, I will cancel the other.": "Thank you, please go on.",
         "It has been cancelled.": None,
         "Goodbye!": None,
-        "Is there anything else I can do for you?": None,
+        "Is there anything else I can do for you?": "Nothing else, thank you.",
         "One moment.": "All right.",
         "Your trip is in economy.": "I see, thank you.",
         "Purple seven of.": "Sorry, I do not understand what you mean.",
@@ -188,7 +188,7 @@ CLAIMS: dict[type[Any], dict[str, str | None]] = {
         "Purple seven of.": "Sorry, I do not understand what you mean.",
     },
 }
-"""What the rules in `listening` say, as messages with their answers."""
+"""What the rules in `describe_user` say, as messages with their answers."""
 
 
 class Person(ScriptedUser):
@@ -215,7 +215,7 @@ def test_users_answer_as_the_rules_say(kind: type[Any]) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_examples_are_what_the_user_hears(name: str) -> None:
-    heard = listening(target(name).world)
+    heard = describe_user(target(name).world, target(name).user_rules)
     assert heard is not None and [message for message, _ in heard.examples] == list(MESSAGES)
     kinds = {kind.split()[0] for _, kind in heard.examples}
     stated = set(re.findall(r"^`(\w+)`", "\n".join(heard.rules), re.MULTILINE))
@@ -225,7 +225,7 @@ def test_examples_are_what_the_user_hears(name: str) -> None:
 
 
 class TriesTwice(ToyBoxes):
-    """The oracle opens the box twice, and is refused the second time."""
+    """World whose oracle opens the box twice and is refused the second time."""
 
     id = "tries_twice"
 
@@ -262,11 +262,11 @@ class NamesTheCapabilityAlways(ToyBoxes):
 def test_experts_and_needs_are_judged_as_the_prompt_says(world: type[ToyBoxes], code: str, passes: bool) -> None:
     report = validate(world, profile="quick", only=(code,), progress=False)
     found = next(f for f in report.findings if f.code == code)
-    assert found.passed == passes, found.says
+    assert found.passed == passes, found.message
 
 
 def test_plan_prompt_states_the_type_of_every_field() -> None:
-    types = types_in_words(Planned.model_json_schema())
+    types = types_in_words(PlanAnswer.model_json_schema())
     assert types["plan.oracle"] == types["plan.ablated"] == types["rationale"] == "string"
     assert types["levels"] == "list of 2 to 5 strings" and types["plan.families"] == "list of objects"
     page = (ROOT / "templates" / "prompts" / "plan.md.jinja").read_text()

@@ -12,15 +12,15 @@ import pytest
 
 from trace_gym import registry
 from trace_gym.cli import main
-from trace_gym.diagnose import diagnose, markdown
+from trace_gym.diagnosis import diagnose, markdown
 from trace_gym.episode import interface_of
-from trace_gym.evaluate import Evaluation
-from trace_gym.evaluate import markdown as evaluation_page
-from trace_gym.evaluate.from_files import compare_files
+from trace_gym.evaluation import Evaluation
+from trace_gym.evaluation import markdown as evaluation_page
+from trace_gym.evaluation.from_files import compare_files
 from trace_gym.report.page import _results
-from trace_gym.synthesize.template import read_spec
+from trace_gym.synthesis.template import read_spec
 from trace_gym.types import Call, Say, Trajectory, to_jsonl
-from trace_gym.validate import Given, files, validate
+from trace_gym.validation import ValidationInputs, input_files, validate
 from trace_gym.world import Check, World, tool
 
 PYDANTIC = ("pydantic", "validation error", "input_value", "For further information")
@@ -83,15 +83,15 @@ DEEP = '{"a": ' * 50_000 + "1" + "}" * 50_000
 @pytest.mark.parametrize("text", [DEEP, "[" * 300 + '"ABC123"' + "]" * 300, '{"id": "A1"}\n' + "[" * 100_000])
 def test_deeply_nested_test_tasks_are_an_error(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(files.ReadError, match=rf"{name} is JSON nested too deep"):
-        files.readable(Given(against=(str(tmp_path / name),)))
+    with pytest.raises(input_files.ReadError, match=rf"{name} is JSON that is nested too deeply"):
+        input_files.check_readable(ValidationInputs(against=(str(tmp_path / name),)))
 
 
 @pytest.mark.parametrize("name", ["tasks.json", "tasks.jsonl"])
 def test_truncated_test_tasks_are_an_error(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text('{"id": "A1"}\n{"id": "B2", "no')
-    with pytest.raises(files.ReadError, match=name):
-        files.readable(Given(against=(str(tmp_path / name),)))
+    with pytest.raises(input_files.ReadError, match=name):
+        input_files.check_readable(ValidationInputs(against=(str(tmp_path / name),)))
 
 
 def test_test_tasks_are_read_as_json_lines_or_text(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_test_tasks_are_read_as_json_lines_or_text(tmp_path: Path) -> None:
         ("a.md", "[see A1", ("[see A1",)),
     ):
         (tmp_path / name).write_text(text)
-        assert files.texts(str(tmp_path / name)) == expected
+        assert input_files.read_texts(str(tmp_path / name)) == expected
 
 
 CAPABILITIES = {
@@ -134,7 +134,7 @@ def test_invalid_capabilities_are_reported_without_words_of_pydantic(
 
 
 def test_invalid_spec_is_reported_without_words_of_pydantic(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="is not a spec") as failure:
+    with pytest.raises(Exception, match="is not a valid spec") as failure:
         read_spec("id: x\n", "spec.yaml")
     assert not any(word in str(failure.value) for word in PYDANTIC)
 
@@ -150,11 +150,11 @@ def test_diagnosis_of_unscored_trajectories_does_not_claim_that_none_failed(
 ) -> None:
     unscored = [trajectory(n, None) for n in range(3)]
     assert "No trajectory failed" not in markdown(diagnose(unscored))
-    assert "None of 3 trajectories is scored" in markdown(diagnose(unscored))
+    assert "None of 3 trajectories has an outcome" in markdown(diagnose(unscored))
     assert "No trajectory failed" in markdown(diagnose([*unscored, trajectory(3, True)]))
     (tmp_path / "a.jsonl").write_text(to_jsonl(unscored))
     assert command(monkeypatch, "diagnose", str(tmp_path / "a.jsonl")) == 1
-    assert "is scored" in " ".join(capsys.readouterr().out.split())
+    assert "has an outcome" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("name", ["mine", "base", "routed", "precondition_verification"])
@@ -217,7 +217,7 @@ def test_malformed_turn_of_an_oracle_is_quoted(tmp_path: Path) -> None:
     path = tmp_path / "library_loans.py"
     path.write_text(source.read_text().replace('Call("search", {"words": self.title})', 'Call("search", {"words": 7})'))
     (found,) = [f for f in validate(path, profile="quick", only=["TG201"], engine="here").findings if f.code == "TG201"]
-    assert "search takes words" in found.says and "7 is not of type 'string'" in found.says
+    assert "search takes words" in found.message and "7 is not of type 'string'" in found.message
 
 
 def test_prefix_of_a_message_counts_when_lines_are_wrapped(

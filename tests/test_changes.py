@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_modules import WRITTEN, recorded
 
-from trace_gym.synthesize import slots, template
-from trace_gym.synthesize.changes import MARK, is_changeable, with_changes
-from trace_gym.synthesize.complaints import excerpt
-from trace_gym.synthesize.slots import ENVIRONMENT
+from trace_gym.synthesis import slots, template
+from trace_gym.synthesis.changes import MARK, is_changeable, with_changes
+from trace_gym.synthesis.diagnostics import excerpt
+from trace_gym.synthesis.slots import ENVIRONMENT
 from trace_gym.targets.catalogue import target
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -149,7 +149,7 @@ def test_any_part_of_a_written_module_can_be_answered_alone(name: str, data: st.
             lines[row] = ""
     answer = f"{MARK}\nclass {world.name}(X):\n" + "\n\n".join(source.of(node) for node in lost)
     made = with_changes("\n".join(lines), answer, world.name, REQUIRED)
-    assert slots.render(slots.fill(made, spec, place), spec, place, author) == text
+    assert slots.render(slots.sort_into_slots(made, spec, place), spec, place, author) == text
 
 
 def test_lines_are_counted_as_python_counts_them() -> None:

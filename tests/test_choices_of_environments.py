@@ -87,7 +87,7 @@ def test_bags_that_cost_nothing(text: str) -> None:
 
 def test_question_whether_the_plan_is_right_is_a_proposal() -> None:
     for seed in SEEDS:
-        world: Any = registry.episode(Scenario(env="tau2_intent_revision", level=1, seed=seed)).start.copy()
+        world: Any = registry.start_episode(Scenario(env="tau2_intent_revision", level=1, seed=seed)).start.copy()
         codes = " and ".join(world.first)
         assert world.copy().reply(f"Cancelling {codes}. Does this reflect what you want? If so, I'll go ahead.") in (
             world.answers

@@ -164,7 +164,7 @@ def test_nothing_is_told_about_an_order_of_another_customer(text: str, found: bo
 def test_consent_needs_a_proposal_that_says_what_is_done(
     env: str, level: int, seed: int, messages: tuple[str, ...], agreed: bool
 ) -> None:
-    episode: Episode = registry.episode(Scenario(env=env, level=level, seed=seed))
+    episode: Episode = registry.start_episode(Scenario(env=env, level=level, seed=seed))
     steps = list(episode.world.oracle())
     records = ", ".join(r.record for r in episode.start.requests)  # type: ignore[attr-defined]
     calls = [s for s in steps if isinstance(s, Call)]
@@ -173,5 +173,5 @@ def test_consent_needs_a_proposal_that_says_what_is_done(
     said = [Say(m.format(records=records, deed="cancel or send elsewhere")) for m in messages]
     for step in [*reads, *said, *(c for c in calls if kinds[c.tool] == "write")]:
         episode.step(step)
-    checks = {c.says: c.holds for c in episode.finish().checks}
+    checks = {c.description: c.passed for c in episode.finish().checks}
     assert checks["the customer agreed before each change"] == agreed

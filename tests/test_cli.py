@@ -61,7 +61,7 @@ def test_show_plays_the_oracle_and_prints_its_checks() -> None:
     result = CliRunner().invoke(app, ["show", "tau2_precondition", "--seed", "3"])
     assert result.exit_code == 0
     assert "get_reservation_details" in result.output
-    assert "holds" in result.output and "fails" not in result.output
+    assert "passed" in result.output and "failed" not in result.output
 
 
 def test_a_person_can_play_and_gets_the_score() -> None:
@@ -91,14 +91,14 @@ def test_rollout_diagnose_and_evaluate_work_on_each_others_files(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("show", "tau2_precondtion"), "tau2_precondition"),
         (("show", "tau2_precondition", "--level", "9"), "levels"),
         (("diagnose", "missing.json"), "missing.json"),
         (("evaluate", "missing.jsonl"), "missing.jsonl"),
-        (("synthesize", "nothing"), "there are tau2_"),
-        (("synthesize", "tau2_precondition", "--author", "nobody"), "expected template"),
+        (("synthesize", "nothing"), "expected one of tau2_"),
+        (("synthesize", "tau2_precondition", "--author", "nobody"), "expected recorded"),
         (("validate", "nothing_of_the_kind"), "nothing_of_the_kind"),
         (("validate", "missing.py"), "missing.py"),
         (("run",), "--preset"),
@@ -110,7 +110,7 @@ def test_rollout_diagnose_and_evaluate_work_on_each_others_files(tmp_path: Path)
 )
 def test_bad_input_ends_in_one_sentence(
     arguments: tuple[str, ...],
-    says: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -121,7 +121,7 @@ def test_bad_input_ends_in_one_sentence(
         main()
     error = capsys.readouterr().err
     assert ended.value.code == (2 if arguments[0] == "validate" else 1)
-    assert error.startswith("trace-gym: ") and says in error
+    assert error.startswith("trace-gym: ") and message in error
     assert not list(tmp_path.iterdir()), "nothing may be left behind"
 
 

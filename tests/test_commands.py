@@ -19,7 +19,7 @@ from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.errors import EnvNotFound
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEMPLATES = sorted((ROOT / "templates").rglob("*.md.jinja"))
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", flags=re.S | re.M)
 SHELL = ("bash", "sh", "console", "")
@@ -88,7 +88,7 @@ def problem(given: list[str]) -> str:
 
 
 def is_missing_environment(word: str) -> bool:
-    """Return whether the word has the form of a shipped environment's name or id, and there is none."""
+    """Return whether the word has the form of an environment's name or id, and no such environment exists."""
     if re.fullmatch(r"(trace/)?(tau2|toolsandbox)[_-][a-z0-9_-]+", word) is None or word in TARGETS:
         return False
     try:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from trace_gym.errors import ConfigError, ReadError, SplitError, TraceGymError
-from trace_gym.evaluate import Evaluation, markdown
-from trace_gym.evaluate.from_files import compare_files
-from trace_gym.evaluate.show import title
+from trace_gym.evaluation import Evaluation, markdown
+from trace_gym.evaluation.from_files import compare_files
+from trace_gym.evaluation.show import title
 from trace_gym.types import Trajectory, to_jsonl
 
 DATA = Path(__file__).parent / "data"
@@ -102,7 +102,7 @@ def test_any_one_split_is_compared_and_named(tmp_path: Path) -> None:
     for split, seeds in SPLITS.items():
         made = compare_files([save(tmp_path / f"{split}.jsonl", tasks("01", split=seeds[0]))])
         assert made.split == split and f"2 {split} tasks" in title(made)
-        assert (f"These are {split} tasks" in made.note) == (split != "test")
+        assert (f"The tasks come from split {split}" in made.note) == (split != "test")
     both = [*tasks("01", split=SPLITS["train"][0]), *tasks("01", split=SPLITS["test"][0])]
     with pytest.raises(SplitError, match="2 from train, 2 from test"):
         compare_files([save(tmp_path / "both.jsonl", both)])
@@ -110,7 +110,7 @@ def test_any_one_split_is_compared_and_named(tmp_path: Path) -> None:
 
 def test_tasks_that_are_not_shared_are_counted(tmp_path: Path) -> None:
     made = compare_files([save(tmp_path / "a.jsonl", tasks("0101")), save(tmp_path / "b.jsonl", tasks("01"))])
-    assert "2 tasks that not every file has are left out" in made.note
+    assert "2 tasks are excluded because they are not in every file" in made.note
     with pytest.raises(TraceGymError, match="no task in common"):
         compare_files([tmp_path / "a.jsonl", save(tmp_path / "c.jsonl", tasks("01", split=50))])
 

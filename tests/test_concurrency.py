@@ -32,13 +32,13 @@ from concurrent.futures import ThreadPoolExecutor
 import trace_gym
 from trace_gym import registry
 sys.setswitchinterval(1e-5)  # threads change places in the middle of an import
-names, hashes = registry.names(), {}
+names, hashes = registry.list_environments(), {}
 together = threading.Barrier(2 * len(names), timeout=120)
 
 def first(name, wait=True):
     if wait:
         together.wait()
-    episode = registry.episode(f"{name}/0/7")
+    episode = registry.start_episode(f"{name}/0/7")
     assert type(pickle.loads(pickle.dumps(episode.world))) is type(episode.world)
     return name, episode.finish() and episode.state_hash, id(type(episode.world)), id(episode.interface)
 """
@@ -61,7 +61,7 @@ def refreshing(name):
     together.wait()
     for _ in range(3):
         registry.refresh()
-        assert registry.names() == names, "the list was incomplete"
+        assert registry.list_environments() == names, "the list was incomplete"
     return first(name, False)
 with ThreadPoolExecutor(2 * len(names)) as pool:
     jobs = [*(pool.submit(refreshing, n) for n in names), *(pool.submit(first, n) for n in names)]
@@ -91,9 +91,11 @@ def finish(process: subprocess.Popen[str]) -> dict[str, str]:
 @pytest.mark.parametrize("way", ENDINGS)
 def test_first_episodes_open_concurrently_in_a_fresh_interpreter(way: str) -> None:
     hashes = finish(start(HEADER + ENDINGS[way] + PRINT))
-    assert set(hashes) == set(registry.names() if way != "one environment" else registry.names()[:1])
+    assert set(hashes) == set(
+        registry.list_environments() if way != "one environment" else registry.list_environments()[:1]
+    )
     name = next(iter(hashes))
-    episode = registry.episode(f"{name}/0/7")
+    episode = registry.start_episode(f"{name}/0/7")
     episode.finish()
     assert hashes[name] == episode.state_hash
 
@@ -238,7 +240,7 @@ def test_module_file_with_unusual_name_is_refused_or_loaded(slow: Any, name: str
 
 
 def test_environment_ids_stay_registered_during_refresh(user_folder: Path) -> None:
-    names, missing = registry.names(), list[str]()
+    names, missing = registry.list_environments(), list[str]()
     ids = list(map(registry.gym_id, names))
 
     def look(n: int) -> None:
@@ -246,8 +248,8 @@ def test_environment_ids_stay_registered_during_refresh(user_folder: Path) -> No
             if n == 0:
                 registry.refresh()
             missing.extend(i for i in ids if i not in gymnasium.registry)
-            assert registry.names() == names
-            registry.load(TOY)
+            assert registry.list_environments() == names
+            registry.load_world(TOY)
 
     in_threads(look, 4)
     assert missing == []
@@ -262,7 +264,7 @@ def test_folders_added_concurrently_are_all_searched(tmp_path: Path, clean_regis
         registry.admit(module, PASSED, author="hand")
     added = in_threads(lambda n: registry.add_folder(tmp_path / f"folder{n}"), 4)
     assert sorted(n for names in added for n in names) == [f"loans{n}" for n in range(4)]
-    assert {f"loans{n}" for n in range(4)} <= set(registry.names())
+    assert {f"loans{n}" for n in range(4)} <= set(registry.list_environments())
     assert len(os.environ[VARIABLE].split(os.pathsep)) == 4
 
 
@@ -275,7 +277,7 @@ def test_fork_during_refresh_leaves_the_child_usable(clean_registry: None) -> No
         pool.submit(registration._refreshing.acquire).result()  # a thread that the child does not have
         if (child := os.fork()) == 0:
             registry.refresh()
-            os._exit(0 if registry.names() else 1)
+            os._exit(0 if registry.list_environments() else 1)
         assert os.waitpid(child, 0)[1] == 0
         pool.submit(registration._refreshing.release).result()
 
@@ -305,24 +307,24 @@ def test_edit_with_kept_size_and_time_is_noticed(user_folder: Path) -> None:
     module = user_folder / f"{TOY}.py"
     long_ago = 1_000_000_000
     os.utime(module, (long_ago, long_ago))
-    registry.load(TOY)
+    registry.load_world(TOY)
     text = module.read_text()
     edited = text.replace("library", "librarY", 1)
     assert len(edited) == len(text) and edited != text
     module.write_text(edited)
     os.utime(module, (long_ago, long_ago))
     with pytest.raises(TamperedEnv):
-        registry.load(TOY)
+        registry.load_world(TOY)
 
 
 def test_each_of_many_quick_edits_is_noticed(user_folder: Path) -> None:
     module = user_folder / f"{TOY}.py"
     good = module.read_bytes()
     for _ in range(50):  # within one tick of the file system's clock
-        registry.load(TOY)
+        registry.load_world(TOY)
         module.write_bytes(good.replace(b"library", b"librarY", 1))
         with pytest.raises(TamperedEnv):
-            registry.load(TOY)
+            registry.load_world(TOY)
         module.write_bytes(good)
 
 
@@ -349,7 +351,7 @@ def test_edit_within_one_tick_of_the_clock_is_noticed(tmp_path: Path, monkeypatc
 
 def test_admitted_module_is_read_once(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_cache, "SETTLED_NS", 0)
-    registry.load(TOY)
+    registry.load_world(TOY)
     reads: list[Path] = []
 
     def read_bytes(self: Path) -> bytes:
@@ -359,5 +361,5 @@ def test_admitted_module_is_read_once(user_folder: Path, monkeypatch: pytest.Mon
     plain = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", read_bytes)
     for seed in range(5):
-        registry.episode(f"{TOY}/0/{seed}")
+        registry.start_episode(f"{TOY}/0/{seed}")
     assert reads == []

@@ -14,11 +14,11 @@ from trace_gym.types import Call, Check, Event, Say, Scenario
 from trace_gym.world import World, tool
 
 SEEDS = range(6)
-WITH_CONDUCT = [name for name in registry.names() if name.startswith("tau2") and "mix" not in name]
+WITH_CONDUCT = [name for name in registry.list_environments() if name.startswith("tau2") and "mix" not in name]
 
 
 def played(scenario: Scenario, steps: Sequence[Call | Say]) -> Episode:
-    episode = registry.episode(scenario)
+    episode = registry.start_episode(scenario)
     for step in steps:
         if not episode.done:
             episode.step(step)
@@ -27,7 +27,7 @@ def played(scenario: Scenario, steps: Sequence[Call | Say]) -> Episode:
 
 
 def plan(scenario: Scenario) -> list[Call | Say]:
-    return list(registry.episode(scenario).world.oracle())
+    return list(registry.start_episode(scenario).world.oracle())
 
 
 def writes_of(steps: Sequence[Call | Say], episode: Episode) -> list[int]:
@@ -50,7 +50,7 @@ def test_writing_without_consent_costs_reward(env: str) -> None:
         for seed in SEEDS:
             scenario = Scenario(env=env, level=level, seed=seed)
             steps = plan(scenario)
-            made = writes_of(steps, registry.episode(scenario))
+            made = writes_of(steps, registry.start_episode(scenario))
             if not made:
                 continue
             before = [s for s in steps[: made[-1] + 1] if isinstance(s, Call)]
@@ -65,7 +65,7 @@ def test_lookup_of_the_customer_is_required_before_a_change_only() -> None:
     scenario = Scenario(env="tau2_retail_multi_step", level=0, seed=0)
     steps = plan(scenario)
     without = [s for s in steps if not (isinstance(s, Call) and s.tool.startswith("find_user_id"))]
-    failed = [c.says for c in (played(scenario, without).score or pytest.fail()).checks if not c.holds]
+    failed = [c.description for c in (played(scenario, without).score or pytest.fail()).checks if not c.passed]
     assert failed == ["the customer was looked up before the first change"]
     reads = [s for s in without if isinstance(s, Call)][:1]
     assert (played(scenario, reads).score or pytest.fail()).conduct == 1.0
@@ -73,7 +73,7 @@ def test_lookup_of_the_customer_is_required_before_a_change_only() -> None:
 
 def test_consent_to_one_record_is_no_consent_to_another() -> None:
     scenario = Scenario(env="tau2_multi_step", level=0, seed=1)
-    episode = registry.episode(scenario)
+    episode = registry.start_episode(scenario)
     steps = plan(scenario)
     one, other = (steps[n] for n in writes_of(steps, episode))
     assert isinstance(one, Call) and isinstance(other, Call)
@@ -142,7 +142,7 @@ def flown(*steps: Call | Say, seed: int) -> float:
 
 
 def plans(seed: int) -> tuple[list[Call | Say], list[Call | Say]]:
-    world = registry.episode(Scenario(env="tau2_seat_availability", level=0, seed=seed)).world
+    world = registry.start_episode(Scenario(env="tau2_seat_availability", level=0, seed=seed)).world
     return list(world.copy().oracle()), list(world.copy().ablated())
 
 

@@ -68,7 +68,7 @@ def test_finding_with_markup_is_replayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     replay = Replay(scenario="tau2_precondition/0/0", actions=(EVIL,))
-    finding = Finding(code="TG201", property="oracle", verdict="failed", says=EVIL, replay=replay)
+    finding = Finding(code="TG201", property="oracle", verdict="failed", message=EVIL, replay=replay)
     report = Report(env="tau2_precondition", passed=False, findings=(finding,), scenarios=1)
     (tmp_path / "report.json").write_text(report.model_dump_json())
     monkeypatch.setattr(sys, "argv", ["trace-gym", "replay", str(tmp_path / "report.json")])
@@ -128,7 +128,8 @@ def test_no_stream_or_place_ends_in_a_traceback(line: str, codes: set[int]) -> N
 
 def test_interrupted_command_says_so(tmp_path: Path) -> None:
     code = (
-        "import os, signal, trace_gym.registry as r; r.names = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal, trace_gym.registry as r\n"
+        "r.list_environments = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "from trace_gym.cli import main; main()"
     )
     result = subprocess.run([sys.executable, "-c", code, "list"], capture_output=True, text=True, timeout=60)
@@ -147,32 +148,36 @@ def test_second_rollout_on_the_same_file_adds_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--policy", "oracle", "--temperature", "0"], "--temperature has no effect on policy oracle"),
         (["--policy", "idle", "--max-tokens", "9"], "--max-tokens has no effect on policy idle"),
         (["--policy", "model", "--base-url", "http://a/v1"], "--base-url has no effect on policy model"),
         (["--policy", "openai:m", "--adapter", "a"], "--adapter has no effect on policy openai:m"),
-        (["--policy", "openai:m@http://a/v1", "--base-url", "http://b/v1"], "Leave out one of them"),
-        (["--policy", "openai:@http://a/v1"], "is not the address of a model"),
-        (["--policy", "openai:m@http://"], "is no address of an endpoint"),
+        (["--policy", "openai:m@http://a/v1", "--base-url", "http://b/v1"], "Remove one of them"),
+        (["--policy", "openai:@http://a/v1"], "is not a valid model URI"),
+        (["--policy", "openai:m@http://"], "is not a valid URL of an endpoint"),
     ],
 )
 def test_option_without_an_effect_is_an_error(
-    options: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "a.jsonl"
     monkeypatch.setattr(sys, "argv", ["trace-gym", "rollout", "tau2_precondition", *options, "--out", str(out)])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == 1 and says in capsys.readouterr().err and not out.exists()
+    assert ended.value.code == 1 and message in capsys.readouterr().err and not out.exists()
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (("rollout", "tau2_precondition", "--policy", "openai:m@127.0.0.1:1/v1"), "names a host without a scheme"),
-        (("rollout", "tau2_precondition", "--policy", "openai:m@localhost"), "names a host without a scheme"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@127.0.0.1:1/v1"), "contains a host without a scheme"),
+        (("rollout", "tau2_precondition", "--policy", "openai:m@localhost"), "contains a host without a scheme"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@"), "has no valid URL: found '' after @"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@ftp://x/"), "has no valid URL: found 'ftp://x/'"),
         (("rollout", "tau2_precondition", "--policy", "openai:m@http://h/v1", "--temperature", "inf"), "found inf"),
@@ -196,7 +201,7 @@ def test_number_outside_its_range_is_an_error_without_a_traceback(line: str) -> 
 
 
 def test_version_in_a_model_name_is_not_a_host() -> None:
-    from trace_gym.llm.address import endpoint_of
+    from trace_gym.llm.model_uri import endpoint_of
 
     assert endpoint_of("openai:claude-3@20240620") == ("claude-3@20240620", None)
     assert endpoint_of("openai:@cf/meta/llama-3.1-8b") == ("@cf/meta/llama-3.1-8b", None)

@@ -22,7 +22,7 @@ POLICIES: list[Policy] = [Oracle(), Ablated(), Idle(), *BANK]
 UGLY = ["", "<tool_call>{", '<tool_call>{"name": "rm", "arguments": {}}</tool_call>', "\x00\ud800", "x" * 100_000]
 
 each = pytest.mark.parametrize("player", PLAYERS, ids=lambda p: p.name)
-everywhere = pytest.mark.parametrize("env", registry.names())
+everywhere = pytest.mark.parametrize("env", registry.list_environments())
 
 
 def scenario_of(env: str, level: int = 0) -> Scenario:
@@ -59,7 +59,7 @@ def test_a_library_that_is_missing_says_why() -> None:
 @everywhere
 def test_the_policy_sees_the_schemas_of_the_target(player: Player, env: str) -> None:
     with player.open(scenario_of(env)) as session:
-        assert list(session.tools) == list(registry.load(env).interface().tools)
+        assert list(session.tools) == list(registry.load_world(env).interface().tools)
 
 
 @each
@@ -68,7 +68,7 @@ def test_the_policy_sees_the_schemas_of_the_target(player: Player, env: str) -> 
 def test_a_policy_is_paid_what_the_episode_pays(player: Player, env: str, policy: Policy) -> None:
     levels = range(registry.level_count(env))
     for level in levels[-1:] if policy in BANK else levels:  # an exploit plays long, and the same way at every level
-        shadow = registry.episode(scenario_of(env, level))
+        shadow = registry.start_episode(scenario_of(env, level))
         with player.open(shadow.scenario) as session:
             follow(policy, shadow, session, player.talks)
             assert session.done or not player.talks
@@ -78,7 +78,7 @@ def test_a_policy_is_paid_what_the_episode_pays(player: Player, env: str, policy
 @each
 @everywhere
 def test_what_a_model_writes_badly_is_answered(player: Player, env: str) -> None:
-    shadow = registry.episode(scenario_of(env))
+    shadow = registry.start_episode(scenario_of(env))
     with player.open(shadow.scenario) as session:
         for text in getattr(player, "ugly", UGLY if player.talks else UGLY[1:3]):
             if not shadow.done:
@@ -90,7 +90,7 @@ def test_what_a_model_writes_badly_is_answered(player: Player, env: str) -> None
 @each
 @everywhere
 def test_after_the_end_a_turn_is_answered_and_pays_nothing(player: Player, env: str) -> None:
-    shadow = registry.episode(scenario_of(env))
+    shadow = registry.start_episode(scenario_of(env))
     with player.open(shadow.scenario) as session:
         follow(Oracle(), shadow, session, player.talks)
         before = session.reward()
@@ -102,7 +102,7 @@ def test_after_the_end_a_turn_is_answered_and_pays_nothing(player: Player, env: 
 @each
 @everywhere
 def test_two_sessions_of_one_scenario_start_alike_and_do_not_touch_each_other(player: Player, env: str) -> None:
-    one, two = (registry.episode(scenario_of(env)) for _ in range(2))
+    one, two = (registry.start_episode(scenario_of(env)) for _ in range(2))
     with player.open(one.scenario) as first, player.open(two.scenario) as second:
         follow(Oracle(), one, first, player.talks)
         follow(Idle(), two, second, player.talks)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from trace_gym.types import Call, Say, Scenario
-from trace_gym.validate import PROFILES, Context, load
+from trace_gym.validation import PROFILES, Context, load
 from trace_gym.world import Step
 
 Change = Callable[[str], str]
@@ -23,7 +23,7 @@ def results(name: str, change: Change, before: tuple[str, ...] = ()) -> Iterator
             scenario = Scenario(env=name, level=level, seed=seed)
             plan: list[Step] = [Say(text) for text in before]
             plan += [Say(change(s.text)) if isinstance(s, Say) else s for s in context.plan(scenario, "oracle")]
-            yield context.play(scenario, plan).finish().success
+            yield context.run(scenario, plan).finish().success
 
 
 ACCEPTED: dict[str, tuple[str, Change]] = {
@@ -95,5 +95,5 @@ def test_customer_asks_for_refund_before_leaving() -> None:
     scenario = Scenario(env=world.id, level=0, seed=4000)
     *plan, last = context.plan(scenario, "oracle")
     assert isinstance(last, Say) and isinstance(plan[-1], Call)
-    episode = context.play(scenario, [*plan, Say("The trip has been cancelled."), last])
+    episode = context.run(scenario, [*plan, Say("The trip has been cancelled."), last])
     assert episode.finish().success

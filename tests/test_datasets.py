@@ -16,7 +16,8 @@ from trace_gym import registry
 from trace_gym.adapters import datasets as rows
 from trace_gym.errors import MissingExtra, ReadError
 from trace_gym.policies import Ablated, Idle, Oracle
-from trace_gym.rollout import collect, trajectory
+from trace_gym.rollouts import rollout
+from trace_gym.trajectories import trajectory
 from trace_gym.types import Call, Scenario, Trajectory
 
 ENV = "tau2_precondition"
@@ -31,9 +32,9 @@ def library() -> Any:
 def played(user_folder: Path) -> list[Trajectory]:
     """Of two environments and a mixture, good and bad, one not scored, and one of a foreign benchmark."""
     scenarios = [s for env in (TOY, ENV, "toy_mixture") for s in registry.scenarios(env, "validate", 2)]
-    made = [r for policy in (Oracle(), Ablated(), Idle()) for r in collect(policy, scenarios, progress=False)]
-    failed = trajectory(registry.episode(f"{TOY}/0/3"), model="endpoint", ended="error")
-    foreign = Trajectory(
+    made = [r for policy in (Oracle(), Ablated(), Idle()) for r in rollout(policy, scenarios, progress=False)]
+    failed = trajectory(registry.start_episode(f"{TOY}/0/3"), model="endpoint", ended="error")
+    other = Trajectory(
         id="airline-7",
         task="7",
         messages=({"role": "user", "content": "Hi."}, {"role": "assistant", "content": None, "tool_calls": [CALL]}),
@@ -44,7 +45,7 @@ def played(user_folder: Path) -> list[Trajectory]:
         source="tau2",
         model="gpt",
     )
-    return [*made, failed, foreign]
+    return [*made, failed, other]
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"id": 3}'}}
@@ -82,25 +83,25 @@ def test_a_rollout_is_the_same_after_parquet(library: Any, played: list[Trajecto
 def test_a_scenario_begins_as_its_row_says(user_folder: Path) -> None:
     asked = [*registry.scenarios(ENV, "select", 4), *registry.scenarios("toy_mixture", "test", 4)]
     for scenario, row in zip(asked, rows.scenario_rows(asked), strict=True):
-        episode = registry.episode(row["scenario"])
+        episode = registry.start_episode(row["scenario"])
         assert [{k: v for k, v in m.items() if v is not None} for m in row["prompt"]] == episode.messages
         assert json.loads(row["tools"]) == list(episode.tools)
         assert Scenario(env=row["env"], level=row["level"], seed=row["seed"]) == registry.part_of(scenario)
         assert row["split"] == registry.split_of(scenario)
-        assert row["capability"] == registry.load(row["env"]).capability
+        assert row["capability"] == registry.load_world(row["env"]).capability
 
 
 def test_the_tools_of_a_foreign_task_are_unknown(played: list[Trajectory]) -> None:
     found = {row["task"]: (row["split"], json.loads(row["tools"])) for row in rows.rollout_rows(played)}
     assert found["7"] == (rows.LOGS, [])
-    assert found[f"{TOY}/0/3"] == ("train", list(registry.load(TOY).interface().tools))
+    assert found[f"{TOY}/0/3"] == ("train", list(registry.load_world(TOY).interface().tools))
 
 
 def test_what_the_columns_cannot_hold_is_refused(played: list[Trajectory]) -> None:
     odd = played[0].model_copy(update={"messages": ({"role": "user", "content": "Hi.", "mood": "sad"},)})
-    with pytest.raises(ReadError, match="a message has mood"):
+    with pytest.raises(ReadError, match="unknown keys in a message: found mood"):
         list(rows.rollout_rows([odd]))
-    with pytest.raises(ReadError, match="a row is no rollout"):
+    with pytest.raises(ReadError, match="a row is not a valid rollout"):
         list(rows.trajectories([{"id": "1"}]))
 
 
@@ -114,7 +115,7 @@ def test_without_the_library_nothing_is_written(
 
 
 def test_the_snippets_of_the_docs_run(library: Any, tmp_path: Path) -> None:
-    [code], [commands] = blocks("docs/datasets.md", "python"), runs("docs/datasets.md")
+    [code], [commands] = blocks("docs/guides/datasets.md", "python"), runs("docs/guides/datasets.md")
     cache = {"HF_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
     assert re.search(r"\b[23]\d of 40 solved", python(code, tmp_path, **cache))  # the ablated solve some, too
     shell(commands, tmp_path, **cache)

@@ -18,12 +18,12 @@ from malformed import FILES
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ReadError
-from trace_gym.targets.asides import BEYOND
 from trace_gym.targets.dialogue import acts, claims_done, gist, refused
 from trace_gym.targets.dialogue.train import main, read, train
-from trace_gym.targets.scripted_user import PATIENCE, ScriptedUser
 from trace_gym.targets.tau2.desk import Desk
 from trace_gym.targets.toolsandbox.assistant import Assistant
+from trace_gym.targets.users import ScriptedUser
+from trace_gym.targets.users.phrases import BEYOND, PATIENCE
 from trace_gym.types import Call, Say, Scenario
 from trace_gym.world import World
 
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "benchmarks" / "dialogue_corpus.jsonl"
 CORPORA = sorted((ROOT / "benchmarks").glob("dialogue_*.jsonl"))
 SEEDS = range(2)
-ENVS = registry.names()
+ENVS = registry.list_environments()
 
 Rewrite = Callable[[list[Call | Say], Episode], Iterator[Call | Say]]
 
@@ -59,13 +59,13 @@ TRANSFERS = ("I'm going to transfer you to a human colleague now.", "Let me conn
 def plans(rewrite: Rewrite, seeds: range = SEEDS) -> Iterator[tuple[str, bool]]:
     """Play the rewritten plan of the oracle in every environment whose user is the one of its base world."""
     for env in ENVS:
-        world = registry.load(env)
+        world = registry.load_world(env)
         if not issubclass(world, ScriptedUser) or world.reply is not ScriptedUser.reply:
             continue
         for level in world.levels:
             for seed in seeds:
                 scenario = Scenario(env=env, level=level, seed=seed)
-                episode: Episode = registry.episode(scenario)
+                episode: Episode = registry.start_episode(scenario)
                 plan = list(episode.world.copy().oracle())
                 for step in rewrite(plan, episode):
                     if not episode.done:
@@ -154,13 +154,13 @@ def test_travelers_tell_the_reason_however_they_are_asked(question: str) -> None
 def replies(env: str, level: int, fact: str, question: str) -> Iterator[str | None]:
     """The answers of users who withhold a fact in the opening."""
     for seed in range(40):
-        world: Any = registry.episode(Scenario(env=env, level=level, seed=seed)).world
+        world: Any = registry.start_episode(Scenario(env=env, level=level, seed=seed)).world
         if fact in world.withheld:
             yield world.reply(question)
 
 
 def desk(level: int = 1) -> Any:
-    return registry.episode(Scenario(env="tau2_multi_step", level=level, seed=0)).world
+    return registry.start_episode(Scenario(env="tau2_multi_step", level=level, seed=0)).world
 
 
 UNKNOWN = ("Blorp gnarf.", "Zzz qux vim", "?", "", "\N{PILE OF POO}" * 9)
@@ -191,7 +191,7 @@ def test_users_with_several_wishes_wait_until_all_were_reported() -> None:
 
 
 def test_users_tell_all_that_was_asked_in_one_message() -> None:
-    world: Any = registry.episode(Scenario(env="tau2_precondition", level=0, seed=3)).world
+    world: Any = registry.start_episode(Scenario(env="tau2_precondition", level=0, seed=3)).world
     answer = world.reply("Could you please give me:\n- your customer ID\n- the reason for the cancellation?")
     assert world.customer in answer and len(answer.split(".")) > 2
 
@@ -318,7 +318,7 @@ def test_worlds_of_targets_use_one_mechanism() -> None:
 
 
 def test_user_leaves_after_some_messages_in_a_row_that_lead_nowhere() -> None:
-    episode = registry.episode(Scenario(env="tau2_precondition", level=0, seed=1))
+    episode = registry.start_episode(Scenario(env="tau2_precondition", level=0, seed=1))
     for n in range(PATIENCE):
         episode.step(Say(f"Blorp {'x' * n}."))
         assert not episode.done

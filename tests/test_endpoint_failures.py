@@ -19,7 +19,7 @@ from toy_world import open_toy, toys
 from trace_gym.cli import main
 from trace_gym.errors import PolicyError
 from trace_gym.policies.openai import OpenAIPolicy
-from trace_gym.rollout import collect
+from trace_gym.rollouts import rollout
 from trace_gym.types import Trajectory
 
 
@@ -43,7 +43,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def play(server: Server, count: int = 1, path: Path | None = None, **options: Any) -> list[Trajectory]:
     policy = OpenAIPolicy("tiny", base_url=server.url, **options)
     try:
-        return collect(policy, toys(count), path=path, workers=4, open_episode=open_toy)
+        return rollout(policy, toys(count), path=path, workers=4, open_episode=open_toy)
     finally:
         for thread in threading.enumerate():
             if thread.name.startswith("ThreadPoolExecutor"):
@@ -161,7 +161,7 @@ def test_failures_with_successes_between_them_do_not_stop_the_run(
 
     server.acts = [answering(every_third)]
     policy = OpenAIPolicy("tiny", base_url=server.url, max_retries=0)
-    records = collect(policy, toys(12), workers=1, open_episode=open_toy)
+    records = rollout(policy, toys(12), workers=1, open_episode=open_toy)
     policy.client.close()
     unscored = [r for r in records if r.success is None]
     assert 0 < len(unscored) < 12
@@ -183,7 +183,7 @@ def test_turn_that_the_server_cuts_is_reported_once_and_noted(
 def test_turn_cut_before_its_limit_is_noted_with_the_limit(server: Server) -> None:
     server.acts = [answering(lambda body: (200, choice({"content": "I was"}, "length", total=60)))]
     (record,) = play(server, max_tokens=100)
-    assert "before its limit of 100 tokens" in record.note
+    assert "before the limit of 100 tokens" in record.note
     server.acts = [answering(lambda body: (200, CHATTY))]
     assert play(server)[0].note == ""
 

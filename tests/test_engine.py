@@ -1,4 +1,4 @@
-"""Every engine reaches the same verdict; what hangs is stopped, and what was found until then is kept."""
+"""Tests of execution engines: verdicts are equal, and a hanging check is stopped without losing other findings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
 from trace_gym.types import Report
-from trace_gym.validate import validate
-from trace_gym.validate.gate import chosen
+from trace_gym.validation import validate
+from trace_gym.validation.selection import select_codes
 
 SOME = ("TG101", "TG201", "TG301", "TG304")
 
@@ -92,7 +92,7 @@ def test_ray_reaches_the_same_verdict(tmp_path: Path) -> None:
     )
     options = {"profile": "quick", "only": SOME, "progress": False}
     script = (
-        "from trace_gym.validate import validate\n"
+        "from trace_gym.validation import validate\n"
         f"print(validate({str(module)!r}, engine='ray', **{options!r}).model_dump_json())\n"
     )
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
@@ -103,21 +103,21 @@ def test_ray_reaches_the_same_verdict(tmp_path: Path) -> None:
     assert [f.code for f in found[0].findings if not f.passed] == ["TG304"]
 
 
-def test_what_hangs_is_stopped_and_the_rest_is_kept(broken: None) -> None:
+def test_hanging_check_is_stopped_and_other_findings_kept(broken: None) -> None:
     report = validate(
         "broken_worlds:Hangs", only=("TG103", "TG201"), profile="quick", engine="processes", budget=8, progress=False
     )
     verdicts = {f.code: f.verdict for f in report.findings}
     assert verdicts == {"TG001": "passed", "TG103": "passed", "TG201": "unfinished"} and not report.passed
-    assert "8 seconds" in report.findings[-1].says
+    assert "8 seconds" in report.findings[-1].message
 
 
-def test_an_environment_that_never_begins_is_stopped_too(broken: None) -> None:
+def test_hanging_module_load_is_stopped(broken: None) -> None:
     report = validate("broken_worlds:NeverBegins", only=("TG103",), engine="processes", budget=6, progress=False)
     assert [(f.code, f.verdict) for f in report.findings] == [("TG001", "unfinished"), ("TG103", "unfinished")]
 
 
-def test_a_process_that_dies_costs_its_finding_only(broken: None) -> None:
+def test_dead_process_fails_only_its_finding(broken: None) -> None:
     report = validate(
         "broken_worlds:Dies",
         only=("TG101", "TG103", "TG302"),
@@ -128,7 +128,7 @@ def test_a_process_that_dies_costs_its_finding_only(broken: None) -> None:
     )
     found = {f.code: f for f in report.findings}
     assert found["TG103"].verdict == "passed"
-    assert found["TG302"].verdict == "failed" and "exit code 7" in found["TG302"].says
+    assert found["TG302"].verdict == "failed" and "exit code 7" in found["TG302"].message
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -154,27 +154,27 @@ def test_killed_coordinator_leaves_the_report_unfinished(broken: None) -> None:
     assert verdicts["TG001"] in ("passed", "unfinished")  # the other worker may have finished it before
 
 
-def test_interrupting_prints_what_is_known_so_far() -> None:
+def test_interrupt_prints_partial_report() -> None:
     def stop(finding: object) -> None:
         if len(told := [*seen, finding]) == 3:
             raise KeyboardInterrupt
         seen[:] = told
 
     seen: list[object] = []
-    report = validate(Hotel, profile="quick", progress=False, tell=stop)
+    report = validate(Hotel, profile="quick", progress=False, on_finding=stop)
     verdicts = [f.verdict for f in report.findings]
     assert verdicts[:3] == ["passed"] * 3 and set(verdicts[3:]) == {"unfinished"} and not report.passed
-    assert {f.says for f in report.findings[3:]} == {"not finished when it was interrupted"}
+    assert {f.message for f in report.findings[3:]} == {"not finished because of an interrupt"}
 
 
-def test_properties_are_chosen_by_what_their_codes_begin_with() -> None:
-    assert chosen(("TG3", "TG201")) == ["TG001", "TG201", *[c for c in chosen(None) if c.startswith("TG3")]]
-    assert not set(chosen(None, skip=("TG4",))) & {"TG401", "TG404"}
-    with pytest.raises(ConfigError, match="XY1 is no property"):
-        chosen(("XY1",))
+def test_properties_are_selected_by_code_prefix() -> None:
+    assert select_codes(("TG3", "TG201")) == ["TG001", "TG201", *[c for c in select_codes(None) if c.startswith("TG3")]]
+    assert not set(select_codes(None, skip=("TG4",))) & {"TG401", "TG404"}
+    with pytest.raises(ConfigError, match="unknown property: found XY1"):
+        select_codes(("XY1",))
 
 
-def test_levels_and_seeds_are_those_asked_for() -> None:
+def test_levels_and_seeds_are_selected() -> None:
     report = validate(Hotel, profile="quick", levels=(1,), seeds_per_level=5, only=("TG201",), progress=False)
     assert report.scenarios == 5
     with pytest.raises(ConfigError, match="levels 0 to 1"):
@@ -189,12 +189,12 @@ def test_levels_and_seeds_are_those_asked_for() -> None:
         (("mutants.faults:EndlessOracle", "--only", "TG201", "--budget", "0.01"), 2),
     ],
 )
-def test_the_exit_code_says_passed_failed_or_unfinished(arguments: tuple[str, ...], code: int) -> None:
+def test_exit_code_reflects_verdict(arguments: tuple[str, ...], code: int) -> None:
     result = CliRunner().invoke(app, ["validate", *arguments, "--profile", "quick", "--workers", "1"])
     assert result.exit_code == code, result.output
 
 
-def test_a_counterexample_is_replayed_from_its_report(tmp_path: Path) -> None:
+def test_counterexample_is_replayed_from_report(tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     run = CliRunner().invoke
     validated = ["validate", "mutants.faults:ForgottenGuard", "--profile", "quick", "--engine", "here"]
@@ -202,14 +202,14 @@ def test_a_counterexample_is_replayed_from_its_report(tmp_path: Path) -> None:
     assert not Report.model_validate_json(out.read_text()).passed
     shown = run(app, ["replay", str(out)])
     assert shown.exit_code == 0, shown.output
-    assert "look_up" in shown.output and "holds" in shown.output
-    for bad, says in ((("TG201",), "no counterexample"), ((), "is no report")):
+    assert "look_up" in shown.output and "passed" in shown.output
+    for bad, message in ((("TG201",), "no counterexample"), ((), "is not a report")):
         if not bad:
             out.write_text(json.dumps({"passed": 3}))
         refused = run(app, ["replay", str(out), *bad])
-        assert refused.exit_code == 1 and says in str(refused.exception)
+        assert refused.exit_code == 1 and message in str(refused.exception)
 
 
-def test_a_part_of_a_validation_admits_nothing() -> None:
+def test_partial_validation_cannot_admit() -> None:
     refused = CliRunner().invoke(app, ["validate", "tau2_precondition", "--admit", "--only", "TG201"])
-    assert isinstance(refused.exception, ConfigError) and "whole validation" in str(refused.exception)
+    assert isinstance(refused.exception, ConfigError) and "complete validation" in str(refused.exception)

@@ -86,7 +86,7 @@ def test_a_refusal_by_a_tool_is_well_formed(episode: Episode) -> None:
 
 
 def test_unknown_levels_and_styles_are_refused(episode: Episode) -> None:
-    with pytest.raises(ScenarioError, match=r"levels \[0, 1, 2\], not 3"):
+    with pytest.raises(ScenarioError, match=r"found level 3, but .* has levels \[0, 1, 2\]"):
         again(episode, level=3)
     with pytest.raises(ConfigError, match="hermes, json"):
         Episode(type(episode.world), episode.scenario, style="smoke signals")
@@ -161,7 +161,7 @@ class Faulty(World):
 
 
 @pytest.mark.parametrize(
-    ("fault", "action", "says"),
+    ("fault", "action", "message"),
     [
         ("reply", Say("Hi"), "ToolError"),
         ("verify", Say("Hi"), "ZeroDivisionError"),
@@ -169,10 +169,10 @@ class Faulty(World):
         ("result", Call("count", {"to": 3}), "TypeError"),
     ],
 )
-def test_a_fault_of_the_world_is_named_as_one(fault: str, action: Call | Say, says: str) -> None:
+def test_a_fault_of_the_world_is_named_as_one(fault: str, action: Call | Say, message: str) -> None:
     episode = Episode(Faulty, Scenario(env="faulty", level=0, seed=0))
     episode.world.fault = fault  # type: ignore[attr-defined]
-    with pytest.raises(EnvBug, match=f"faulty/0/0: turn 1 raised {says}"):
+    with pytest.raises(EnvBug, match=f"faulty/0/0: turn 1 raised {message}"):
         episode.step(action)
 
 

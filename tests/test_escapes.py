@@ -15,7 +15,7 @@ from typing import Any, Self
 import pytest
 
 from trace_gym.episode import Episode
-from trace_gym.sandbox.names import exported
+from trace_gym.sandbox.module_names import exported
 from trace_gym.targets.catalogue import TARGETS
 from trace_gym.targets.constants import filled, frozen
 from trace_gym.targets.toolsandbox.assistant import Assistant, Expert

@@ -1,4 +1,4 @@
-"""Evaluation: what is paired, averaged, left out and refused."""
+"""Tests of evaluation: pairing, averaging, unscored rollouts and rejected inputs."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from toy_world import open_toy
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError, SplitError
-from trace_gym.evaluate import (
-    Attempt,
+from trace_gym.evaluation import (
     Evaluation,
-    Row,
-    Seen,
-    evaluate_policies,
+    PolicyResult,
+    ScenarioLedger,
+    ScoredRollout,
+    evaluate,
+    first_messages,
     held_out,
     markdown,
     merge,
-    openings,
     oracle_choices,
     random_choices,
     render,
     routed,
 )
-from trace_gym.evaluate.play import Player
+from trace_gym.evaluation.policies import PolicyRunner
 from trace_gym.policies import Ablated, Oracle, Policy
-from trace_gym.rollout import TokenRollout, play, trajectory
+from trace_gym.rollouts import TokenRollout, play
 from trace_gym.route import BASE
+from trace_gym.trajectories import trajectory
 from trace_gym.types import Report, Scenario
 
 TEST, VALIDATE = registry.SPLITS["test"][0], registry.SPLITS["validate"][0]
@@ -43,7 +44,7 @@ def toys(count: int, first: int = TEST, level: int = 1) -> list[Scenario]:
     return [Scenario(env="toy_boxes", level=level, seed=first + n) for n in range(count)]
 
 
-def rolled(policy: Policy) -> Player:
+def rolled(policy: Policy) -> PolicyRunner:
     def player(scenarios: Sequence[Scenario]) -> list[TokenRollout]:
         done = [play(policy, open_toy(s)) for s in scenarios]
         return [TokenRollout(e.scenario, [], [], [], e, e.state_hash) for e in done]
@@ -51,27 +52,27 @@ def rolled(policy: Policy) -> Player:
     return player
 
 
-def broken(scenarios: Sequence[Scenario]) -> list[Attempt]:
+def broken(scenarios: Sequence[Scenario]) -> list[ScoredRollout]:
     """Every second attempt fails for a reason that is not the agent's."""
     done = [play(Oracle(), open_toy(s)) for s in scenarios]
     return [trajectory(e, ended="error" if n % 2 else None) for n, e in enumerate(done)]
 
 
-def row(name: str, outcomes: str, seeds: tuple[int, ...] = (0,), **kw: int) -> Row:
+def row(name: str, outcomes: str, seeds: tuple[int, ...] = (0,), **kw: int) -> PolicyResult:
     """A row from a picture: ``1`` success, ``0`` failure, ``.`` not scored; a space between seeds."""
     marks = outcomes.replace(" ", "")
     n = len(marks) // len(seeds)
     successes = tuple({"1": True, "0": False, ".": None}[m] for m in marks)
     scenarios = tuple(f"toy_boxes/0/{TEST + i}" for i in range(n))
-    return Row(name=name, scenarios=scenarios, successes=successes, seeds=seeds, **kw)
+    return PolicyResult(name=name, scenarios=scenarios, successes=successes, seeds=seeds, **kw)
 
 
-def evaluation(*rows: Row, split: str = "test") -> Evaluation:
+def evaluation(*rows: PolicyResult, split: str = "test") -> Evaluation:
     return Evaluation(rows=rows, env="toy_boxes", levels=(0,), split=split)
 
 
 def test_policies_are_played_on_the_same_tasks_and_scored() -> None:
-    made = evaluate_policies(
+    made = evaluate(
         {"base": rolled(Ablated()), "look": rolled(Oracle())}, toys(12), seed=3, rollouts_trained={"look": 640}
     )
     base, look = made.rows
@@ -85,12 +86,12 @@ def test_policies_are_played_on_the_same_tasks_and_scored() -> None:
 
 
 def test_an_attempt_that_was_not_scored_is_left_out_and_counted() -> None:
-    made = evaluate_policies({"base": rolled(Ablated()), "flaky": broken}, toys(10))
+    made = evaluate({"base": rolled(Ablated()), "flaky": broken}, toys(10))
     flaky = made.row("flaky")
     assert flaky.unscored == 5 and flaky.rate == 1.0 and flaky.reward_mean == 1.0
     gain = made.compare("flaky")
     assert gain is not None and (gain.pairs, gain.left_out) == (5, 5)
-    assert "Not scored and left out: adapter: flaky 5." in markdown(made)
+    assert "Not scored and excluded: adapter: flaky 5." in markdown(made)
 
 
 def test_a_row_without_any_score_has_no_rate_and_no_comparison() -> None:
@@ -131,7 +132,7 @@ def test_a_row_may_be_compared_with_another_than_the_base() -> None:
     made = evaluation(row("base", "0000"), row("mixture", "1100"), row("routed", "1110"))
     against = made.compare("routed", "mixture")
     assert against is not None and against.gain == 0.25 and against.gained == 1
-    with pytest.raises(ConfigError, match="no row 'oracle'; there are base, mixture, routed"):
+    with pytest.raises(ConfigError, match="unknown policy: found 'oracle', expected one of base, mixture, routed"):
         made.compare("oracle")
 
 
@@ -145,9 +146,9 @@ def test_merging_seeds() -> None:
     assert "adapter: cap 50.0 to 75.0" in markdown(made)
     with pytest.raises(ConfigError, match="seed 0 twice"):
         merge([first, first])
-    with pytest.raises(ConfigError, match="the same policies"):
+    with pytest.raises(ConfigError, match="different policies"):
         merge([first, evaluation(row("base", "0001", seeds=(1,)))])
-    with pytest.raises(ConfigError, match="nothing to merge"):
+    with pytest.raises(ConfigError, match="found no evaluations"):
         merge([])
 
 
@@ -174,29 +175,29 @@ def test_a_file_that_is_no_evaluation_is_refused(tmp_path: Path) -> None:
 def test_rows_that_do_not_pair_up_are_refused() -> None:
     with pytest.raises(ValidationError, match="different scenarios"):
         evaluation(row("base", "01"), row("cap", "011"))
-    with pytest.raises(ValidationError, match="several rows of one name"):
+    with pytest.raises(ValidationError, match="several policies have the same name"):
         evaluation(row("base", "01"), row("base", "11"))
     with pytest.raises(ValidationError, match="expected one per scenario, seed and sample"):
-        Row(name="cap", scenarios=("toy_boxes/0/1",), successes=(True, False))
+        PolicyResult(name="cap", scenarios=("toy_boxes/0/1",), successes=(True, False))
 
 
 def test_only_tasks_of_the_named_split_are_scored() -> None:
-    with pytest.raises(SplitError, match=r"toy_boxes/1/5 is from split 'train'; expected 'test'"):
-        evaluate_policies({"base": rolled(Oracle())}, [*toys(2), *toys(1, first=5)])
-    assert evaluate_policies({"base": rolled(Oracle())}, toys(2, first=VALIDATE), split="validate").split == "validate"
+    with pytest.raises(SplitError, match="found toy_boxes/1/5 of 'train', expected split 'test'"):
+        evaluate({"base": rolled(Oracle())}, [*toys(2), *toys(1, first=5)])
+    assert evaluate({"base": rolled(Oracle())}, toys(2, first=VALIDATE), split="validate").split == "validate"
 
 
 def test_nothing_to_evaluate_is_refused() -> None:
     with pytest.raises(ConfigError, match="0 policies and 1 scenarios"):
-        evaluate_policies({}, toys(1))
+        evaluate({}, toys(1))
     with pytest.raises(ConfigError, match="1 policies and 0 scenarios"):
-        evaluate_policies({"base": rolled(Oracle())}, [])
+        evaluate({"base": rolled(Oracle())}, [])
 
 
 def test_a_player_that_mixes_up_its_attempts_is_refused() -> None:
     for wrong in (lambda s: rolled(Oracle())(s[::-1]), lambda s: rolled(Oracle())(s[1:])):
-        with pytest.raises(ConfigError, match="expected one a scenario, in order"):
-            evaluate_policies({"base": wrong}, toys(3))
+        with pytest.raises(ConfigError, match="expected one per scenario, in order"):
+            evaluate({"base": wrong}, toys(3))
 
 
 def test_a_routed_row_calls_each_player_once_and_keeps_the_order() -> None:
@@ -204,8 +205,8 @@ def test_a_routed_row_calls_each_player_once_and_keeps_the_order() -> None:
     options = [BASE, "look", "look", BASE, "look", BASE, BASE, "look", BASE]
     calls: list[str] = []
 
-    def spy(name: str, policy: Policy) -> Player:
-        def player(asked: Sequence[Scenario]) -> Sequence[Attempt]:
+    def spy(name: str, policy: Policy) -> PolicyRunner:
+        def player(asked: Sequence[Scenario]) -> Sequence[ScoredRollout]:
             calls.append(name)
             return rolled(policy)(asked)
 
@@ -213,11 +214,11 @@ def test_a_routed_row_calls_each_player_once_and_keeps_the_order() -> None:
 
     players = {BASE: spy(BASE, Ablated()), "look": spy("look", Oracle()), "unused": spy("unused", Oracle())}
     choices = dict(zip(scenarios, options, strict=True))
-    made = evaluate_policies({"base": rolled(Ablated()), "routed": routed(choices, players)}, scenarios)
+    made = evaluate({"base": rolled(Ablated()), "routed": routed(choices, players)}, scenarios)
     assert sorted(calls) == ["look", BASE]
     luck = made.base.successes
     assert made.row("routed").successes == tuple(o == "look" or b for o, b in zip(options, luck, strict=True))
-    with pytest.raises(ConfigError, match="no player for look; there are none"):
+    with pytest.raises(ConfigError, match="no policy for an option: found look, expected none"):
         routed(choices, {BASE: rolled(Ablated())})
 
 
@@ -288,27 +289,27 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_held_out_tasks_are_test_tasks_that_no_other_stage_has_seen(library: str, tmp_path: Path) -> None:
-    seen = Seen(tmp_path / "run" / "seen.json")
+    seen = ScenarioLedger(tmp_path / "run" / "seen.json")
     tasks = held_out(library, 4, seen, levels=[0, 2])
     assert {registry.split_of(s) for s in tasks} == {"test"} and {s.level for s in tasks} == {0, 2}
     assert held_out(library, 4, seen, levels=[0, 2]) == tasks  # the same stage may run again
-    assert Seen(seen.path).stages == {"evaluate": [str(s) for s in tasks]}
-    with pytest.raises(SplitError, match=f"4 of 4 scenarios were seen before, such as {tasks[0]} by stage 'evaluate'"):
+    assert ScenarioLedger(seen.path).stages == {"evaluate": [str(s) for s in tasks]}
+    with pytest.raises(SplitError, match=f"4 of 4 scenarios were used before, such as {tasks[0]} by stage 'evaluate'"):
         held_out(library, 4, seen, levels=[0, 2], stage="diagnose")
     assert held_out(library, 4, seen, offset=4, stage="diagnose")
 
 
 def test_a_claimed_scenario_is_refused_even_through_a_mixture(library: str, tmp_path: Path) -> None:
-    seen = Seen(tmp_path / "seen.json")
+    seen = ScenarioLedger(tmp_path / "seen.json")
     (through,) = registry.scenarios("two_rooms", "test", 1, levels=[1])
     seen.claim("train", [through])
     with pytest.raises(SplitError, match="by stage 'train'"):
         held_out(library, 1, seen, levels=[1])
-    seen.refuse_if_seen([through], stage="train")
+    seen.raise_if_seen([through], stage="train")
 
 
 def test_claims_accumulate_without_repeating(tmp_path: Path) -> None:
-    seen = Seen(tmp_path / "seen.json")
+    seen = ScenarioLedger(tmp_path / "seen.json")
     seen.claim("train", toys(2))
     seen.claim("train", toys(3))
     seen.claim("select", toys(1, first=7))
@@ -318,10 +319,10 @@ def test_claims_accumulate_without_repeating(tmp_path: Path) -> None:
 
 def test_a_damaged_ledger_refuses_instead_of_forgetting(tmp_path: Path) -> None:
     (tmp_path / "seen.json").write_text('{"train": ')
-    with pytest.raises(ReadError, match="no ledger of seen scenarios"):
-        Seen(tmp_path / "seen.json").refuse_if_seen(toys(1))
+    with pytest.raises(ReadError, match="not a valid ledger of used scenarios"):
+        ScenarioLedger(tmp_path / "seen.json").raise_if_seen(toys(1))
 
 
-def test_openings_are_the_users_first_words(library: str) -> None:
+def test_first_messages_returns_the_first_user_message(library: str) -> None:
     scenarios = registry.scenarios(library, "test", 2)
-    assert openings(scenarios) == [registry.episode(s).start.opening() for s in scenarios]
+    assert first_messages(scenarios) == [registry.start_episode(s).start.opening() for s in scenarios]

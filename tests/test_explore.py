@@ -27,8 +27,8 @@ from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.explore import Recorder, compare, record
 from trace_gym.registration import VARIABLE
-from trace_gym.synthesize import Terms
-from trace_gym.synthesize.base import admit_base, base_spec
+from trace_gym.synthesis import ValidationConfig
+from trace_gym.synthesis.base_world import admit_base, base_spec
 from trace_gym.targets.user import folder
 from trace_gym.targets.user.answers import answer_of, refusal
 from trace_gym.targets.user.coverage import coverage_of, never_passed, unexplained_changes
@@ -109,7 +109,7 @@ def finished(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home.base_module.write_text(BASE)
     registry.add_folder(home.path)
     try:
-        admit_base(home, Terms("quick", budget=300, workers=1))
+        admit_base(home, ValidationConfig("quick", budget=300, workers=1))
     finally:
         os.environ.pop(VARIABLE)
         os.environ |= {VARIABLE: before} if before else {}
@@ -203,7 +203,7 @@ def test_a_server_that_dies_is_named_with_its_last_words(counter: str, tmp_path:
         (["--kind", "nope=read"], "no tool 'nope': expected one of get-count, add-to"),
         (["--skip", "get-count", "--skip", "add-to"], "no tool is left"),
         (["--values", "{missing}"], "there is no file"),
-        (["--values", "{wrong}"], "expected parameter names with lists"),
+        (["--values", "{wrong}"], "expected a mapping of parameter names"),
         (["--values", "{yaml}"], "is not YAML"),
     ],
 )
@@ -228,7 +228,7 @@ def test_given_values_and_kinds_are_used(counter: str, tmp_path: Path) -> None:
     # A write that is taken for a read is told, as the same read changes with no write in between.
     out.unlink()
     code, told = run("record", "--mcp", counter, "--out", out, "--calls", 12, "--episodes", 2, "--kind", "add-to=read")
-    assert code == 0 and "get-count answered the same call differently" in told and "--kind add-to=write" in told
+    assert code == 0 and "get-count returned different results for" in told and "--kind add-to=write" in told
 
 
 def _trajectory(row: dict[str, Any]) -> Trajectory:
@@ -378,7 +378,9 @@ def test_check_names_the_recordings_that_are_missing_for_each_tool(tmp_path: Pat
 def test_check_names_reads_that_change_by_themselves_and_starts_that_differ(tmp_path: Path) -> None:
     other = ("get_count", {"n": 0}, '{"count": 5}')
     told = checked(tmp_path, conversation(READ, ADDS, other))
-    assert "get_count answered the same call differently in" in told and "correct the kind of list_adds" in told
+    assert (
+        "get_count returned different results for the same call in" in told and "correct the kind of list_adds" in told
+    )
     told = checked(tmp_path, conversation(READ, ADD), conversation(other, ADD))
     assert "episodes begin in different states" in told and 'get_count {"n": 0}' in told
 
@@ -397,7 +399,7 @@ def test_an_environment_on_such_a_target_is_played_with_the_servers_names_and_fo
     path = home.path / f"{ENV}.py"
     path.write_text((DATA / "environment.py").read_text())
     registry.admit(path, PASSED, author="hand")
-    episode = registry.episode(f"{ENV}/1/3")
+    episode = registry.start_episode(f"{ENV}/1/3")
     bed = episode.world.wishes[0]["bed"]  # type: ignore[attr-defined]
     call = {"id": "a", "type": "function", "function": {"name": "get-bed", "arguments": json.dumps({"bed": bed})}}
     [shown] = episode.step({"content": "", "tool_calls": [call]})
@@ -426,5 +428,5 @@ def test_several_calls_in_one_turn_are_allowed_where_the_settings_say_so(recorde
 
 def test_init_without_its_files_says_what_to_run(tmp_path: Path) -> None:
     code, told = run("init", tmp_path / "my_target")
-    assert code == 1 and "found no --tools, --policy, --trajectories" in told
+    assert code == 1 and "missing --tools, --policy, --trajectories" in told
     assert f"trace-gym target init {tmp_path / 'my_target'} --tools tools.json --policy policy.md" in told

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import typer
 from conftest import PASSED, TOY
-from snippets import ROOT, blocks, environ, port, python, shell
+from snippets import ROOT, blocks, environ, port, process, python, shell
 from typer.testing import CliRunner
 
 import trace_gym
@@ -78,7 +78,7 @@ def test_a_users_environments_go_along(to: str, user_folder: Path, tmp_path: Pat
     assert copied == {"toy_mixture.json", f"{TOY}.py", f"{TOY}.json", "twin_loans.py", "twin_loans.json"}
     assert all((out / ENVS / n).read_bytes() == (user_folder / n).read_bytes() for n in copied)
     shutil.rmtree(user_folder)
-    code = "from trace_gym import registry; print(registry.episode('toy_mixture/1/3').scenario)"
+    code = "from trace_gym import registry; print(registry.start_episode('toy_mixture/1/3').scenario)"
     assert python(code, out, **{VARIABLE: ENVS}).startswith((TOY, "twin_loans"))
     assert f"{ENVS}" in (out / "README.md").read_text()
 
@@ -117,7 +117,7 @@ def test_the_target_of_a_users_environment_goes_along(recorded: bool, depot: tup
     export("trl", [name], out := tmp_path / "out", trajectories=recorded)
     assert (out / ENVS / "trajectories.jsonl").exists() is recorded
     shutil.rmtree(home)
-    code = f"from trace_gym import registry; print(len(registry.episode('{name}/0/3').tools))"
+    code = f"from trace_gym import registry; print(len(registry.start_episode('{name}/0/3').tools))"
     assert python(code, out, **{VARIABLE: ENVS}).split() == ["5"]
 
 
@@ -129,8 +129,8 @@ def test_command_says_that_recorded_episodes_are_copied_and_can_leave_them_out(
     exporting.register(app)
     words = ["--to", "trl", name, "-n", "4", "--out"]
     full = CliRunner().invoke(app, [*words, str(tmp_path / "full")])
-    assert "full/envs/trajectories.jsonl holds the recorded episodes" in full.output
-    assert "--no-trajectories leaves them out" in full.output
+    assert "full/envs/trajectories.jsonl contains the recorded episodes" in full.output
+    assert "exclude them with --no-trajectories" in full.output
     without = CliRunner().invoke(app, [*words, str(tmp_path / "part"), "--no-trajectories"])
     assert without.exit_code == 0 and "recorded" not in without.output
     ids = [json.loads(line)["id"] for line in (home / "trajectories.jsonl").read_text().splitlines()]
@@ -145,14 +145,14 @@ def test_command_says_that_recorded_episodes_are_copied_and_can_leave_them_out(
 def test_nothing_is_overwritten_unless_it_is_ours_and_we_are_told(tmp_path: Path) -> None:
     out = tmp_path / "out"
     export("trl", [ENV], out, n=8)
-    with pytest.raises(ConfigError, match="from an earlier export; name another, or add --force"):
+    with pytest.raises(ConfigError, match="from an earlier export. Choose another folder, or add --force"):
         export("trl", [ENV], out)
     (out / "notes.txt").write_text("mine")
     export("verifiers", [ENV], out, force=True)
     assert json.loads((out / MARK).read_text())["to"] == "verifiers"
     assert not (out / "notes.txt").exists()
     (out / MARK).unlink()
-    with pytest.raises(ConfigError, match="name one that is not there yet"):
+    with pytest.raises(ConfigError, match="Choose a folder that does not exist"):
         export("trl", [ENV], out, force=True)
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
@@ -177,12 +177,12 @@ def test_what_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"to": "rllib"}, "'rllib' is no library to export to; expected one of datasets"),
-        ({"envs": []}, "name at least one environment"),
-        ({"n": 0}, "name at least one environment and one scenario"),
+        ({"to": "rllib"}, "unknown library: found 'rllib', expected one of datasets"),
+        ({"envs": []}, "found 0 environments"),
+        ({"n": 0}, "found 1 environments and n=0"),
         ({"envs": ["tau2_precision"]}, "no environment is called"),
-        ({"to": "verifiers", "envs": [ENV, "tau2_multi_step"]}, "a taskset is of one environment"),
-        ({"to": "openenv", "levels": [0, 1]}, "a server has one level or all"),
+        ({"to": "verifiers", "envs": [ENV, "tau2_multi_step"]}, "expected one environment or mixture at all levels"),
+        ({"to": "openenv", "levels": [0, 1]}, "expected one level or all"),
     ],
 )
 def test_a_bad_order_is_answered(change: dict[str, Any], fault: str, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_the_data_for_skyrl_are_what_its_environments_take(tmp_path: Path) -> No
             assert env.init(prompt)[0] == prompt
             counts[split] += 1
     assert counts == {"train": 6, "validate": 1}
-    assert f"max_turns: {registry.load(ENV).max_turns}" in (out / "config.yaml").read_text()
+    assert f"max_turns: {registry.load_world(ENV).max_turns}" in (out / "config.yaml").read_text()
 
 
 def test_the_readme_for_trl_runs(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,9 +251,7 @@ def test_the_readme_for_openenv_runs(user_folder: Path, tmp_path: Path) -> None:
     (out / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
     with port(8000) as number:
         block = "\n".join([*variables, f"exec {start.replace(' 8000', f' {number}')}"])
-        with subprocess.Popen(
-            ["bash", "-euc", block], cwd=out, env=environ(), stderr=subprocess.PIPE, text=True
-        ) as server:
+        with process(["bash", "-euc", block], cwd=out, env=environ(), stderr=subprocess.PIPE) as server:
             assert server.stderr
             told = next(line for line in server.stderr if "running on" in line)
             assert f":{number}" in told
@@ -289,6 +287,6 @@ def test_the_readme_for_skyrl_is_of_a_project(tmp_path: Path) -> None:
 
 
 def test_the_commands_of_the_docs_run(tmp_path: Path) -> None:
-    [printed] = blocks("docs/export.md", "sh")
+    [printed] = blocks("docs/guides/export.md", "sh")
     assert "3 files" in shell(printed, tmp_path)
     assert (tmp_path / "my_run" / "train.py").is_file()

@@ -13,7 +13,7 @@ from trace_gym.targets.tau2.airline import SKILLS, Bags
 from trace_gym.types import Say
 
 
-def figures(world: Any) -> tuple[dict[str, int], int, list[str], int]:
+def metrics(world: Any) -> tuple[dict[str, int], int, list[str], int]:
     """Return what was paid for each trip, the total, the trips that are meant, and their refund."""
     paid = {c: policy.refund(b) for c, b in world.reservations.items()}
     chosen = [r.reservation for r in world.requests]
@@ -22,7 +22,7 @@ def figures(world: Any) -> tuple[dict[str, int], int, list[str], int]:
 
 def breakdown(line: str, wrong: int = 0) -> Words:
     def words(world: Any) -> str:
-        paid, total, chosen, back = figures(world)
+        paid, total, chosen, back = metrics(world)
         lines = "\n".join(line.format(c=c, p=p) for c, p in paid.items())
         deed = f"I will cancel {' and '.join(chosen)}, and ${back + wrong} will be refunded. Shall I proceed?"
         return "" if world.named else f"You have paid ${total} in total for your trips:\n{lines}\n\n{deed}"
@@ -31,7 +31,7 @@ def breakdown(line: str, wrong: int = 0) -> Words:
 
 
 def done(wrong: int = 0) -> Words:
-    return lambda world: f"Your trips are cancelled, and you get ${figures(world)[3] + wrong} back."
+    return lambda world: f"Your trips are cancelled, and you get ${metrics(world)[3] + wrong} back."
 
 
 @pytest.mark.parametrize("line", ["- {c}: ${p}", "- {c} cost ${p}", "| {c} | ${p} |", "- {c} (${p})"])
@@ -46,7 +46,7 @@ def test_what_each_trip_cost_may_be_told_beside_total_and_refund(line: str) -> N
 
 def test_cost_of_a_named_trip_is_no_charge() -> None:
     def proposal(world: Any) -> str:
-        price = figures(world)[0].get(world.named)
+        price = metrics(world)[0].get(world.named)
         deed = f"If I cancel it, ${price} will be refunded. Shall I proceed?"
         return f"The total cost of trip {world.named} was ${price}. {deed}" if world.named else ""
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from trace_gym.errors import InUse, ReadError, WriteError
-from trace_gym.evaluate import Seen
-from trace_gym.files import locked, make_folder, working_in, write
+from trace_gym.evaluation import ScenarioLedger
+from trace_gym.files import locked, make_folder, replacement, working_in, write
 from trace_gym.parsing import parse_json, parse_yaml
 from trace_gym.types import Scenario
 
@@ -41,7 +41,7 @@ def test_lock_of_another_process_is_refused_and_vanishes_when_it_is_killed(tmp_p
     path = tmp_path if folder else tmp_path / "base.jsonl"
     child = hold(path)
     try:
-        with pytest.raises(InUse, match=f"process {child.pid} is writing it"), locked(path):
+        with pytest.raises(InUse, match=f"process {child.pid} is writing to it"), locked(path):
             pass
     finally:
         os.kill(child.pid, signal.SIGKILL)
@@ -78,14 +78,15 @@ def test_new_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
 
 def test_claims_of_concurrent_processes_are_all_kept(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from trace_gym.evaluate import Seen\n"
+        "import sys; from pathlib import Path; from trace_gym.evaluation import ScenarioLedger\n"
         "from trace_gym.types import Scenario\n"
-        "for seed in range(20): Seen(Path(sys.argv[1])).claim(sys.argv[2], [Scenario(env='e', level=0, seed=seed)])"
+        "for seed in range(20):\n"
+        "    ScenarioLedger(Path(sys.argv[1])).claim(sys.argv[2], [Scenario(env='e', level=0, seed=seed)])"
     )
     path = tmp_path / "seen.json"
     children = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in ("one", "two")]
     assert [child.wait(60) for child in children] == [0, 0]
-    stages = Seen(path).stages
+    stages = ScenarioLedger(path).stages
     assert {name: len(claimed) for name, claimed in stages.items()} == {"one": 20, "two": 20}
     assert str(Scenario(env="e", level=0, seed=19)) in stages["one"]
 
@@ -93,16 +94,23 @@ def test_claims_of_concurrent_processes_are_all_kept(tmp_path: Path) -> None:
 def test_full_disk_keeps_the_earlier_file_and_leaves_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.json"
     write(path, "earlier")
-    real = os.fdopen
-
-    def full(descriptor: int, *args: object, **options: object) -> object:
-        os.close(descriptor)
-        return real(os.open("/dev/full", os.O_WRONLY), *args, **options)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(os, "fdopen", full)
+    real = Path.write_text
+    monkeypatch.setattr(Path, "write_text", lambda _, text, encoding: real(Path("/dev/full"), text, encoding))
     with pytest.raises(WriteError, match=r"cannot write .*report.json: No space left on device"):
         write(path, "x" * 100_000)
     assert [p.name for p in tmp_path.iterdir()] == ["report.json"] and path.read_text() == "earlier"
+
+
+def test_writers_of_one_file_use_separate_temporary_files(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "data"
+    with replacement(path) as one, replacement(path) as other:
+        one.write_bytes(b"one")
+        other.write_bytes(b"other")
+        assert one.parent == path.parent and not path.exists()
+    assert path.read_bytes() == b"one" and [p.name for p in path.parent.iterdir()] == ["data"]
+    with pytest.raises(RuntimeError), replacement(path):
+        raise RuntimeError
+    assert path.read_bytes() == b"one" and [p.name for p in path.parent.iterdir()] == ["data"]
 
 
 def test_devices_are_written_to_and_links_stay_links(tmp_path: Path) -> None:
@@ -132,17 +140,17 @@ def test_aliases_are_read_where_they_are_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("lr: 1\nlr: 2\n", "'lr' is given twice"),
         ("lr: .nan\n", ".nan is not a number"),
-        ("a: &a [*a]", "contains it"),
-        ("lr: " + "9" * 5000, "cannot be read"),
-        ("[" * 5000, "nested too deep"),
+        ("a: &a [*a]", "contains the alias"),
+        ("lr: " + "9" * 5000, "cannot be parsed"),
+        ("[" * 5000, "nested too deeply"),
     ],
 )
-def test_yaml_that_cannot_mean_what_it_says_is_refused(text: str, says: str) -> None:
-    with pytest.raises(ReadError, match=f"^a.yaml.*{says}"):
+def test_yaml_that_cannot_mean_what_it_says_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ReadError, match=f"^a.yaml.*{message}"):
         parse_yaml(text, "a.yaml")
 
 
@@ -161,10 +169,10 @@ def test_budget_of_a_ledger_belongs_to_one_process(tmp_path: Path) -> None:
     child = hold(ledger)
     try:
         with pytest.raises(InUse, match="requests.jsonl is in use"):
-            Budget(tokens=10).opens(ledger)
+            Budget(tokens=10).claim_ledger(ledger)
     finally:
         child.kill()
         child.communicate()
     first = Budget(tokens=10)
-    assert first.opens(ledger) and not first.opens(ledger)
-    assert Budget(tokens=10).opens(ledger), "one process may count a ledger for several budgets"
+    assert first.claim_ledger(ledger) and not first.claim_ledger(ledger)
+    assert Budget(tokens=10).claim_ledger(ledger), "one process may count a ledger for several budgets"

@@ -68,13 +68,13 @@ def test_environment_that_ends_the_process_fails_validation(
 
 def test_constructor_that_hangs_is_stopped_by_the_budget(tmp_path: Path) -> None:
     done = trace_gym(tmp_path, "validate", "gym:quitter:Quitter-v0?made=hang", "--budget", "5")
-    assert done.returncode == 2 and "not loaded within 5 seconds" in " ".join(done.stdout.split()), done.stderr
+    assert done.returncode == 2 and "did not load within 5 seconds" in " ".join(done.stdout.split()), done.stderr
 
 
 def test_replay_of_environment_that_ends_the_process_is_an_error(tmp_path: Path) -> None:
     address = "gym:quitter:Quitter-v0?begun=_exit"
     replay = Replay(scenario=f"{address}/0/0", actions=("hello",))
-    finding = Finding(code="TG001", property="loads", says="it exits", verdict="failed", replay=replay)
+    finding = Finding(code="TG001", property="loads", message="it exits", verdict="failed", replay=replay)
     report = Report(env=address, passed=False, findings=(finding,), scenarios=1)
     (tmp_path / "report.json").write_text(report.model_dump_json())
     done = trace_gym(tmp_path, "replay", "report.json")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from module_author import spec_of
 from tiny_model import save_tiny, tiny_model, tiny_tokenizer
 from toy_world import ToyBoxes, open_toy, toys
 
@@ -16,16 +17,16 @@ from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.policies import hints
 from trace_gym.policies.hf import HFPolicy
-from trace_gym.synthesize import Terms, template
-from trace_gym.synthesize.hint import hint_checked
-from trace_gym.synthesize.rounds import Candidate, Desk
+from trace_gym.synthesis import ValidationConfig
+from trace_gym.synthesis.hint import check_hint
+from trace_gym.synthesis.repair_loop import AuthoringContext, Candidate
 from trace_gym.trainers.advantage import advantages
 from trace_gym.trainers.batch import batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.torch_grpo import train
 from trace_gym.trainers.update import samples_of
 from trace_gym.types import Finding, Manifest, Plan, Report, Scenario
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 HINT = "Zebras look before they leap."
 TOKENIZER = tiny_tokenizer()
@@ -120,7 +121,7 @@ def test_training_asks_for_a_share_of_hints(tmp_path: Path, monkeypatch: pytest.
 
 
 def card_of(spec: Any, verdict: str) -> Manifest:
-    finding = Finding(code="TG702", property=PROPERTIES["TG702"].name, verdict=verdict, says="so")  # type: ignore[arg-type]
+    finding = Finding(code="TG702", property=PROPERTIES["TG702"].name, verdict=verdict, message="so")  # type: ignore[arg-type]
     shipped = registry.manifest("tau2_precondition")
     return shipped.model_copy(update={"spec": spec, "report": Report(passed=True, findings=(finding,), scenarios=1)})
 
@@ -128,28 +129,28 @@ def card_of(spec: Any, verdict: str) -> Manifest:
 PLAN = Plan(entities=(), varies=(), families=(), near_misses=(), user="", oracle="", ablated="", hint=HINT)
 
 
-@pytest.mark.parametrize(("verdict", "told"), [("passed", HINT), ("inapplicable", "")])
+@pytest.mark.parametrize(("verdict", "told"), [("passed", HINT), ("skipped", "")])
 def test_a_planned_hint_is_shown_once_it_was_checked(verdict: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = template.spec("tau2_precondition").model_copy(update={"plan": PLAN})
+    spec = spec_of("tau2_precondition").model_copy(update={"plan": PLAN})
     card = card_of(spec, verdict)
     assert hints.planned(card) == told and hints.planned(card_of(None, verdict)) == ""
     monkeypatch.setattr(registry, "manifest", lambda name: card)
-    assert hints.hint_of(registry.episode("tau2_precondition/0/1")) == told
+    assert hints.hint_of(registry.start_episode("tau2_precondition/0/1")) == told
 
 
 @pytest.mark.parametrize(
     ("hint", "verdict"),
-    [("Look at the booking before you answer.", "passed"), ("Check code {code} first.", "inapplicable")],
+    [("Look at the booking before you answer.", "passed"), ("Check code {code} first.", "skipped")],
 )
 def test_a_hint_is_checked_in_the_module_that_passed(hint: str, verdict: str, tmp_path: Path) -> None:
     from trace_gym.targets.tau2 import records
 
     hint = hint.replace("{code}", " ".join(records.CODES[:60]))
-    spec = template.spec("tau2_precondition").model_copy(update={"plan": PLAN.model_copy(update={"hint": hint})})
-    finding = Finding(code="TG702", property=PROPERTIES["TG702"].name, verdict="inapplicable", says="no hint")
+    spec = spec_of("tau2_precondition").model_copy(update={"plan": PLAN.model_copy(update={"hint": hint})})
+    finding = Finding(code="TG702", property=PROPERTIES["TG702"].name, verdict="skipped", message="no hint")
     report = Report(passed=True, findings=(finding,), scenarios=1, profile="quick")
     text, said = registry.module_path("tau2_precondition").read_text(), list[str]()
     author = SimpleNamespace(trusted=True)
-    desk = Desk(spec, author, tmp_path, Terms("quick", only=("TG702",)), said.append)  # type: ignore[arg-type]
-    made = hint_checked(desk, Candidate(0, text, "checks", (), report))
+    context = AuthoringContext(spec, author, tmp_path, ValidationConfig("quick", only=("TG702",)), said.append)  # type: ignore[arg-type]
+    made = check_hint(context, Candidate(0, text, "checks", (), report))
     assert [f.verdict for f in made.findings] == [verdict] and bool(said) == (verdict != "passed"), said

@@ -19,14 +19,14 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, RejectedEnv, SandboxError
 from trace_gym.llm import Completion, Request
 from trace_gym.registration import ALLOW_UNISOLATED
-from trace_gym.sandbox import ConfinedWorld, Limits, Sandbox, begin_confined, check, confining
+from trace_gym.sandbox import Limits, Sandbox, SandboxedWorld, check, one_shot, start_sandboxed_episode
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP
-from trace_gym.synthesize import Terms, rounds, synthesize
-from trace_gym.synthesize.calibrate import by_policy
-from trace_gym.synthesize.llm_author import LlmAuthor
-from trace_gym.synthesize.rounds import Candidate, Desk
+from trace_gym.synthesis import ValidationConfig, repair_loop, synthesize
+from trace_gym.synthesis.calibrate import calibrate_for_policy
+from trace_gym.synthesis.llm_author import LlmAuthor
+from trace_gym.synthesis.repair_loop import AuthoringContext, Candidate
 from trace_gym.types import Finding, Replay, Report, Scenario, Spec
-from trace_gym.validate import Given
+from trace_gym.validation import ValidationInputs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the isolating layers are those of Linux")
 
@@ -157,7 +157,7 @@ def validate_with_files_command(path: Path, patch: pytest.MonkeyPatch) -> None:
 
 def replay_command(path: Path, patch: pytest.MonkeyPatch) -> None:
     replay = Replay(scenario="hostile/0/1", actions=({"tool": "look", "arguments": {}}, {"say": "A key."}))
-    finding = Finding(code="TG201", property="oracle-succeeds", verdict="failed", says="so", replay=replay)
+    finding = Finding(code="TG201", property="oracle-succeeds", verdict="failed", message="so", replay=replay)
     report = path.parent / "report.json"
     report.write_text(Report(env=str(path), passed=False, findings=(finding,), scenarios=1).model_dump_json())
     patch.setattr(sys, "argv", ["trace-gym", "replay", str(report)])
@@ -183,7 +183,7 @@ class Mute:
 class Verbatim(LlmAuthor):
     """The model's answer is the module."""
 
-    def _assembled(self, code: str, spec: Spec) -> str:
+    def _assemble(self, code: str, spec: Spec) -> str:
         return code
 
 
@@ -191,32 +191,36 @@ def synthesis(path: Path, patch: pytest.MonkeyPatch) -> None:
     author = Verbatim(Mute(), 0)
     patch.setattr(Verbatim, "write", lambda self, spec: path.read_text())
     patch.setattr(Verbatim, "template_sha256", lambda self, spec: "")
-    patch.setattr(rounds, "screen", lambda text, spec: ())  # the gate
-    terms = Terms("quick", only=QUICK, workers=1)
+    patch.setattr(repair_loop, "lint", lambda text, spec: ())  # the gate
+    validation = ValidationConfig("quick", only=QUICK, workers=1)
     with pytest.raises(RejectedEnv, match="may not do"):
-        synthesize(HOSTILE_SPEC, author=author, folder=path.parent / "envs", terms=terms, tell=lambda line: None)
+        synthesize(
+            HOSTILE_SPEC, author=author, folder=path.parent / "envs", validation=validation, log=lambda line: None
+        )
 
 
-def desk(path: Path, **terms: Any) -> Desk:
-    return Desk(HOSTILE_SPEC, Verbatim(Mute(), 0), path.parent, Terms("quick", only=QUICK, **terms), print)
+def context(path: Path, **validation: Any) -> AuthoringContext:
+    return AuthoringContext(
+        HOSTILE_SPEC, Verbatim(Mute(), 0), path.parent, ValidationConfig("quick", only=QUICK, **validation), print
+    )
 
 
 def calibration(path: Path, patch: pytest.MonkeyPatch) -> None:
     made = Candidate(0, path.read_text(), "checks", (), PASSED)
     with pytest.raises(EnvBug):
-        rounds.calibration(desk(path, policy="mixture:0.5"), made)
+        repair_loop.measure_calibration(context(path, policy="mixture:0.5"), made)
 
 
 def comparison(path: Path, patch: pytest.MonkeyPatch) -> None:
     tasks = path.parent / "tasks.json"
     tasks.write_text('["What lies in the drawer?"]')
-    given = Given(against=(str(tasks),))
-    assert not rounds._compared(desk(path, given=given), PASSED).passed
+    given = ValidationInputs(against=(str(tasks),))
+    assert not repair_loop._compared(context(path, given=given), PASSED).passed
 
 
 def episodes(path: Path, patch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EnvBug):
-        begin_confined(path, "hostile/0/1")
+        start_sandboxed_episode(path, "hostile/0/1")
 
 
 STAGES = (
@@ -247,7 +251,7 @@ def test_stage_runs_unadmitted_code_in_the_sandbox_only(
 # What the parent gets is checked
 
 
-def test_episode_in_the_sandbox_equals_the_one_outside(world: ConfinedWorld) -> None:
+def test_episode_in_the_sandbox_equals_the_one_outside(world: SandboxedWorld) -> None:
     at = Scenario(env="library_loans", level=1, seed=7)
     inside, outside = world.episode(at), Episode(registry.world_at(TOY), at)
     assert inside.state_hash == outside.state_hash and inside.interface == outside.interface
@@ -257,10 +261,10 @@ def test_episode_in_the_sandbox_equals_the_one_outside(world: ConfinedWorld) -> 
     assert (inside.done, inside.turns, inside.truncated) == (outside.done, outside.turns, outside.truncated)
 
 
-def test_calibration_in_the_sandbox_equals_the_one_outside(world: ConfinedWorld) -> None:
-    assert by_policy(world, "oracle") == by_policy(registry.world_at(TOY), "oracle")
-    with pytest.raises(ConfigError, match="no policy"):
-        by_policy(world, "telepathy")
+def test_calibration_in_the_sandbox_equals_the_one_outside(world: SandboxedWorld) -> None:
+    assert calibrate_for_policy(world, "oracle") == calibrate_for_policy(registry.world_at(TOY), "oracle")
+    with pytest.raises(ConfigError, match="unknown policy"):
+        calibrate_for_policy(world, "telepathy")
 
 
 FORGED = {
@@ -274,25 +278,25 @@ FORGED = {
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[ConfinedWorld]:
-    with ConfinedWorld(TOY) as made:
+def world() -> Iterator[SandboxedWorld]:
+    with SandboxedWorld(TOY) as made:
         yield made
 
 
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
 def test_invalid_answer_from_the_sandbox_is_an_error(
-    change: dict[str, Any], world: ConfinedWorld, monkeypatch: pytest.MonkeyPatch
+    change: dict[str, Any], world: SandboxedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hear = world._job.hear
-    monkeypatch.setattr(world._job, "hear", lambda: {"answer": {**(hear() or {})["answer"], **change}})
+    receive = world._job.receive
+    monkeypatch.setattr(world._job, "receive", lambda: {"answer": {**(receive() or {})["answer"], **change}})
     with pytest.raises(EnvBug, match="invalid answer"):
         world.episode(Scenario(env="library_loans", level=1, seed=7))
 
 
 def test_policy_of_a_file_plays_outside_and_its_finding_is_in_the_report() -> None:
-    report = check(TOY, profile="quick", only=("TG502",), given=Given(policy="oracle"), confirm=False)
+    report = check(TOY, profile="quick", only=("TG502",), given=ValidationInputs(policy="oracle"), confirm=False)
     [finding] = [f for f in report.findings if f.code == "TG502"]
-    assert "oracle" in finding.says and finding.verdict != "inapplicable"
+    assert "oracle" in finding.message and finding.verdict != "skipped"
 
 
 # Without an isolating layer
@@ -311,9 +315,9 @@ def unprotected(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     real = Sandbox._layers
     monkeypatch.setattr(Sandbox, "_layers", lambda self, also: real(self, {*also, *without}))
     monkeypatch.delenv(ALLOW_UNISOLATED, raising=False)
-    confining._known_layers.cache_clear()
+    one_shot._known_layers.cache_clear()
     yield without
-    confining._known_layers.cache_clear()
+    one_shot._known_layers.cache_clear()
 
 
 @pytest.mark.parametrize("unprotected", WITHOUT, indirect=True)
@@ -327,12 +331,12 @@ def test_sandbox_refuses_and_names_missing_layers(unprotected: tuple[str, ...]) 
 
 @pytest.mark.parametrize("without", [(NAMESPACES,), (LANDLOCK, SECCOMP)], ids="-".join)
 def test_one_layer_for_files_and_one_for_the_network_suffice(without: tuple[str, ...]) -> None:
-    with Sandbox(without=without) as sandbox:
+    with Sandbox(disable_layers=without) as sandbox:
         assert {layer.name for layer in sandbox.layers if not layer.active} >= {*without}
 
 
 COMMANDS = {
-    "synthesize": "synthesize tau2_precondition --out {0}",
+    "synthesize": "synthesize tau2_baggage_allowance --out {0}",
     "synthesize by a model": "synthesize tau2_precondition --author llm --llm replay:{0} --out {0}",
     "validate": "validate {0}/library_loans.py",
     "validate and admit": "validate {0}/library_loans.py --admit",
@@ -354,7 +358,7 @@ def test_command_refuses_to_run_unadmitted_code(
     (tmp_path / TOY.name).write_bytes(TOY.read_bytes())
     (tmp_path / "run.yaml").write_text("author: llm\nllm: {model: 'replay:nowhere'}\n")
     replay = Replay(scenario="library_loans/1/1")
-    finding = Finding(code="TG201", property="oracle-succeeds", verdict="failed", says="so", replay=replay)
+    finding = Finding(code="TG201", property="oracle-succeeds", verdict="failed", message="so", replay=replay)
     report = Report(env=str(tmp_path / TOY.name), passed=False, findings=(finding,), scenarios=1)
     (tmp_path / "report.json").write_text(report.model_dump_json())
     before = sorted(p.name for p in tmp_path.iterdir())
@@ -444,7 +448,10 @@ def test_turn_limit_out_of_range_is_a_finding(sandbox: Sandbox, tmp_path: Path, 
     path.write_text(Case("turns", "", "", "", (("body", f"max_turns = {turns}"),)).text())
     report = sandbox.validate(path, profile="quick", budget=30)
     assert [(f.code, f.verdict) for f in report.findings] == [("TG001", "failed")]
-    assert "max_turns is" in report.findings[0].says and "expected a number of 1 to 1000" in report.findings[0].says
+    assert (
+        "max_turns is" in report.findings[0].message
+        and "expected an integer from 1 to 1000" in report.findings[0].message
+    )
 
 
 @pytest.mark.parametrize("levels", ["range(10**6)", "range(10**30)", "range(2, 4)"])
@@ -462,7 +469,7 @@ def test_interrupted_validation_reports_what_was_checked(sandbox: Sandbox, monke
     with Sandbox() as other:
         report = other.validate(TOY, profile="quick", only=QUICK, progress=stop, partial=True)
     assert {f.code: f.verdict for f in report.findings} == {"TG001": "passed", "TG101": "unfinished"}
-    assert "interrupted" in report.findings[1].says
+    assert "interrupted" in report.findings[1].message
 
 
 def test_sandbox_limits_are_those_of_the_budget() -> None:

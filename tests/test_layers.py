@@ -5,27 +5,32 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from trace_gym.targets.catalogue import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors files file_cache imports parsing terminal threads
+errors files file_cache imports interpreter nested parsing target_packages terminal threads
 types statistics tables
 statements
-world score actions mixture schemas speech start_checks
+tool_schema
+world score actions chat mixture schemas speech start_checks
 episode targets registration
-modules splits lookup
+modules splits lookup environment
 admission
 registry
-adapters llm user_model policies records rollout diagnose sandbox synthesize validate explore
-trainers route evaluate lab
+domains
+adapters llm user_model policies records rollouts trajectories diagnosis sandbox synthesis validation explore
+trainers route evaluation lab
 settings
-pipeline report
+pipeline report migrate
 cli
 """
 RANK = {room: rank for rank, line in enumerate(LAYERS.strip().splitlines()) for room in line.split()}
@@ -51,8 +56,14 @@ def room(path: Path) -> str:
     return first if first != "trace_gym" else rest[0]
 
 
-def imports(path: Path, lazy: bool = True) -> Iterator[tuple[int, str]]:
-    """Line and absolute name of every import; without `lazy` only of those that run with the module."""
+def imports(path: Path, lazy: bool = True, members: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the line and the absolute name of every import.
+
+    Args:
+        path: The module.
+        lazy: Include imports in functions and for type checkers.
+        members: Append the imported name to the name of its module for all ``from`` imports.
+    """
     package = path.relative_to(ROOT).parent.parts
     package = package if package[0] == "trace_gym" else ("trace_gym", *package)
     for node in _nodes(ast.parse(path.read_text()), lazy):
@@ -62,7 +73,8 @@ def imports(path: Path, lazy: bool = True) -> Iterator[tuple[int, str]]:
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, [base, node.module]))
             # `from trace_gym import registry` names a room, `from trace_gym.types import Call` is in one.
-            yield from ((node.lineno, f"{module}.{a.name}" if module == "trace_gym" else module) for a in node.names)
+            whole = members or module == "trace_gym"
+            yield from ((node.lineno, f"{module}.{a.name}" if whole else module) for a in node.names)
 
 
 def _nodes(tree: ast.AST, lazy: bool) -> Iterator[ast.AST]:
@@ -91,6 +103,54 @@ def test_imports_go_one_way(path: Path) -> None:
             )
 
 
+def import_graph(paths: list[Path]) -> dict[str, set[str]]:
+    """Return the modules that each module imports when it is loaded.
+
+    ``from package import name`` is an import of the submodule with this name if it exists, else of the package.
+    """
+    graph: dict[str, set[str]] = {module_name(path): set() for path in paths}
+    for path in paths:
+        for _, name in imports(path, lazy=False, members=True):
+            imported = name if name in graph else name.rpartition(".")[0]
+            if imported in graph and imported != module_name(path):
+                graph[module_name(path)].add(imported)
+    return graph
+
+
+def module_name(path: Path) -> str:
+    """Return the absolute name of a module; `trace_gym/route/__init__.py` is `trace_gym.route`."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts if parts[0] == "trace_gym" else ("trace_gym", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_modules_do_not_import_each_other() -> None:
+    graph = import_graph(sources("trace_gym", "trainers"))
+    assert sum(map(len, graph.values())) > len(graph)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"these modules import each other: {' -> '.join(error.args[1])}")
+
+
+def test_import_cycles_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    package = tmp_path / "trace_gym" / "room"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from trace_gym.room.a import x\n")
+    (package / "a.py").write_text("from trace_gym.room import b\n")
+    (package / "b.py").write_text("def f():\n    from trace_gym.room.a import x\n")
+    paths = sources("trace_gym")
+    assert import_graph(paths) == {
+        "trace_gym.room": {"trace_gym.room.a"},
+        "trace_gym.room.a": {"trace_gym.room.b"},
+        "trace_gym.room.b": set(),
+    }
+    (package / "b.py").write_text("from . import x\n")
+    with pytest.raises(CycleError):
+        TopologicalSorter(import_graph(paths)).prepare()
+
+
 @pytest.mark.parametrize("path", OURS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_heavy_imports_wait_for_their_use(path: Path) -> None:
     if room(path) not in HEAVY_ROOMS:
@@ -105,6 +165,29 @@ def test_generated_environments_import_their_world_and_little_else(path: Path) -
     for line, name in imports(path):
         allowed = name in FOR_WORLDS or name.partition(".")[0] in FOR_WORLDS or name.startswith("trace_gym.targets.")
         assert allowed, f"{path.name}:{line} imports {name}; allowed are its target and {', '.join(sorted(FOR_WORLDS))}"
+
+
+@pytest.mark.parametrize("path", [p for p in OURS if room(p) not in ("targets", "lab")], ids=module_name)
+def test_only_targets_contain_logic_for_a_benchmark(path: Path) -> None:
+    """Names of benchmarks occur in prose, such as examples in docstrings and help texts, but not in code."""
+    words = {word for target in TARGETS.values() for word in (target.benchmark or target.name, target.domain) if word}
+    assert {"tau2", "toolsandbox", "retail"} <= words
+    found = [f"line {line}: {text}" for line, text in code_words(path) if any(w in text.lower() for w in words)]
+    assert not found, f"{path.relative_to(ROOT)}: make it a field of Target: {found}"
+
+
+def code_words(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every name in a module, and of every string without spaces."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Name(id=text) | ast.Attribute(attr=text) | ast.arg(arg=text):
+                yield node.lineno, text
+            case ast.FunctionDef(name=text) | ast.ClassDef(name=text) | ast.alias(name=text):
+                yield node.lineno, text
+            case ast.ImportFrom(module=str(text)):
+                yield node.lineno, text
+            case ast.Constant(value=str(text)) if " " not in text:
+                yield node.lineno, text
 
 
 @pytest.mark.parametrize("folder", ["trace_gym", "trainers", "templates", "generated_envs", "tests", "benchmarks"])

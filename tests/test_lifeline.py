@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from trace_gym.sandbox.watch import descendants
+from trace_gym.sandbox.process_monitor import scan_descendants
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
@@ -60,7 +60,7 @@ def test_workers_end_with_the_command(number: signal.Signals, tmp_path: Path) ->
     ) as caller:
         assert caller.stderr is not None
         assert any("running" in line for line in caller.stderr)
-        workers = list(descendants(caller.pid))
+        workers = list(scan_descendants(caller.pid))
         assert workers
         caller.send_signal(number)
         caller.wait(timeout=60)
@@ -72,9 +72,9 @@ def test_process_and_its_group_end_with_their_parent(platform: str) -> None:
     """On macOS a thread takes the place of the signal that Linux sends."""
     child = (
         "import os, sys, time; os.setpgid(0, 0)\n"
-        "from trace_gym.validate import lifeline\n"
-        f"sys.platform = {platform!r}; lifeline.PERIOD = 0.02\n"
-        "lifeline.die_with_parent()\n"
+        "from trace_gym.validation import parent_death\n"
+        f"sys.platform = {platform!r}; parent_death.PERIOD = 0.02\n"
+        "parent_death.die_with_parent()\n"
         "print(os.getpid(), flush=True)\nwhile True: time.sleep(0.01)"
     )
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
@@ -88,6 +88,6 @@ def test_process_and_its_group_end_with_their_parent(platform: str) -> None:
 
 
 def test_process_that_starts_after_its_parent_died_ends_at_once() -> None:
-    code = "from trace_gym.validate.lifeline import die_with_parent; die_with_parent(1 << 22); print('alive')"
+    code = "from trace_gym.validation.parent_death import die_with_parent; die_with_parent(1 << 22); print('alive')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and not done.stdout

@@ -213,7 +213,7 @@ def test_websocket_message_that_breaks_a_parser_is_answered_and_session_continue
 
 def test_binary_message_is_answered() -> None:
     _, told, _ = in_memory(Limits(echo, idle=0.05), {"type": "websocket.receive", "bytes": b"\xff"})
-    assert "expected one in a text message" in told["text"]
+    assert "expected a text message with a JSON object" in told["text"]
 
 
 def test_refused_websocket_is_closed_with_the_error_as_reason() -> None:

@@ -1,4 +1,4 @@
-"""A language model plans, writes and mends an environment; a scripted one stands in for it here."""
+"""Tests of the author that uses a language model, with a scripted model."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from typer.testing import CliRunner
 from trace_gym.cli.entry import app
 from trace_gym.errors import ModelError, ReadError, RejectedEnv
 from trace_gym.llm import Completion, Request, resolve
-from trace_gym.synthesize import Terms, synthesize, template
-from trace_gym.synthesize.admission import CANDIDATES
-from trace_gym.synthesize.batch import Order, read_capabilities, write_all
-from trace_gym.synthesize.changes import MARK
-from trace_gym.synthesize.llm_author import LINES, LlmAuthor
+from trace_gym.synthesis import ValidationConfig, synthesize, template
+from trace_gym.synthesis.admission import CANDIDATES
+from trace_gym.synthesis.capabilities import read_capabilities
+from trace_gym.synthesis.changes import MARK
+from trace_gym.synthesis.llm_author import MAX_MODULE_LINES, LlmAuthor
+from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.types import Capability, Manifest
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("TG101", "TG201", "TG302", "TG501")
 """Properties that modules are checked for here; without a word about them it would be all."""
-QUICK = Terms("quick", budget=300, workers=1, only=PARTS)
+QUICK = ValidationConfig("quick", budget=300, workers=1, only=PARTS)
 GOOD = (
     (ROOT / "generated_envs" / "tau2_precondition.py")
     .read_text()
@@ -63,7 +64,7 @@ PLAN = {
 
 @dataclass
 class Parrot:
-    """Answers with the next of its texts, and remembers what it was asked."""
+    """Scripted model that returns the next of its texts and records the requests."""
 
     texts: list[str]
     name: str = "files:parrot"
@@ -84,7 +85,7 @@ def block(code: str) -> str:
 def made(folder: Path, parrot: Parrot, repairs: int = 3) -> tuple[Manifest, list[str]]:
     author, said = LlmAuthor(parrot, repairs), list[str]()
     spec = author.plan(CAPABILITY, "tau2_airline")
-    return synthesize(spec, author=author, folder=folder, terms=QUICK, tell=said.append), said
+    return synthesize(spec, author=author, folder=folder, validation=QUICK, log=said.append), said
 
 
 def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -
         "precondition_verification",
     )
     assert card.report.passed and {f.code for f in card.report.findings} == QUICK.codes
-    assert Terms().codes == PROPERTIES.keys() > QUICK.codes >= {*PARTS}
+    assert ValidationConfig().codes == PROPERTIES.keys() > QUICK.codes >= {*PARTS}
     assert card.origin is not None and card.origin.rounds == 3 and card.origin.requests == 4
     assert (card.origin.prompt_tokens, card.origin.cost) == (400, 2.0)
     assert card.origin.failed_first[0] == "screen" and "TG201" in card.origin.failed_first
@@ -112,7 +113,7 @@ def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -
         assert len(str(request.messages[3]["content"])) < 4000 < len(GOOD)
     rounds = tmp_path / CANDIDATES / card.id
     assert [(rounds / f"round-{n}" / "report.json").exists() for n in range(3)] == [False, True, True]
-    assert "TG201" in (rounds / "round-1" / "complaints.md").read_text()
+    assert "TG201" in (rounds / "round-1" / "diagnostics.md").read_text()
     assert [line.partition(": ")[2][:7] for line in said if "version" in line] == ["not run", "fails T", "passed "]
     assert Manifest.model_validate_json((tmp_path / f"{card.id}.json").read_bytes()) == card
 
@@ -136,7 +137,7 @@ def test_repair_of_what_is_no_module_asks_for_the_whole(tmp_path: Path) -> None:
 
 
 def test_page_of_a_repair_is_short(tmp_path: Path) -> None:
-    """Someone who answers files gets the findings, and a reference to the page with the writing prompt."""
+    """The request file of a repair contains the findings and a reference to the file with the writing prompt."""
     folder = tmp_path / "desk"
     folder.mkdir()
     for number, text in enumerate([json.dumps(PLAN), block(NEVER_LEGAL), block(GOOD)], 1):
@@ -144,29 +145,31 @@ def test_page_of_a_repair_is_short(tmp_path: Path) -> None:
         answer = folder / f"{number:03}-{stage}-tau2_precondition_verification.answer.md"
         answer.write_text(text)
         os.utime(answer, (0, 0))  # written long ago, so that nobody waits for it to be whole
-    author = LlmAuthor(resolve(f"files:{folder}", tell=lambda line: None, wait=60))
+    author = LlmAuthor(resolve(f"files:{folder}", log=lambda line: None, wait=60))
     spec = author.plan(CAPABILITY, "tau2_airline")
-    card = synthesize(spec, author=author, folder=tmp_path / "envs", terms=QUICK, tell=lambda line: None)
+    card = synthesize(spec, author=author, folder=tmp_path / "envs", validation=QUICK, log=lambda line: None)
     write, repair = (next(folder.glob(f"{n}-*verification.md")).read_text() for n in ("002", "003"))
     assert card.author == "llm:files" and len(write) > 60_000
     assert "`002-write-tau2_precondition_verification.md`" in repair
     assert len(repair) < len(GOOD) + 5000 and "### TG201" in repair
 
 
-def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after a check, the same command checks nothing twice and goes on with the repair."""
+def test_resumed_run_reuses_finished_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an interruption, the same command reuses the reports of finished checks and resumes the repair."""
     texts = [json.dumps(PLAN), block(NEVER_LEGAL)]
     with pytest.raises(ModelError, match="nothing more"):
         made(tmp_path, Parrot(texts))
-    monkeypatch.setattr("trace_gym.synthesize.rounds.confined_validate", lambda *a, **k: pytest.fail("checked again"))
+    monkeypatch.setattr(
+        "trace_gym.synthesis.repair_loop.validate_sandboxed", lambda *a, **k: pytest.fail("checked again")
+    )
     with pytest.raises(ModelError, match="nothing more"):
         made(tmp_path, Parrot(texts))
 
 
-def test_the_best_of_the_versions_that_failed_is_kept(tmp_path: Path) -> None:
+def test_best_rejected_version_is_kept(tmp_path: Path) -> None:
     before = set(tmp_path.iterdir())
     parrot = Parrot([json.dumps(PLAN), block("x = 1"), block(GOOD.replace("def oracle", "def expert"))])
-    with pytest.raises(RejectedEnv, match="lacks the method oracle.*the best of 2 versions lies in") as caught:
+    with pytest.raises(RejectedEnv, match="lacks the method oracle.*the best of 2 versions is in") as caught:
         made(tmp_path, parrot, repairs=1)
     assert "tau2_precondition_verification" in str(caught.value)
     assert {p.name for p in set(tmp_path.iterdir()) - before} == {CANDIDATES}
@@ -176,19 +179,19 @@ def test_the_best_of_the_versions_that_failed_is_kept(tmp_path: Path) -> None:
     )
 
 
-def test_a_module_that_is_too_long_goes_back_unread(tmp_path: Path) -> None:
+def test_module_over_line_limit_is_returned_without_validation(tmp_path: Path) -> None:
     long = GOOD + "".join(f"\n\ndef spare_{n}() -> int:\n    return {n}\n" for n in range(40))
     parrot = Parrot([json.dumps(PLAN), block(long), block(GOOD)])
     card, _ = made(tmp_path, parrot)
     assert card.origin is not None and card.origin.failed_first == ("screen",)
-    assert len((tmp_path / f"{card.id}.py").read_text().splitlines()) <= LINES
+    assert len((tmp_path / f"{card.id}.py").read_text().splitlines()) <= MAX_MODULE_LINES
     write, repair = (str(r.messages[-1]["content"]) for r in parrot.asked[1:])
     said = int(re.findall(r"at most (\d+) lines\*\*", write)[0])
-    assert 100 < said < LINES
-    assert f"more than the {LINES} that it may have" in repair and f"at most {said} lines" in repair
+    assert 100 < said < MAX_MODULE_LINES
+    assert f"more than the {MAX_MODULE_LINES} that it may have" in repair and f"at most {said} lines" in repair
 
 
-def test_the_prompts_hold_what_an_author_needs() -> None:
+def test_prompts_contain_contract_rules_and_properties() -> None:
     parrot = Parrot([json.dumps(PLAN), "no code", "none either", "sorry"])
     author = LlmAuthor(parrot)
     spec = author.plan(CAPABILITY, "tau2_airline")
@@ -203,19 +206,19 @@ def test_the_prompts_hold_what_an_author_needs() -> None:
 
 
 def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
-    """The parrot plans twice and then falls silent: both are reported, and nothing is raised."""
+    """The scripted model returns two plans and no modules: both errors are returned, and none is raised."""
     others = [CAPABILITY, CAPABILITY.model_copy(update={"name": "another"})]
     parrot = Parrot([json.dumps(PLAN), json.dumps(PLAN)])
-    done = write_all(Order(others, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
+    done = write_all(SynthesisRequest(others, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
     assert list(done) == ["precondition_verification", "another"]
     assert all(isinstance(e, ModelError) for e in done.values())
 
 
-def test_what_is_admitted_on_the_way_changes_no_question(tmp_path: Path) -> None:
-    """A command that was interrupted asks the same again, although a part of its environments is there by now."""
+def test_admitted_environments_do_not_change_prompts_of_same_batch(tmp_path: Path) -> None:
+    """A resumed command sends the same prompts although some of its environments exist by now."""
     both = [CAPABILITY, CAPABILITY.model_copy(update={"name": "multi_step"})]  # as if the second were there already
     parrot = Parrot([json.dumps(PLAN)])
-    write_all(Order(both, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
+    write_all(SynthesisRequest(both, "tau2_airline", parrot, tmp_path, QUICK), 1, lambda line: None)
     asked = str(parrot.asked[0].messages[-1]["content"])
     assert "tau2_tool_precision (" in asked and "tau2_multi_step (" not in asked
 
@@ -226,7 +229,7 @@ def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> Non
     assert [(c.name, c.analyst) for c in read_capabilities(listed)] == [("look_up", "given")]
     for text, fault in (
         ("- name: Look up\n  description: x\n", "lower-case"),
-        ("[]", "no capability"),
+        ("[]", "contains no capabilities"),
         ("3", "expected"),
     ):
         listed.write_text(text)
@@ -239,15 +242,15 @@ def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["--author", "llm"], "needs a model"),
-        (["--author", "llm", "--llm", "telepathy:x", "--from", "x.yaml"], "no model"),
-        (["--author", "llm", "--llm", "files:x"], "name a spec file"),
-        (["--author", "person"], "no author"),
+        (["--author", "llm"], "requires a model"),
+        (["--author", "llm", "--llm", "telepathy:x", "--from", "x.yaml"], "not a valid model URI"),
+        (["--author", "llm", "--llm", "files:x"], "expected a spec file"),
+        (["--author", "person"], "author is not valid"),
         (["--author", "llm", "--llm", "openai:m", "--from", "x.yaml", "--dollars", "1"], "price"),
         (["--author", "llm", "--llm", "openai:m", "--from", "x.yaml", "--price", "cheap"], "such as 0.5/1.5"),
     ],
 )
-def test_wrong_options_are_told_at_once(
+def test_invalid_options_raise_before_any_output(
     arguments: list[str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -257,7 +260,7 @@ def test_wrong_options_are_told_at_once(
     assert done.exit_code and fault in str(done.exception)
 
 
-def test_a_spec_with_a_plan_is_a_spec_file_too() -> None:
+def test_planned_spec_round_trips_through_yaml() -> None:
     author = LlmAuthor(Parrot([json.dumps(PLAN)]))
     spec = author.plan(CAPABILITY, "tau2_airline")
     assert template.read_spec(spec.model_dump_json()) == spec

@@ -1,4 +1,4 @@
-"""Budgets that are never exceeded, prices, and the ledger."""
+"""Tests of budgets, prices and the ledger."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import Server, drops, fails, says, slowly
+from llm_server import Server, drops, fails, message, slowly
 
 from trace_gym.errors import BudgetSpent, ConfigError, ModelError, ReadError
-from trace_gym.llm import Budget, Completion, Price, Request, Resolved, Usage, metered, resolve
+from trace_gym.llm import Budget, Completion, Price, Request, Resolved, Usage, metered_client, resolve
 from trace_gym.llm.budget import Amount
-from trace_gym.llm.ledger import Entry, Ledger, read_ledger
+from trace_gym.llm.ledger import Ledger, LedgerEntry, read_ledger
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(metered, "FIRST_PAUSE", 0.001)
-    served = Server(says("Good.", usage={"prompt_tokens": 10, "completion_tokens": 90}))
+    monkeypatch.setattr(metered_client, "FIRST_PAUSE", 0.001)
+    served = Server(message("Good.", usage={"prompt_tokens": 10, "completion_tokens": 90}))
     yield served
     served.close()
 
@@ -37,7 +37,7 @@ def opened() -> Iterator[list[Resolved]]:
 
 
 def at(server: Server, opened: list[Resolved], **options: Any) -> Resolved:
-    opened.append(resolve(f"openai:tiny@{server.url}", tell=options.pop("tell", lambda line: None), **options))
+    opened.append(resolve(f"openai:tiny@{server.url}", log=options.pop("log", lambda line: None), **options))
     return opened[-1]
 
 
@@ -45,11 +45,11 @@ def request(n: int = 0, max_tokens: int | None = 100) -> Request:
     return Request(messages=({"role": "user", "content": f"{n:02}"},), purpose=f"step {n}", max_tokens=max_tokens)
 
 
-MOST = len(json.dumps([request().messages, None])) + metered.PROMPT_MARGIN + 100
+MOST = len(json.dumps([request().messages, None])) + metered_client.PROMPT_MARGIN + 100
 """Tokens that are set aside for a request."""
 
 
-def test_a_request_that_might_not_fit_is_not_sent(server: Server, opened: list[Resolved]) -> None:
+def test_request_above_budget_is_not_sent(server: Server, opened: list[Resolved]) -> None:
     budget = Budget(tokens=101 + MOST)
     model = at(server, opened, budget=budget)
     model.complete(request(0))
@@ -70,12 +70,12 @@ def test_dollars_are_counted_at_the_price_that_is_given(server: Server, opened: 
     assert model.complete(request(0)).cost == pytest.approx(10 * 2e-6 + 90 * 10e-6)
     with pytest.raises(BudgetSpent, match=f"{most:.4f} dollars"):
         model.complete(request(1))
-    with pytest.raises(ConfigError, match="needs the price of openai:tiny"):
+    with pytest.raises(ConfigError, match="requires the price of openai:tiny"):
         at(server, opened, budget=budget)
     for wrong in (-1.0, float("nan")):
-        with pytest.raises(ConfigError, match="a price is"):
+        with pytest.raises(ConfigError, match="invalid price"):
             Price(wrong, 1.0)
-        with pytest.raises(ConfigError, match="a budget of"):
+        with pytest.raises(ConfigError, match="invalid budget"):
             Budget(dollars=wrong)
 
 
@@ -98,9 +98,9 @@ def test_one_budget_for_many_threads_and_models_is_never_exceeded(server: Server
     assert budget.tokens - MOST < budget.spent.tokens == 100 * sent <= budget.tokens
 
 
-def test_what_is_under_way_counts_in_full(server: Server, opened: list[Resolved]) -> None:
+def test_concurrent_requests_count_at_maximum_cost(server: Server, opened: list[Resolved]) -> None:
     whole = {"prompt_tokens": MOST - 100, "completion_tokens": 100}
-    server.acts = [slowly(says("Good.", usage=whole), 0.05)]
+    server.acts = [slowly(message("Good.", usage=whole), 0.05)]
     budget = Budget(tokens=2 * MOST + MOST // 2)
     model = at(server, opened, budget=budget, concurrency=6)
     with ThreadPoolExecutor(6) as pool:
@@ -124,7 +124,7 @@ def test_waiting_ends_where_nothing_can_come_back() -> None:
 def test_an_answer_that_was_lost_counts_in_full(server: Server, opened: list[Resolved], tmp_path: Path) -> None:
     budget, ledger = Budget(tokens=10 * MOST), tmp_path / "ledger"
     model = at(server, opened, budget=budget, ledger=ledger, price=Price(1.0, 1.0))
-    server.acts = [drops, fails(500), fails(504), says("Good.", usage={})]
+    server.acts = [drops, fails(500), fails(504), message("Good.", usage={})]
     model.complete(request())
     assert [e.counted_tokens for e in read_ledger(ledger)] == [MOST, 0, MOST, MOST]
     assert budget.spent == pytest.approx(Amount(3 * MOST, 3 * MOST / 1e6))
@@ -145,10 +145,10 @@ def test_every_attempt_has_to_fit(server: Server, opened: list[Resolved]) -> Non
 def test_without_max_tokens_a_budget_sets_a_limit(server: Server, opened: list[Resolved]) -> None:
     at(server, opened, budget=Budget(tokens=100_000)).complete(request(0, max_tokens=None))
     at(server, opened, budget=Budget()).complete(request(1, max_tokens=None))
-    assert [r.get("max_tokens") for r in server.requests] == [metered.REPLY_TOKENS, None]
+    assert [r.get("max_tokens") for r in server.requests] == [metered_client.DEFAULT_MAX_TOKENS, None]
 
 
-def test_a_budget_goes_on_where_the_ledger_stopped(server: Server, opened: list[Resolved], tmp_path: Path) -> None:
+def test_budget_counts_existing_ledger(server: Server, opened: list[Resolved], tmp_path: Path) -> None:
     files = {"ledger": tmp_path / "ledger", "cache": tmp_path / "cache"}
     limit = 100 + MOST
     first = at(server, opened, budget=Budget(tokens=limit), **files)
@@ -161,12 +161,14 @@ def test_a_budget_goes_on_where_the_ledger_stopped(server: Server, opened: list[
     with pytest.raises(BudgetSpent):
         again[1].complete(request(2))
     told: list[str] = []
-    at(server, opened, budget=Budget(dollars=1.0), price=Price(1, 1), tell=told.append, **files)
-    assert "holds 2 requests without a price" in told[0]
+    at(server, opened, budget=Budget(dollars=1.0), price=Price(1, 1), log=told.append, **files)
+    assert "contains 2 requests without a price" in told[0]
 
 
-def entry(n: int) -> Entry:
-    return Entry(purpose=f"step {n} " + "x" * 5000, key="k", model="m", outcome="answered", prompt_tokens=1, cost=0.5)
+def entry(n: int) -> LedgerEntry:
+    return LedgerEntry(
+        purpose=f"step {n} " + "x" * 5000, key="k", model="m", outcome="answered", prompt_tokens=1, cost=0.5
+    )
 
 
 def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
     assert Usage.read(ledgers[0].path) == Usage(requests=40, prompt_tokens=40, cost=20.0)
 
 
-def test_a_torn_line_costs_nothing_but_itself(tmp_path: Path) -> None:
+def test_incomplete_ledger_line_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
     Ledger(path).write(entry(0))
     with path.open("ab") as file:
@@ -190,7 +192,7 @@ def test_a_torn_line_costs_nothing_but_itself(tmp_path: Path) -> None:
     assert [e.purpose[:6] for e in read_ledger(path)] == ["step 0", "step 2"]
     assert read_ledger(tmp_path / "none") == []
     path.write_text('{"some": "thing"}\n')
-    with pytest.raises(ReadError, match="ledger:1 is no entry"):
+    with pytest.raises(ReadError, match="ledger:1 is not a valid ledger entry"):
         read_ledger(path)
 
 

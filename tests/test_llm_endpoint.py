@@ -1,4 +1,4 @@
-"""Endpoints that misbehave: every fault ends in a bounded retry or a clear error, and finished work is kept."""
+"""Tests with faulty endpoints: each fault leads to a limited number of retries or a clear error."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from llm_server import (
     drops,
     fails,
     hangs,
+    message,
     raw,
     refuses,
-    says,
     slowly,
 )
 from pydantic import BaseModel, ConfigDict
 
 from trace_gym.errors import ConfigError, ModelError
-from trace_gym.llm import Request, Resolved, Usage, ask, ask_for, code_in, metered, resolve
-from trace_gym.llm.dialect import retry_after
+from trace_gym.llm import Request, Resolved, Usage, ask, ask_for, code_in, metered_client, resolve
 from trace_gym.llm.ledger import read_ledger
 from trace_gym.llm.recordings import Recordings
+from trace_gym.llm.retries import retry_after
 
 Serve = Callable[..., Server]
 Open = Callable[..., Resolved]
 
 
 class Plan(BaseModel):
-    """An answer with a form."""
+    """Answer with a strict schema."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ class Plan(BaseModel):
 
 
 class Loose(BaseModel):
-    """An answer with free keys, which no strict schema can say."""
+    """Answer with arbitrary keys, which strict schemas do not support."""
 
     facts: dict[str, int]
 
@@ -63,7 +63,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(metered, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(metered_client, "FIRST_PAUSE", 0.001)
     servers: list[Server] = []
 
     def start(*acts: Act) -> Server:
@@ -77,11 +77,11 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 @pytest.fixture
 def model(serve: Serve) -> Iterator[Open]:
-    """A model at a server."""
+    """Return a function that opens a model at a test server."""
     opened: list[Resolved] = []
 
     def start(server: Server, **options: Any) -> Resolved:
-        given: dict[str, Any] = {"tell": lambda line: None, "timeout": 20.0} | options
+        given: dict[str, Any] = {"log": lambda line: None, "timeout": 20.0} | options
         opened.append(resolve(f"openai:tiny@{server.url}", **given))
         return opened[-1]
 
@@ -95,7 +95,7 @@ def request(text: str = "Plan it.", **fields: Any) -> Request:
 
 
 def test_an_answer_comes_with_what_it_took(serve: Serve, model: Open) -> None:
-    server = serve(says("Good."))
+    server = serve(message("Good."))
     done = model(server).complete(request(max_tokens=50, temperature=0.2))
     assert (done.text, done.model, done.served, done.cached) == ("Good.", "openai:tiny", "tiny-1", False)
     assert (done.prompt_tokens, done.completion_tokens, done.cost) == (10, 5, None)
@@ -109,19 +109,19 @@ def test_an_answer_comes_with_what_it_took(serve: Serve, model: Open) -> None:
 
 
 BAD_ANSWERS = {
-    "truncated JSON": (says('{"title": "Claims", "steps": ["lo', finish="length"), "cut off"),
-    "truncated JSON in a fence": (says('```json\n{"title": "Claims", "steps": ["lo'), "cut off"),
-    "prose alone": (says("I think a plan would be good."), "holds no JSON object"),
-    "refusal": (says(None, refusal="I cannot help."), "refused: I cannot help"),
-    "wrong schema": (says('{"name": "Claims"}'), "title: Field required"),
-    "malformed JSON": (says('{"title": "Claims",, "steps": {"title": "inner"}}'), "malformed"),
+    "truncated JSON": (message('{"title": "Claims", "steps": ["lo', finish="length"), "cut off"),
+    "truncated JSON in a fence": (message('```json\n{"title": "Claims", "steps": ["lo'), "cut off"),
+    "prose alone": (message("I think a plan would be good."), "holds no JSON object"),
+    "refusal": (message(None, refusal="I cannot help."), "refused: I cannot help"),
+    "wrong schema": (message('{"name": "Claims"}'), "title: Field required"),
+    "malformed JSON": (message('{"title": "Claims",, "steps": {"title": "inner"}}'), "malformed"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_ANSWERS)
-def test_a_bad_answer_goes_back_with_what_is_wrong_and_not_for_ever(case: str, serve: Serve, model: Open) -> None:
+def test_invalid_answer_is_retried_with_error_message(case: str, serve: Serve, model: Open) -> None:
     bad, fault = BAD_ANSWERS[case]
-    server = serve(bad, says(GOOD))
+    server = serve(bad, message(GOOD))
     one = model(server)
     plan, spent = ask(one, request(), Plan)
     assert plan == Plan(title="Claims", steps=("look", "write"))
@@ -130,7 +130,9 @@ def test_a_bad_answer_goes_back_with_what_is_wrong_and_not_for_ever(case: str, s
     assert answered["role"] == "assistant" and complaint["role"] == "user"
     assert fault in complaint["content"] and '"title"' in complaint["content"]
     server.acts = [bad]
-    with pytest.raises(ModelError, match=f"openai:tiny gave no usable answer to 'plan claims' in 3 attempts.*{fault}"):
+    with pytest.raises(
+        ModelError, match=f"openai:tiny returned no valid answer to 'plan claims' in 3 attempts.*{fault}"
+    ):
         ask(one, request(), Plan)
     assert len(server.requests) == 5
     assert len(server.requests[4]["messages"]) == 3  # the first request and the last answer, not all of them
@@ -144,16 +146,16 @@ def test_prose_and_fences_do_not_matter(serve: Serve, model: Open) -> None:
         f'<think>{{"title": "a draft"}}</think>\n{GOOD}',
         f'{GOOD}\nThe first had been {{"name": "x"}}.',
     ]
-    server = serve(*map(says, texts))
+    server = serve(*map(message, texts))
     one = model(server)
     assert [ask(one, request(), Plan)[0].title for _ in texts] == ["Claims"] * len(texts)
     assert len(server.requests) == len(texts)
 
 
 def test_code_is_asked_for_until_it_is_there(serve: Serve, model: Open) -> None:
-    server = serve(says("Of course."), says("```python\nx = 1\n```"))
+    server = serve(message("Of course."), message("```python\nx = 1\n```"))
     assert ask_for(model(server), request(), code_in)[0] == "x = 1\n"
-    with pytest.raises(ConfigError, match="attempts is 1 or more"):
+    with pytest.raises(ConfigError, match="invalid attempts: found 0, expected 1 or more"):
         ask_for(model(server), request(), code_in, attempts=0)
 
 
@@ -167,18 +169,18 @@ PASSING: dict[str, list[Act]] = {
     "truncated body": [raw(b'{"choices": [{"mess')],
     "body of another kind": [raw(b"<html>Bad gateway</html>"), raw(b"[]"), raw(b'{"error": {"message": "busy"}}')],
     "no choice": [raw(b'{"choices": []}'), raw(b'{"choices": [{"message": null}]}')],
-    "empty answers": [says(""), says(None)],
+    "empty answers": [message(""), message(None)],
 }
 
 SLOW = {"hung connection", "dripping connection", "hung connections", "dripping connections"}
 
 
 @pytest.mark.parametrize("case", PASSING)
-def test_what_passes_is_waited_out(case: str, serve: Serve, model: Open, tmp_path: Path) -> None:
-    server = serve(*PASSING[case], says("Good."))
+def test_transient_errors_are_retried(case: str, serve: Serve, model: Open, tmp_path: Path) -> None:
+    server = serve(*PASSING[case], message("Good."))
     told: list[str] = []
     timeout = 1.0 if case in SLOW else 20.0
-    one = model(server, timeout=timeout, ledger=tmp_path / "ledger.jsonl", tell=told.append)
+    one = model(server, timeout=timeout, ledger=tmp_path / "ledger.jsonl", log=told.append)
     assert one.complete(request()).text == "Good."
     faults = len(PASSING[case])
     assert len(server.requests) == faults + 1 and len(told) == faults
@@ -194,18 +196,22 @@ LASTING: dict[str, tuple[Act, int, str]] = {
     "dripping connections": (drips, 3, "in 3 attempts.*(not complete in time|Timeout)"),
     "disconnects": (drops, 3, "in 3 attempts.*RemoteProtocolError"),
     "disconnects in the middle": (breaks_off, 3, "in 3 attempts.*RemoteProtocolError"),
-    "empty answers": (says(" "), 3, "in 3 attempts.*the answer is empty"),
-    "used up": (says("", finish="length"), 1, "max_tokens was used up"),
-    "filtered": (says("", finish="content_filter"), 1, "content_filter"),
+    "empty answers": (message(" "), 3, "in 3 attempts.*the answer is empty"),
+    "used up": (message("", finish="length"), 1, "max_tokens was reached"),
+    "filtered": (message("", finish="content_filter"), 1, "content_filter"),
     "no quota": (fails(429, "pay first", code="insufficient_quota"), 1, "pay first"),
     "told not to": (fails(500, x_should_retry="false"), 1, "HTTP 500"),
-    "too long a wait": (fails(429, Retry_After="3600"), 1, "asked again in 3600 s, and the patience is 1800 s"),
+    "too long a wait": (
+        fails(429, Retry_After="3600"),
+        1,
+        "the next attempt in 3600 s would exceed the limit of 1800 s",
+    ),
     "too long a prompt": (fails(400, "maximum context length is 8192"), 1, "maximum context length"),
 }
 
 
 @pytest.mark.parametrize("case", LASTING)
-def test_what_lasts_is_named(case: str, serve: Serve, model: Open, tmp_path: Path) -> None:
+def test_permanent_errors_are_raised(case: str, serve: Serve, model: Open, tmp_path: Path) -> None:
     act, attempts, says_so = LASTING[case]
     server = serve(act)
     one = model(server, timeout=0.1 if case in SLOW else 20.0, retries=2, cache=tmp_path / "cache")
@@ -215,7 +221,7 @@ def test_what_lasts_is_named(case: str, serve: Serve, model: Open, tmp_path: Pat
     assert not list(tmp_path.rglob("*.json"))
 
 
-def test_a_refusal_that_will_last_stops_the_run(serve: Serve, model: Open) -> None:
+def test_rejected_key_raises_config_error(serve: Serve, model: Open) -> None:
     server = serve(fails(401), fails(403), fails(404))
     one = model(server)
     for status in (401, 403, 404):
@@ -225,7 +231,7 @@ def test_a_refusal_that_will_last_stops_the_run(serve: Serve, model: Open) -> No
 
 
 def test_an_empty_answer_is_paid_for_three_times_at_most(serve: Serve, model: Open, tmp_path: Path) -> None:
-    server = serve(says(""))
+    server = serve(message(""))
     with pytest.raises(ModelError, match="in 3 attempts"):
         model(server, retries=9, ledger=tmp_path / "ledger").complete(request())
     assert [e.counted_tokens for e in read_ledger(tmp_path / "ledger")] == [15, 15, 15]
@@ -241,12 +247,12 @@ def test_nobody_at_the_address_costs_nothing(serve: Serve, model: Open, tmp_path
 
 def test_patience_bounds_all_attempts(serve: Serve, model: Open) -> None:
     server = serve(fails(429, retry_after_ms="400"))
-    with pytest.raises(ModelError, match="the patience is 1 s"):
+    with pytest.raises(ModelError, match="would exceed the limit of 1 s"):
         model(server, patience=1.0, retries=100).complete(request())
     assert 1 < len(server.requests) <= 3
 
 
-def test_the_pause_that_a_server_asks_for() -> None:
+def test_retry_after_formats() -> None:
     def pause(**headers: str) -> float | None:
         return retry_after(lambda name: headers.get(name.replace("-", "_")))
 
@@ -269,12 +275,12 @@ SCHEMA_OF = {"strict": ("json_schema", True), "json_schema": ("json_schema", Fal
         ("response_format", ["strict", "json_schema", "json_object", "text"]),
     ],
 )
-def test_a_server_without_schemas_gets_it_in_the_prompt(
+def test_schema_moves_to_prompt_if_server_rejects_it(
     refused: str, formats: list[str], serve: Serve, model: Open
 ) -> None:
-    server = serve(refuses(refused, says(GOOD)))
+    server = serve(refuses(refused, message(GOOD)))
     told: list[str] = []
-    one = model(server, tell=told.append)
+    one = model(server, log=told.append)
     assert ask(one, request(), Plan)[0].title == "Claims"
     assert [_form(body) for body in server.requests] == formats
     asked = server.requests[-1]["messages"][-1]["content"]
@@ -290,11 +296,11 @@ def _form(body: dict[str, Any]) -> str:
     return "strict" if kind == "json_schema" and body["response_format"]["json_schema"]["strict"] else kind
 
 
-def test_what_no_strict_schema_can_say_is_not_asked_strictly(serve: Serve, model: Open) -> None:
-    server = serve(says('{"facts": {"a": 1}}'))
+def test_unsupported_schema_is_not_sent_as_strict(serve: Serve, model: Open) -> None:
+    server = serve(message('{"facts": {"a": 1}}'))
     assert ask(model(server), request(), Loose)[0].facts == {"a": 1}
     assert _form(server.requests[0]) == "json_schema"
-    server.acts = [says(GOOD)]
+    server.acts = [message(GOOD)]
     ask(model(server), request(), Plan)
     [schema] = [b["response_format"]["json_schema"] for b in server.requests[1:]]
     assert schema["name"] == "Plan" and schema["schema"]["required"] == ["title", "steps"]
@@ -302,29 +308,29 @@ def test_what_no_strict_schema_can_say_is_not_asked_strictly(serve: Serve, model
 
 
 def test_an_endpoint_may_take_other_fields(serve: Serve, model: Open) -> None:
-    newer = refuses('"max_tokens"', says("Good."), message="use max_completion_tokens instead")
+    newer = refuses('"max_tokens"', message("Good."), message="use max_completion_tokens instead")
     fixed = refuses('"temperature"', newer, message="temperature does not support 0.7, only the default")
     server = serve(fixed)
     told: list[str] = []
-    one = model(server, tell=told.append)
+    one = model(server, log=told.append)
     assert one.complete(request(max_tokens=9)).text == "Good."
     assert server.requests[-1] == {"model": "tiny", "messages": [*request().messages], "max_completion_tokens": 9}
-    assert len(server.requests) == 3 and "takes no temperature" in told[0]
+    assert len(server.requests) == 3 and "does not support a temperature" in told[0]
     one.complete(request("Another.", max_tokens=9))
     assert len(server.requests) == 4
 
 
-def test_the_key_comes_from_the_environment_and_goes_nowhere_else(
+def test_key_is_read_from_environment_and_never_logged(
     serve: Serve, model: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="set OPENAI_API_KEY, or OPENAI_BASE_URL"):
         resolve("openai:tiny")
-    server = serve(says("Good."))
+    server = serve(message("Good."))
     model(server).complete(request())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\n")
     told: list[str] = []
-    server.acts = [fails(500, "bad key sk-secret"), fails(400, "bad key sk-secret"), says("Good.")]
-    one = model(server, tell=told.append, cache=tmp_path, ledger=tmp_path / "ledger")
+    server.acts = [fails(500, "bad key sk-secret"), fails(400, "bad key sk-secret"), message("Good.")]
+    one = model(server, log=told.append, cache=tmp_path, ledger=tmp_path / "ledger")
     with pytest.raises(ModelError, match=r"bad key \*\*\*"):
         one.complete(request())
     one.complete(request())
@@ -332,23 +338,23 @@ def test_the_key_comes_from_the_environment_and_goes_nowhere_else(
     written = "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file())
     assert written and "sk-secret" not in written + "".join(told)
     monkeypatch.setenv("OPENAI_API_KEY", "schlüssel")
-    with pytest.raises(ConfigError, match="no usable key"):
+    with pytest.raises(ConfigError, match="no valid key"):
         model(server)
 
 
-def test_the_base_url_may_come_from_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = serve(says("Good."))
+def test_base_url_is_read_from_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(message("Good."))
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     one = resolve("openai:org/tiny")
     assert one.complete(request()).text == "Good." and one.name == "openai:org/tiny"
     one.close()
     for url in ("127.0.0.1:8000", "http://", "http://[bad", "http://host:port/v1", "ftp://host"):
-        with pytest.raises(ConfigError, match="is no address of an endpoint"):
+        with pytest.raises(ConfigError, match="is not a valid URL of an endpoint"):
             resolve("openai:tiny", base_url=url)
 
 
 def test_text_that_no_file_can_hold_is_mended(serve: Serve, model: Open, tmp_path: Path) -> None:
-    server = serve(says("a \ud800 b"), says([{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}]))  # type: ignore[arg-type]
+    server = serve(message("a \ud800 b"), message([{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}]))  # type: ignore[arg-type]
     one = model(server, cache=tmp_path)
     assert one.complete(request("lone \udc00 one")).text == "a ? b"
     assert server.requests[0]["messages"][0]["content"] == "lone ? one"
@@ -356,7 +362,7 @@ def test_text_that_no_file_can_hold_is_mended(serve: Serve, model: Open, tmp_pat
 
 
 def test_so_many_at_once_and_no_more(serve: Serve, model: Open) -> None:
-    server = serve(slowly(says("Good."), 0.03))
+    server = serve(slowly(message("Good."), 0.03))
     one = model(server, concurrency=2)
     with ThreadPoolExecutor(8) as pool:
         done = list(pool.map(lambda n: one.complete(request(str(n))), range(12)))
@@ -364,7 +370,7 @@ def test_so_many_at_once_and_no_more(serve: Serve, model: Open) -> None:
 
 
 def test_an_answer_is_paid_for_once(serve: Serve, model: Open, tmp_path: Path) -> None:
-    server = serve(slowly(says("Good."), 0.02))
+    server = serve(slowly(message("Good."), 0.02))
     options = {"cache": tmp_path / "cache", "ledger": tmp_path / "ledger.jsonl"}
     one = model(server, **options)
     with ThreadPoolExecutor(4) as pool:  # even when it is asked at the same time
@@ -383,7 +389,7 @@ def test_an_answer_is_paid_for_once(serve: Serve, model: Open, tmp_path: Path) -
 
 
 def test_another_model_has_its_own_answers(serve: Serve, tmp_path: Path) -> None:
-    server = serve(says("One."), says("Two."))
+    server = serve(message("One."), message("Two."))
     for name, text in (("a/b", "One."), ("a-b", "Two.")):  # which make the same folder name
         one = resolve(f"openai:{name}@{server.url}", cache=tmp_path)
         assert one.complete(request()).text == text
@@ -400,14 +406,14 @@ for n in range(3):
 
 
 def test_after_a_kill_only_what_was_not_answered_is_asked(serve: Serve, model: Open, tmp_path: Path) -> None:
-    server = serve(says("0"), says("1"), hangs)
+    server = serve(message("0"), message("1"), hangs)
     child = subprocess.Popen([sys.executable, "-c", KILLED, f"openai:tiny@{server.url}"], cwd=tmp_path)
     while len(server.requests) < 3:
         assert child.poll() is None
         time.sleep(0.01)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    server.acts = [says("2")]
+    server.acts = [message("2")]
     one = model(server, cache=tmp_path / "cache", ledger=tmp_path / "ledger")
     done = [one.complete(request(str(n))) for n in range(3)]
     assert [(d.text, d.cached) for d in done] == [("0", True), ("1", True), ("2", False)]

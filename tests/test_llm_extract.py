@@ -1,4 +1,4 @@
-"""What is found in an answer, and what is refused."""
+"""Tests of the extraction of JSON and Python code from answers."""
 
 from __future__ import annotations
 

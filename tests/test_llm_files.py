@@ -1,4 +1,4 @@
-"""Hand-over by files: a request is a page, and its answer is taken whole."""
+"""Tests of the file exchange: requests are Markdown files, and answers are read only when they are complete."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pytest
 from pydantic import BaseModel
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
-from trace_gym.llm import Request, Usage, ask, files, resolve
-from trace_gym.llm.address import Resolved
-from trace_gym.llm.books import Books
-from trace_gym.llm.files import Files
+from trace_gym.llm import Request, Usage, ask, file_exchange, resolve
+from trace_gym.llm.file_exchange import FileExchange
 from trace_gym.llm.ledger import Ledger
+from trace_gym.llm.model_uri import Resolved
 from trace_gym.llm.recordings import Recordings
+from trace_gym.llm.request_store import RequestStore
 
 PAGE, ANSWER = "001-plan-tau2_claims.md", "001-plan-tau2_claims.answer.md"
 
 
 class Clock:
-    """Stands for the module `time`: sleeping takes no time, and lets happen what is due."""
+    """Replacement of the module `time` in which `sleep` returns at once and runs the scheduled actions."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -49,7 +49,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(files, "time", made)
+    monkeypatch.setattr(file_exchange, "time", made)
     return made
 
 
@@ -58,11 +58,11 @@ def request(text: str = "Plan it.", purpose: str = "plan tau2_claims", **fields:
     return Request(messages=(system, {"role": "user", "content": text}), purpose=purpose, **fields)
 
 
-def handed(folder: Path, told: list[str] | None = None, limit: float | None = 3600.0) -> Files:
-    return Files(folder, Books(), (told if told is not None else []).append, limit=limit)
+def handed(folder: Path, told: list[str] | None = None, limit: float | None = 3600.0) -> FileExchange:
+    return FileExchange(folder, RequestStore(), (told if told is not None else []).append, limit=limit)
 
 
-def test_a_request_is_a_page_and_the_answer_lies_beside_it(tmp_path: Path, clock: Clock) -> None:
+def test_request_file_and_answer_file(tmp_path: Path, clock: Clock) -> None:
     told: list[str] = []
     answer = tmp_path / "001-plan-tau2_claims.answer.json"
     clock.at(5, lambda: answer.write_text('\ufeff{"title": "Claims"}', encoding="utf-8"))
@@ -75,7 +75,7 @@ def test_a_request_is_a_page_and_the_answer_lies_beside_it(tmp_path: Path, clock
         assert part in (tmp_path / PAGE).read_text()
 
 
-def test_a_half_written_answer_is_not_taken(tmp_path: Path, clock: Clock) -> None:
+def test_incomplete_answer_file_is_not_read(tmp_path: Path, clock: Clock) -> None:
     answer, text = tmp_path / ANSWER, ""
     for number, letter in enumerate("slowly"):
         text += letter
@@ -92,7 +92,7 @@ def test_an_answer_may_be_renamed_into_place(tmp_path: Path, clock: Clock) -> No
     assert clock.now < 1008  # it was written long ago
 
 
-def test_a_second_run_takes_the_answers_that_are_there(tmp_path: Path, clock: Clock) -> None:
+def test_second_run_uses_existing_answer_files(tmp_path: Path, clock: Clock) -> None:
     for number in range(2):
         with pytest.raises(ModelError, match="'plan tau2_claims' was not answered within 30 s"):
             handed(tmp_path, limit=30).complete(request(str(number)))
@@ -113,13 +113,13 @@ def test_a_second_run_takes_the_answers_that_are_there(tmp_path: Path, clock: Cl
 
 
 @pytest.mark.parametrize("name", ["001-plan-tau2_claims", "017-plan-tau2_claims", "plan-tau2_claims"])
-@pytest.mark.parametrize("suffix", files.SUFFIXES)
+@pytest.mark.parametrize("suffix", file_exchange.SUFFIXES)
 def test_answer_written_before_its_request_is_used(name: str, suffix: str, tmp_path: Path, clock: Clock) -> None:
     (tmp_path / f"{name}.answer{suffix}").write_text("Written early.")
     told: list[str] = []
     assert handed(tmp_path, told).complete(request()).text == "Written early."
     assert (tmp_path / f"{name}.md").is_file()
-    assert len(told) == 2 and "was there before the request 'plan tau2_claims'" in told[0]  # the second one: it waits
+    assert len(told) == 2 and "was written before the request 'plan tau2_claims'" in told[0]  # the second one: it waits
     assert handed(tmp_path, limit=60).complete(request()).text == "Written early."
     with pytest.raises(ModelError, match="was not answered"):  # an answer serves one request
         handed(tmp_path, limit=60).complete(request("Plan it otherwise."))
@@ -206,13 +206,13 @@ class Plan(BaseModel):
     title: str
 
 
-def test_a_bad_answer_gets_a_page_with_what_is_wrong(tmp_path: Path, clock: Clock) -> None:
+def test_invalid_answer_file_gets_second_request_file(tmp_path: Path, clock: Clock) -> None:
     folder = tmp_path / "hand over"
     second = folder / "002-plan-tau2_claims-attempt-2.md"
     clock.at(5, lambda: (folder / ANSWER).write_text("A fine plan."))
     clock.at(50, lambda: second.with_suffix(".answer.md").write_text('Now: {"title": "Claims"}'))
-    books = Books(Recordings(tmp_path / "cache"), Ledger(tmp_path / "ledger"))
-    model = Resolved(Files(folder, books, lambda line: None), books)
+    store = RequestStore(Recordings(tmp_path / "cache"), Ledger(tmp_path / "ledger"))
+    model = Resolved(FileExchange(folder, store, lambda line: None), store)
     plan, spent = ask(model, request(), Plan)
     assert plan.title == "Claims" and len(spent) == 2
     assert "holds no JSON object" in second.read_text()
@@ -221,11 +221,11 @@ def test_a_bad_answer_gets_a_page_with_what_is_wrong(tmp_path: Path, clock: Cloc
     assert ask(resolve(f"replay:{tmp_path / 'cache'}"), request(), Plan)[0] == plan
 
 
-def test_the_address_of_a_folder(tmp_path: Path, clock: Clock) -> None:
+def test_files_uri_selects_folder(tmp_path: Path, clock: Clock) -> None:
     clock.at(3, lambda: (tmp_path / ANSWER).write_text("Good."))
-    signed = resolve(f"files:{tmp_path}", by="a friend", tell=lambda line: None)
+    signed = resolve(f"files:{tmp_path}", answered_by="a friend", log=lambda line: None)
     assert signed.name == signed.complete(request()).model == "files:a friend"
-    model = resolve(f"files:{tmp_path / 'a' / 'b'}", wait=30, tell=lambda line: None)
+    model = resolve(f"files:{tmp_path / 'a' / 'b'}", wait=30, log=lambda line: None)
     assert model.name == "files"
     with pytest.raises(ModelError, match="within 30 s"):
         model.complete(request())

@@ -1,4 +1,4 @@
-"""Hostile modules and mutants as the answers of a language model: none is admitted, and nothing outside is touched.
+"""Tests with hostile modules and mutants as the answers of a language model: none is admitted or affects the machine.
 
 All of them, every mutant under the gate's profile: ``PYTHONPATH=tests python -m authored``.
 """
@@ -29,8 +29,8 @@ from mutants.leakage import GuestKnowsTheBill
 
 from trace_gym.sandbox import layers
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES
-from trace_gym.sandbox.scan import scan
-from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.sandbox.linter import lint
+from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.types import sha256
 
 CLEAN = Case("clean", "does nothing else", "", "", ())
@@ -42,13 +42,13 @@ EACH = 6
 
 @pytest.fixture(scope="module")
 def confined() -> bool:
-    """Whether something of this machine keeps files from being written."""
+    """Return whether the sandbox can prevent file writes on this machine."""
     return bool({NAMESPACES, LANDLOCK} & {layer.name for layer in layers() if layer.active})
 
 
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, int]]:
-    """What hostile modules must not touch: a folder, a server, a secret of the environment."""
+    """Yield a folder and a server port; check afterwards that neither these nor a secret variable were accessed."""
     monkeypatch.setenv(VARIABLE, SECRET)
     folder = tmp_path / "outside"
     folder.mkdir()
@@ -71,9 +71,7 @@ def test_no_hostile_answer_is_admitted(file: str, outside: tuple[Path, int], tmp
     assert not admitted(tmp_path / "envs")
 
 
-def test_what_the_gate_lets_through_is_stopped_and_not_admitted(
-    outside: tuple[Path, int], tmp_path: Path, confined: bool
-) -> None:
+def test_sandbox_stops_modules_that_pass_the_gate(outside: tuple[Path, int], tmp_path: Path, confined: bool) -> None:
     if not confined:
         pytest.skip("no layer of this machine keeps files from being written: neither namespaces nor Landlock")
     with one_sandbox(TIGHT):
@@ -85,14 +83,14 @@ def test_what_the_gate_lets_through_is_stopped_and_not_admitted(
 
 
 @pytest.mark.parametrize("name", ["plain_import", "patched_check", "file_outside", "reseeded"])
-def test_the_skeleton_lets_no_hostile_answer_pass_either(name: str, outside: tuple[Path, int], tmp_path: Path) -> None:
+def test_skeleton_rejects_hostile_answers(name: str, outside: tuple[Path, int], tmp_path: Path) -> None:
     assert "rejected" in present_hostile(CASES[name], tmp_path / "envs", *outside, author=LlmAuthor)
     assert not admitted(tmp_path / "envs")
 
 
 def turns() -> list[str]:
-    """Mutants that the gate lets through, a few by turns, in an order that has nothing to do with what they are."""
-    alone = (name for name, _, made in mutants() if not hasattr(made, "given") and not scan(written_out(made)))
+    """Return some of the mutants that pass the gate, in a pseudo-random order."""
+    alone = (name for name, _, made in mutants() if not hasattr(made, "given") and not lint(written_out(made)))
     return sorted(alone, key=sha256)[:4]
 
 
@@ -105,11 +103,11 @@ def test_no_mutant_is_admitted(tmp_path: Path) -> None:
     assert not admitted(tmp_path)
 
 
-def test_a_mutant_is_written_out_whole() -> None:
+def test_mutant_module_is_complete() -> None:
     text = written_out(GuestKnowsTheBill)
     assert "class Hotel(World)" in text and "id = 'guest_knows_the_bill'" in text and "mutants" not in text
     assert f"self.{HEALTHY}opening()" in text and "It should be" in text and "super()" not in text
-    assert not scan(written_out(Hotel)) and "healthy" not in written_out(Hotel)
+    assert not lint(written_out(Hotel)) and "healthy" not in written_out(Hotel)
 
 
 def test_every_operator_is_written_out() -> None:

@@ -1,4 +1,4 @@
-"""``trace-gym synthesize`` with a paid model is killed anywhere and started again: no answer is paid twice."""
+"""Tests that kill ``trace-gym synthesize`` at random moments and restart it: no answer is requested twice."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from llm_server import Body, Handler, Server, says
+from llm_server import Body, Handler, Server, message
+from module_author import ModuleAuthor, spec_of
 from test_llm_author import GOOD, NEVER_LEGAL, PLAN, READS_THE_CLOCK, block
 
 from trace_gym.files import write
 from trace_gym.llm.ledger import read_ledger
-from trace_gym.synthesize import TemplateAuthor, rounds, template
-from trace_gym.synthesize.rounds import Candidate, Desk, Terms, version
+from trace_gym.synthesis import repair_loop
+from trace_gym.synthesis.repair_loop import AuthoringContext, Candidate, ValidationConfig, make_candidate
 from trace_gym.types import Manifest, Report
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forks of one process")
@@ -32,7 +33,7 @@ ASKED = 4
 
 @dataclass
 class Paid:
-    """A server that counts what it answered."""
+    """Server that counts its answers."""
 
     fatal: bool = False
     """Whether whoever asks something for the first time is killed while they wait, and gets no answer."""
@@ -53,27 +54,27 @@ class Paid:
             handler.close_connection = True
             return
         self.answered[asked] += 1
-        says(answer(asked))(handler, body)
+        message(answer(asked))(handler, body)
 
 
 def answer(asked: str) -> str:
-    """A plan, a module that is refused, one that fails, or one that passes."""
+    """Return a plan, a module that the gate rejects, a module that fails, or a module that passes."""
     if asked.startswith("Plan an environment"):
         return json.dumps(PLAN)
-    if "The module was run and does not pass yet" in asked:
+    if "The module was run and did not pass validation" in asked:
         return block(GOOD)
     return block(NEVER_LEGAL if "The module was not run" in asked else READS_THE_CLOCK)
 
 
 @dataclass
 class Runner:
-    """Runs one command in forks of one process."""
+    """Runner of a command in forks of one process."""
 
     process: subprocess.Popen[str]
     paid: Paid
 
     def run(self, moment: str) -> int:
-        """The exit code of a run that is killed at a moment, unless it ends before."""
+        """Return the exit code of a run that is killed at a given moment, unless it ends before."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None and stdout is not None
         stdin.write(f"{moment}\n")
@@ -93,7 +94,7 @@ def paid() -> Iterator[Paid]:
 
 @pytest.fixture
 def start(paid: Paid, tmp_path: Path) -> Iterator[Callable[[str], Runner]]:
-    """Starts runners whose environments go to a folder of this name."""
+    """Return a function that starts runners with the environments folder of a given name."""
     begun: list[subprocess.Popen[str]] = []
     wanted = tmp_path / "capabilities.yaml"
     wanted.write_text("- name: precondition_verification\n  description: Look before you leap.\n")
@@ -122,7 +123,7 @@ def result(folder: Path) -> tuple[str, Manifest]:
 def test_killed_anywhere_nothing_that_was_answered_is_asked_again(
     paid: Paid, start: Callable[[str], Runner], tmp_path: Path
 ) -> None:
-    """One folder, and one run after the other, each killed somewhere else: while it waits, writes, or checks."""
+    """Consecutive runs in one folder are killed at different moments: while they wait, write or check."""
     assert start("whole").run("never") == 0, (tmp_path / "said").read_text()
     assert len(paid.answered) == ASKED and {*paid.answered.values()} == {1}
 
@@ -148,12 +149,12 @@ def test_only_an_answer_that_never_reached_the_disk_is_asked_for_again(
     assert sorted(paid.answered.values()) == [1, 1, 1, 2]
 
 
-def test_a_report_is_not_taken_for_that_of_another_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after the text of a version was written and before its report, where an older version left its own."""
+def test_report_of_another_text_is_not_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process is killed between the writes of a module and of its report, while an older report exists."""
     made = Candidate(0, "old", "checks", (), Report(env="e", passed=True, findings=(), scenarios=1))
-    desk = Desk(template.spec("tau2_precondition"), TemplateAuthor(), tmp_path, Terms(), tell=str)
-    monkeypatch.setattr(rounds, "_checked", lambda *_: made)
-    version(desk, str, 0)
+    context = AuthoringContext(spec_of("tau2_precondition"), ModuleAuthor(), tmp_path, ValidationConfig(), log=str)
+    monkeypatch.setattr(repair_loop, "_checked", lambda *_: made)
+    make_candidate(context, str, 0)
     report = tmp_path / "round-0" / "report.json"
     assert report.is_file()
 
@@ -162,7 +163,7 @@ def test_a_report_is_not_taken_for_that_of_another_text(tmp_path: Path, monkeypa
         raise KeyboardInterrupt
 
     made = Candidate(0, "new", "checks", (), made.report)
-    monkeypatch.setattr(rounds, "write", killed)
+    monkeypatch.setattr(repair_loop, "write", killed)
     with pytest.raises(KeyboardInterrupt):
-        version(desk, str, 0)
-    assert (tmp_path / "round-0" / desk.module.name).read_text() == "new" and not report.exists()
+        make_candidate(context, str, 0)
+    assert (tmp_path / "round-0" / context.module.name).read_text() == "new" and not report.exists()

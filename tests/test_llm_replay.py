@@ -1,4 +1,4 @@
-"""Recordings: what was answered is replayed, and what was not is named."""
+"""Tests of recordings and their replay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Plan(BaseModel):
     title: str
 
 
-def test_what_was_recorded_is_answered(tmp_path: Path) -> None:
+def test_replay_returns_recorded_answer(tmp_path: Path) -> None:
     record(tmp_path, request())
     model = resolve(f"replay:{tmp_path}", ledger=tmp_path / "ledger")
     assert model.name == "replay:openai:tiny"
@@ -38,10 +38,10 @@ def test_what_was_recorded_is_answered(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["request"]["purpose"] == "plan claims"
 
 
-def test_answers_outlive_a_change_of_the_prompts_if_that_is_asked_for(tmp_path: Path) -> None:
+def test_replay_by_purpose_accepts_changed_prompts(tmp_path: Path) -> None:
     record(tmp_path, request())
     changed = request("Plan it better, please.")
-    with pytest.raises(ModelError, match="another\\s+request"):
+    with pytest.raises(ModelError, match="recorded request for this purpose is different"):
         resolve(f"replay:{tmp_path}").complete(changed)
     model = resolve(f"replay-purpose:{tmp_path}")
     answers = [model.complete(asked) for asked in (request(), changed)]
@@ -53,7 +53,7 @@ def test_answers_outlive_a_change_of_the_prompts_if_that_is_asked_for(tmp_path: 
         resolve(f"replay-purpose:{tmp_path}")
 
 
-def test_bad_answers_are_replayed_as_they_were_asked(tmp_path: Path) -> None:
+def test_replay_includes_invalid_answers(tmp_path: Path) -> None:
     class Scripted:
         name = "openai:tiny"
         answers = iter(["no", '{"title": "Claims"}'])
@@ -76,24 +76,26 @@ def test_bad_answers_are_replayed_as_they_were_asked(tmp_path: Path) -> None:
         (request(sample=1), "its sample was 0, and is 1"),
         (request(temperature=0.0), "its temperature was 0.7, and is 0.0"),
         (request(answer={"type": "object"}), "its answer had another schema"),
-        (request(purpose="plan claim", sample=1), "The nearest recorded purpose is 'plan claims'"),
+        (request(purpose="plan claim", sample=1), "The most similar recorded purpose is 'plan claims'"),
     ],
 )
-def test_what_was_not_recorded_is_named(asked: Request, nearest: str, tmp_path: Path) -> None:
+def test_missing_recording_names_most_similar_request(asked: Request, nearest: str, tmp_path: Path) -> None:
     record(tmp_path, request())
     record(tmp_path, request(purpose="something else", sample=9))
     with pytest.raises(ModelError) as error:
         resolve(f"replay:{tmp_path}").complete(asked)
-    says = str(error.value)
-    assert says.startswith(f"no answer to {asked.purpose!r} is recorded in {tmp_path}, which holds 2 by openai:tiny. ")
-    assert nearest in says
-    assert says.endswith(f"; to record, run the same with openai:MODEL and {tmp_path} as its cache")
+    message = str(error.value)
+    assert message.startswith(
+        f"no answer to {asked.purpose!r} is recorded in {tmp_path}, which contains 2 by openai:tiny. "
+    )
+    assert nearest in message
+    assert message.endswith(f"; to record answers, run the same command with openai:MODEL and the cache {tmp_path}")
 
 
-def test_two_answers_to_one_request_are_no_recording(tmp_path: Path) -> None:
+def test_two_answers_to_one_request_raise_read_error(tmp_path: Path) -> None:
     record(tmp_path, request(), "One.", "openai:a")
     record(tmp_path, request(), "Two.", "openai:b")
-    with pytest.raises(ReadError, match="holds two answers to 'plan claims', by openai:a and openai:b"):
+    with pytest.raises(ReadError, match="contains two answers to 'plan claims', by openai:a and openai:b"):
         resolve(f"replay:{tmp_path}")
     assert resolve(f"replay:{tmp_path / 'openai-b'}").complete(request()).text == "Two."
     record(tmp_path / "mixed", request(), model="openai:a")
@@ -101,17 +103,17 @@ def test_two_answers_to_one_request_are_no_recording(tmp_path: Path) -> None:
     assert resolve(f"replay:{tmp_path / 'mixed'}").name == "replay:openai:a+openai:b"
 
 
-def test_a_damaged_recording_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="holds no recordings; to record"):
+def test_damaged_recording_raises_read_error(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="contains no recordings; to record"):
         resolve(f"replay:{tmp_path / 'none'}")
     record(tmp_path, request())
     [path] = tmp_path.rglob("*.json")
     whole = path.read_text()
     for broken, fault in (
-        (whole[:90], "is no recording .*delete it to ask again"),
-        (whole.replace("Plan it", "Write it"), "its request is not the one that was answered"),
+        (whole[:90], "is not a valid recording .*delete it to repeat the request"),
+        (whole.replace("Plan it", "Write it"), "its request was edited"),
         (whole.replace('"version": 1', '"version": 2').replace('"version":1', '"version":2'), "of version 2"),
-        ("[]", "is no recording"),
+        ("[]", "is not a valid recording"),
     ):
         path.write_text(broken)
         with pytest.raises(ReadError, match=f"{path.name}.*{fault}"):
@@ -120,7 +122,7 @@ def test_a_damaged_recording_is_named(tmp_path: Path) -> None:
             Recordings(tmp_path).find("openai:tiny", request())
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recording_is_written_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record(tmp_path, request(), "old")
 
     def full(*_: Any) -> None:
@@ -133,7 +135,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert Recording.read(path).completion.text == "old"
 
 
-def test_the_key_of_a_request_stays_what_it_is() -> None:
+def test_request_key_is_stable() -> None:
     assert request().key == request(purpose="another").key
     others = [request("X"), request(temperature=0.5), request(max_tokens=5), request(sample=1), request(answer={})]
     assert len({r.key for r in [request(), *others]}) == 6
@@ -144,7 +146,7 @@ def test_the_key_of_a_request_stays_what_it_is() -> None:
 @pytest.mark.parametrize(
     "fields", [{"messages": ()}, {"messages": ({"content": "x"},)}, {"sample": -1}, {"max_tokens": 0}, {"extra": 1}]
 )
-def test_a_request_that_cannot_be_meant_is_refused(fields: dict[str, Any]) -> None:
+def test_invalid_request_raises_validation_error(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Request(**({"messages": ({"role": "user", "content": "x"},), "purpose": "p"} | fields))
 
@@ -152,13 +154,15 @@ def test_a_request_that_cannot_be_meant_is_refused(fields: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     "address", ["gpt-x", "openai:", "openai:@http://127.0.0.1/v1", "replay:", "files:", "http://127.0.0.1", ""]
 )
-def test_an_address_that_does_not_exist_is_named(address: str) -> None:
-    with pytest.raises(ConfigError, match=r"there is no model .*expected openai:MODEL, openai:MODEL@URL, replay:DIR"):
+def test_unknown_model_uri_raises_config_error(address: str) -> None:
+    with pytest.raises(
+        ConfigError, match=r"is not a valid model URI; expected openai:MODEL, openai:MODEL@URL, replay:DIR"
+    ):
         resolve(address)
 
 
-def test_limits_that_are_none_are_named(tmp_path: Path) -> None:
+def test_invalid_limits_raise_config_error(tmp_path: Path) -> None:
     for name in ("concurrency", "timeout", "patience"):
         limit: dict[str, Any] = {name: 0}
-        with pytest.raises(ConfigError, match=f"{name} is more than 0, found 0"):
+        with pytest.raises(ConfigError, match=f"invalid {name}: found 0, expected more than 0"):
             resolve(f"files:{tmp_path}", **limit)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from conftest import PASSED, TOY
 from players.mcp import PLAYERS, Session, run
-from snippets import blocks, environ, runs
+from snippets import blocks, environ, process, runs
 
 pytest.importorskip("mcp", reason="the mcp package is not installed: pip install 'trace-gym[mcp]'")
 
@@ -24,12 +24,12 @@ from mcp.shared import exceptions
 
 from trace_gym import registry
 from trace_gym.adapters import mcp as adapter
-from trace_gym.adapters.attempt import END, OWN, READ, SAY, Attempt
+from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, READ, SAY, Attempt
 from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.policies import Oracle
 from trace_gym.policies.scripted import plan
 from trace_gym.registration import VARIABLE
-from trace_gym.rollout import play
+from trace_gym.rollouts import play
 from trace_gym.types import Call, Interface, Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,7 +56,7 @@ def faulty(folder: Path) -> str:
 
 @pytest.fixture
 def session() -> Any:
-    made = Session(Attempt(registry.episode(AT)))
+    made = Session(Attempt(registry.start_episode(AT)))
     yield made
     made.close()
 
@@ -72,7 +72,7 @@ def score_of(session: Session) -> dict[str, Any]:
 
 @in_memory
 def test_the_task_is_a_prompt_resources_and_the_first_result(session: Session) -> None:
-    system, user = registry.episode(AT).messages
+    system, user = registry.start_episode(AT).messages
     [prompt] = run(session.client.list_prompts()).prompts
     told = run(session.client.get_prompt(prompt.name)).messages[0].content.text
     first = ask(session, READ)
@@ -84,7 +84,7 @@ def test_the_task_is_a_prompt_resources_and_the_first_result(session: Session) -
     assert read["trace-gym://opening"] == user["content"]
     assert json.loads(read["trace-gym://score"]) == {"scenario": AT, "done": False, "reward": None}
     assert ask(session, "search", words="").isError is False
-    shadow = registry.episode(AT)
+    shadow = registry.start_episode(AT)
     shadow.step(Call("search", {"words": ""}))
     ask(session, READ)  # reading is no turn, wherever it is done
     assert ask(session, END).structuredContent["score"] == json.loads(shadow.finish().model_dump_json())
@@ -92,7 +92,7 @@ def test_the_task_is_a_prompt_resources_and_the_first_result(session: Session) -
 
 @in_memory
 def test_the_call_that_ends_the_conversation_is_answered_with_the_score(session: Session) -> None:
-    *calls, last = plan(registry.episode(AT), "oracle")
+    *calls, last = plan(registry.start_episode(AT), "oracle")
     for step in calls:
         assert isinstance(step, Call)
         assert ask(session, step.tool, **step.arguments).structuredContent is None
@@ -137,9 +137,9 @@ def test_a_wrong_call_is_answered_and_counted(
 @in_memory
 def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:
     ended: list[Any] = []
-    session = Session(Attempt(registry.episode(f"{faulty}/0/4"), at_end=ended.append))
+    session = Session(Attempt(registry.start_episode(f"{faulty}/0/4"), at_end=ended.append))
     lend = next(
-        s for s in plan(registry.episode(f"{faulty}/0/4"), "oracle") if isinstance(s, Call) and s.tool == "lend"
+        s for s in plan(registry.start_episode(f"{faulty}/0/4"), "oracle") if isinstance(s, Call) and s.tool == "lend"
     )
     for tool, arguments in (("lend", lend.arguments), (END, {})):
         with pytest.raises(exceptions.McpError, match="KeyError"):
@@ -151,20 +151,20 @@ def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:
 
 @in_memory
 def test_what_does_not_exist_is_named(session: Session) -> None:
-    with pytest.raises(exceptions.McpError, match="the only one is 'play'"):
+    with pytest.raises(exceptions.McpError, match="found 'work', expected 'play'"):
         run(session.client.get_prompt("work"))
     with pytest.raises(exceptions.McpError, match="trace-gym://policy"):
         run(session.client.read_resource("trace-gym://oracle"))
 
 
 def test_names_of_ours_must_be_free() -> None:
-    at = registry.episode(AT)
-    taken = Interface(name="x", policy="", tools=(OWN[0],), kinds={READ: "read"})
-    with pytest.raises(ConfigError, match=f"a tool '{READ}', which is a name of ours"):
-        Attempt(registry.episode(AT, interface=taken))
+    at = registry.start_episode(AT)
+    taken = Interface(name="x", policy="", tools=(CONVERSATION_TOOLS[0],), kinds={READ: "read"})
+    with pytest.raises(ConfigError, match=f"reserved tool name in .*: found '{READ}'"):
+        Attempt(registry.start_episode(AT, interface=taken))
     with pytest.raises(ConfigError, match="weights 'all'"):
         Attempt(at, weights="all")
-    paid = [Attempt(play(Oracle(), registry.episode(AT)), weights=w).reward for w in ("default", "sparse")]
+    paid = [Attempt(play(Oracle(), registry.start_episode(AT)), weights=w).reward for w in ("default", "sparse")]
     assert paid == [1.0, 1.0]
     assert Attempt(at, weights="sparse").reward is None
 
@@ -175,7 +175,7 @@ def talk(requests: list[tuple[str, dict[str, Any]]], *arguments: str, **env: str
     code = [sys.executable, "-c", "from trace_gym.cli import main; main()", "serve-mcp", *arguments]
     path = {**os.environ, "PYTHONPATH": str(ROOT), **env}
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(code, text=True, env=path, **pipes) as server:
+    with process(code, env=path, **pipes) as server:
         assert server.stdin and server.stdout and server.stderr
         answers = []
         for n, (method, params) in enumerate([("initialize", client), *requests]):
@@ -204,14 +204,14 @@ def test_the_command_serves_an_environment_of_ones_own(folder: Path, tmp_path: P
     reading = [("prompts/get", {"name": "play"}), ("resources/read", {"uri": "trace-gym://score"})]
     requests = [*listing, *reading, call("search", words=""), call(SAY, text="Bye."), call(END)]
     options = ["--seed", "4", "--level", "1", "--split", "validate", "--out", str(out)]
-    wanted = registry.episode(f"{faulty}/1/{registry.SPLITS['validate'][4]}")
+    wanted = registry.start_episode(f"{faulty}/1/{registry.SPLITS['validate'][4]}")
     answers, (code, told) = talk(requests, faulty, *options, **{VARIABLE: str(folder)})
     assert code == 0
     results = [a["result"] for a in answers]
     assert "talk_to_user" in results[0]["instructions"]
     keys = {"name": "name", "description": "description", "inputSchema": "parameters"}
     shown = [{"type": "function", "function": {keys[k]: t[k] for k in keys}} for t in results[1]["tools"]]
-    assert shown == [*wanted.tools, *OWN]
+    assert shown == [*wanted.tools, *CONVERSATION_TOOLS]
     assert len(results[2]["prompts"]) == 1 and len(results[3]["resources"]) == 3
     assert wanted.messages[1]["content"] in results[4]["messages"][0]["content"]["text"]
     assert json.loads(results[5]["contents"][0]["text"])["done"] is False
@@ -228,20 +228,20 @@ def test_a_client_that_leaves_early_is_not_scored(tmp_path: Path, folder: Path) 
     out = tmp_path / "played.jsonl"
     _, (code, told) = talk([call("search", words="")], TOY, "--out", str(out), **{VARIABLE: str(folder)})
     assert (code, out.exists()) == (0, False)
-    assert f"{TOY}/0/0: not scored, the client left before the end" in told
+    assert f"{TOY}/0/0: not scored, because the client disconnected before the end" in told
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.types", None)
     with pytest.raises(MissingExtra, match=r"pip install 'trace-gym\[mcp\]'"):
-        adapter.server(Attempt(registry.episode(AT)))
+        adapter.server(Attempt(registry.start_episode(AT)))
 
 
 def test_the_example_runs_as_the_docs_print_it(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     example = ROOT / "examples" / "mcp_client.py"
-    [code] = blocks("docs/mcp.md", "python")
+    [code] = blocks("docs/guides/mcp.md", "python")
     assert example.read_text().partition('"""\n\n')[2] == code
     monkeypatch.setenv("PATH", environ()["PATH"])
     runpy.run_path(str(example), run_name="__main__")
@@ -249,9 +249,9 @@ def test_the_example_runs_as_the_docs_print_it(
 
 
 def test_what_the_docs_tell_a_client_to_start_is_a_server() -> None:
-    [printed] = runs("docs/mcp.md")  # test_mcp_http runs it
+    [printed] = runs("docs/guides/mcp.md")  # test_mcp_http runs it
     assert printed.startswith("trace-gym serve-mcp ") and " --http " in printed
-    [told] = blocks("docs/mcp.md", "json")
+    [told] = blocks("docs/guides/mcp.md", "json")
     [server] = json.loads(told)["mcpServers"].values()
     verb, *arguments = server["args"]
     assert (server["command"], verb) == ("trace-gym", "serve-mcp")

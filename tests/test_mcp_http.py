@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from conftest import PASSED, TOY
-from snippets import runs
+from snippets import process, runs
 
 pytest.importorskip("mcp", reason="the mcp package is not installed: pip install 'trace-gym[mcp]'")
 
@@ -33,8 +33,9 @@ if not hasattr(streamable_http, "streamable_http_client"):
 from typer.testing import CliRunner
 
 from trace_gym import registry
-from trace_gym.adapters import listening, mcp_http
-from trace_gym.adapters.attempt import END, OWN, SAY
+from trace_gym.adapters import listening
+from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, SAY
+from trace_gym.adapters.mcp import http as mcp_http
 from trace_gym.cli.entry import app as command
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError
 from trace_gym.registration import VARIABLE
@@ -140,7 +141,7 @@ def test_sessions_do_not_affect_each_other() -> None:
             async with AsyncExitStack() as stack:
                 sessions = [await stack.enter_async_context(client(url, f"?seed={n}")) for n in range(8)]
                 tools = (await sessions[0].list_tools()).tools
-                assert [t.name for t in tools][-3:] == [t["function"]["name"] for t in OWN]
+                assert [t.name for t in tools][-3:] == [t["function"]["name"] for t in CONVERSATION_TOOLS]
                 await asyncio.gather(*(call(s, SAY, text=f"I am {n}.") for n, s in enumerate(sessions)))
                 over = await asyncio.gather(*(call(s, END) for s in sessions[::2]))
                 assert {o["structuredContent"]["scenario"] for o in over} == set(ended)
@@ -155,15 +156,15 @@ def test_sessions_do_not_affect_each_other() -> None:
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
-        ("?seed=x", "expected a whole number"),
-        ("?seed=-1", "expected a whole number"),
-        ("?sede=1", "unknown parameter 'sede'"),
-        ("?seed=1&seed=2", "each parameter once"),
-        ("?seed=" + "9" * 5000, "in 500 characters or fewer"),
-        ("?seed=1&split=all", "'all' is no split"),
+        ("?seed=x", "expected a non-negative integer"),
+        ("?seed=-1", "expected a non-negative integer"),
+        ("?sede=1", "found 'sede'"),
+        ("?seed=1&seed=2", "each parameter at most once"),
+        ("?seed=" + "9" * 5000, "at most 500 characters"),
+        ("?seed=1&split=all", "unknown split: found 'all'"),
         (f"?scenario={TOY}/9/1", "has levels"),
-        (f"?scenario={TOY}/1/1&seed=1", "expected one or the other"),
-        ("?scenario=tau2_precondition/0/1", "none of the environments here"),
+        (f"?scenario={TOY}/1/1&seed=1", "has both a scenario and a seed or split"),
+        ("?scenario=tau2_precondition/0/1", "belongs to another environment"),
     ],
 )
 def test_session_with_a_wrong_url_is_refused_with_the_reason(query: str, problem: str) -> None:
@@ -185,7 +186,7 @@ def test_full_server_refuses_the_next_client_with_the_reason() -> None:
                 with pytest.raises(Exception) as caught:
                     async with client(url):
                         pass
-                assert "all 1 sessions are open" in message_of(caught.value)
+                assert "all 1 sessions are in use" in message_of(caught.value)
                 await call(session, END)
             async with client(url):
                 pass
@@ -221,7 +222,7 @@ def test_slow_environment_does_not_stop_other_sessions(folder: Path) -> None:
                 waiting = asyncio.create_task(call(slow, "search", words=""))
                 assert (await call(other, "search", words=""))["isError"] is False
                 assert not waiting.done()
-                registry.load("slow_loans").free = True  # type: ignore[attr-defined]
+                registry.load_world("slow_loans").free = True  # type: ignore[attr-defined]
                 assert (await waiting)["isError"] is False
 
     run(work)
@@ -256,14 +257,14 @@ def test_requests_that_open_no_session_are_refused() -> None:
 
 def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "played.jsonl"
-    [printed] = runs("docs/mcp.md")
+    [printed] = runs("docs/guides/mcp.md")
     _, verb, *_, flag, _, _ = printed.split()  # the last two are --port and a port that may be taken
     line = [sys.executable, "-c", "from trace_gym.cli import main; main()", verb, TOY, "twin_loans", flag]
     line += ["--port", "0", "--level", "1", "--sessions", "5", "--idle", "30", "--out", str(out)]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", VARIABLE: str(folder)}
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as server:
+    with process(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as server:
         assert server.stdout and server.stderr
-        url = server.stdout.readline().split()[2].rstrip(",").removesuffix("/mcp")
+        url = server.stdout.readline().split()[2].rstrip(",;").removesuffix("/mcp")
         assert health(url)["limit"] == 5
 
         async def work() -> None:
@@ -283,11 +284,11 @@ def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--port", "8000"], "--port has no effect on a server over standard input"),
+        (["--port", "8000"], "--port has no effect without --http"),
         (["--idle", "5", "--host", "0.0.0.0"], "--host has no effect"),
         (["--http", "--idle", "0"], "expected a positive"),
         (["--http", "--host", "no.such.host.invalid"], "cannot listen"),
-        (["--http", "--level", "9"], "has levels"),
+        (["--http", "--level", "9"], "unknown level"),
         (["--out", "."], "expected a JSONL file"),
     ],
 )
@@ -304,5 +305,5 @@ def test_arguments_that_do_not_exist_are_named() -> None:
         mcp_http.app(TOY, weights="all")
     with pytest.raises(ConfigError, match="at least 1"):
         mcp_http.app(TOY, sessions=0)
-    with pytest.raises(ScenarioError, match="has levels 0 to 2"):
+    with pytest.raises(ScenarioError, match="found 7, expected 0 to 2"):
         mcp_http.app(TOY, level=7)

@@ -18,10 +18,10 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from trace_gym import registry
-from trace_gym.adapters.menu import Menu, MenuEnv
-from trace_gym.adapters.offers import CHOICES
-from trace_gym.adapters.talk import FILLER
-from trace_gym.adapters.vocabulary import learn, vocabulary, when
+from trace_gym.adapters.sb3 import Menu, MenuEnv
+from trace_gym.adapters.sb3.offers import CHOICES
+from trace_gym.adapters.sb3.talk import FILLER
+from trace_gym.adapters.sb3.vocabulary import learn, vocabulary, when
 from trace_gym.errors import ConfigError, ScenarioError
 from trace_gym.schemas import complaint_about
 from trace_gym.types import Call, Say
@@ -50,7 +50,7 @@ def pick(env: MenuEnv, wanted: Wanted) -> tuple[float, bool, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", [ENV, "tau2_mixture", TOY, "toy_mixture"])
 def test_gymnasium_finds_no_fault(name: str, user_folder: Path) -> None:
-    spec = EnvSpec("menu-v0", entry_point="trace_gym.adapters.menu:MenuEnv", kwargs={"name": name})
+    spec = EnvSpec("menu-v0", entry_point="trace_gym.adapters.sb3:MenuEnv", kwargs={"name": name})
     check_env(gymnasium.make(spec, render_mode="ansi").unwrapped)  # warnings are errors here
 
 
@@ -60,12 +60,12 @@ def test_stable_baselines3_finds_no_fault(user_folder: Path) -> None:
     checker.check_env(MenuEnv(ENV, level=0), warn=True)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.list_environments())
 def test_every_action_of_every_environment_is_legal_and_well_typed(name: str) -> None:
     level, rng = registry.level_count(name) - 1, np.random.default_rng(0)
-    menu = Menu(registry.load(name).interface().tools, learn(registry.scenarios(name, n=3, levels=[level])))
+    menu = Menu(registry.load_world(name).interface().tools, learn(registry.scenarios(name, n=3, levels=[level])))
     for scenario in registry.scenarios(name, "validate", 2, levels=[level]):
-        episode = registry.episode(scenario)
+        episode = registry.start_episode(scenario)
         while not episode.done:
             offered = menu.offer(episode.messages)
             seen = menu.encode(episode.messages)
@@ -199,7 +199,7 @@ def test_a_time_lies_before_or_after_the_time_of_the_instructions() -> None:
 
 
 def test_the_vocabulary_is_the_same_in_every_process() -> None:
-    code = f"from trace_gym.adapters.vocabulary import vocabulary; print(vocabulary({ENV!r}, 1))"
+    code = f"from trace_gym.adapters.sb3.vocabulary import vocabulary; print(vocabulary({ENV!r}, 1))"
     environ = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(ROOT)}
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=True)
     found = vocabulary(ENV, 1)
@@ -212,7 +212,7 @@ def test_the_vocabulary_is_the_same_in_every_process() -> None:
 
 
 def test_a_bad_order_is_answered() -> None:
-    with pytest.raises(ScenarioError, match="has levels 0 to 3, not 9"):
+    with pytest.raises(ScenarioError, match="found 9, expected 0 to 3"):
         MenuEnv(ENV, level=9)
     with pytest.raises(ConfigError, match="split 'dev' is unknown"):
         MenuEnv(ENV, split="dev")
@@ -222,7 +222,7 @@ def test_parts_of_a_mixture_must_have_one_menu(user_folder: Path) -> None:
     both = {"id": "odd_mixture", "mixture": {TOY: 1, ENV: 1}}
     (user_folder / "odd_mixture.json").write_text(json.dumps(both))
     registry.refresh()
-    with pytest.raises(ConfigError, match="other tools than"):
+    with pytest.raises(ConfigError, match="have different tools"):
         MenuEnv("odd_mixture")
 
 
@@ -319,7 +319,7 @@ def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
     pytest.importorskip("sb3_contrib", reason="pip install 'trace-gym[sb3]'")
     pytest.importorskip("matplotlib", reason="pip install 'trace-gym[lab]'")
     example = ROOT / "examples" / "sb3_ppo.py"
-    assert f"```python\n{example.read_text()}```\n" in (ROOT / "docs" / "sb3.md").read_text()
+    assert f"```python\n{example.read_text()}```\n" in (ROOT / "docs" / "guides" / "sb3.md").read_text()
     short = ["--masked", "--points", "1", "--steps", "2048", "--held-out", "4", "--plot", "curve.png"]
     run = subprocess.run(
         [sys.executable, str(example), *short],
@@ -348,6 +348,6 @@ def test_the_example_says_what_is_wrong_before_it_trains(given: list[str], told:
 
 
 def test_the_wrapper_needs_neither_stable_baselines3_nor_torch() -> None:
-    code = "import sys, trace_gym.adapters.menu; print([m for m in ('stable_baselines3', 'torch') if m in sys.modules])"
+    code = "import sys, trace_gym.adapters.sb3; print([m for m in ('stable_baselines3', 'torch') if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert told.stdout.strip() == "[]"

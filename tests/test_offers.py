@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.adapters.arguments import CHOICES
-from trace_gym.adapters.fits import Fits
-from trace_gym.adapters.menu import Menu
-from trace_gym.adapters.offers import Offers
-from trace_gym.adapters.plan import Plan
-from trace_gym.adapters.results import read, tokens
-from trace_gym.adapters.vocabulary import Vocabulary
+from trace_gym.adapters.sb3 import Menu
+from trace_gym.adapters.sb3.arguments import CHOICES
+from trace_gym.adapters.sb3.fits import Fits
+from trace_gym.adapters.sb3.offers import Offers
+from trace_gym.adapters.sb3.plan import ToolPlan
+from trace_gym.adapters.sb3.results import read, tokens
+from trace_gym.adapters.sb3.vocabulary import Vocabulary
 from trace_gym.types import Call
 
 ENV = "tau2_precondition"
@@ -20,7 +20,7 @@ ENV = "tau2_precondition"
 
 def offers_of(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[list[Call]]:
     """What is offered after each message, to one who follows."""
-    offers, found = Offers(Plan([tool])), []
+    offers, found = Offers(ToolPlan([tool])), []
     for message in messages:
         offers.read([message])
         found.append(calls_in(offers))
@@ -34,7 +34,7 @@ def calls_in(offers: Offers, tool: int = 0) -> list[Call]:
 
 def offered_at_once(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[Call]:
     """What is offered to one who reads all."""
-    offers = Offers(Plan([tool]))
+    offers = Offers(ToolPlan([tool]))
     offers.read(messages)
     return calls_in(offers)
 
@@ -90,14 +90,14 @@ def test_the_nearest_field_and_the_type_tell_what_fits() -> None:
 
 def test_a_users_later_words_and_later_results_change_what_fits() -> None:
     fits, rivals = Fits(), [[["card_1"], ["card_2"]]]
-    fits.hear(tokens("the visa"))
-    fits.show(read('{"id": "card_1", "brand": "visa"}'))
-    assert fits.of(rivals, 9) == [1.0, 0.0]
+    fits.add_words(tokens("the visa"))
+    fits.add_result(read('{"id": "card_1", "brand": "visa"}'))
+    assert fits.scores(rivals, 9) == [1.0, 0.0]
     cards = {"card_1", "card_2"}
-    assert fits.show(read('{"id": "card_2", "brand": "visa", "owner": "mia li"}')) & cards == {"card_2"}
-    assert fits.of(rivals, 9) == [0.0, 0.0]  # alike
-    assert fits.hear(tokens("the visa of mia li")) & cards == {"card_2"}
-    assert fits.of(rivals, 9) == [0.0, 1.0]
+    assert fits.add_result(read('{"id": "card_2", "brand": "visa", "owner": "mia li"}')) & cards == {"card_2"}
+    assert fits.scores(rivals, 9) == [0.0, 0.0]  # alike
+    assert fits.add_words(tokens("the visa of mia li")) & cards == {"card_2"}
+    assert fits.scores(rivals, 9) == [0.0, 1.0]
     parameters = {"properties": {"card_id": {"type": "string"}}, "required": ["card_id"]}
     menu = Menu([{"function": {"name": "pay", "parameters": parameters}}], Vocabulary((), (), (), (), (2,), 0), ())
     cards = [{"card_id": "card_1", "brand": "visa"}, {"card_id": "card_2", "brand": "visa", "owner": "mia li"}]
@@ -107,13 +107,13 @@ def test_a_users_later_words_and_later_results_change_what_fits() -> None:
 
 
 def test_words_of_the_right_shape_are_offered_and_others_are_not() -> None:
-    [tool] = [t for t in registry.load(ENV).interface().tools if t["function"]["name"] == "cancel_reservation"]
+    [tool] = [t for t in registry.load_world(ENV).interface().tools if t["function"]["name"] == "cancel_reservation"]
     messages = [
         {"role": "system", "content": "It is 2024-05-15 15:00:00. Codes look like A1B2C3."},
         {"role": "user", "content": "I am mia_li_3668. Please cancel XYZABC, and not 8JX2WO. Thanks."},
     ]
-    [given] = [t for t in registry.load(ENV).interface().tools if t["function"]["name"] == "get_flight_status"]
-    offers = Offers(Plan([tool, given]))
+    [given] = [t for t in registry.load_world(ENV).interface().tools if t["function"]["name"] == "get_flight_status"]
+    offers = Offers(ToolPlan([tool, given]))
     offers.read(messages)
     assert [c.arguments["reservation_id"] for c in calls_in(offers)] == ["XYZABC", "8JX2WO"]
     assert offers.things == ["mia_li_3668", "XYZABC", "8JX2WO"]

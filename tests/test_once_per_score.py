@@ -22,7 +22,7 @@ def test_places_of_a_word_are_those_of_its_pattern() -> None:
 
 
 def test_a_wanted_state_is_derived_once_while_a_verifier_runs_and_anew_otherwise() -> None:
-    start = registry.episode(Scenario(env="tau2_multi_step", level=0, seed=1)).world
+    start = registry.start_episode(Scenario(env="tau2_multi_step", level=0, seed=1)).world
     assert start.served() is not start.served()  # type: ignore[attr-defined]
     with start_checks.verifying(start):
         assert start.served() is start.served()  # type: ignore[attr-defined]
@@ -42,8 +42,8 @@ def test_a_value_is_read_as_a_phrase_only_if_it_contains_no_number() -> None:
 def test_negations_are_found_after_the_cheap_test() -> None:
     words = ("not", "it isn't", "i cannot", "never", "no longer", "unable to", "instead of", "rather than",
              "as opposed to", "neither", "nor", "no")  # fmt: skip
-    assert all(claims._negated.search(f"{w} ") and claims._is_negated(f"{w} ") for w in words)
-    assert not claims._is_negated("the refund is ")
+    assert all(claims._negated.search(f"{w} ") and claims._has_negation(f"{w} ") for w in words)
+    assert not claims._has_negation("the refund is ")
 
 
 def test_refunds_behind_an_amount_are_found_after_the_cheap_test() -> None:

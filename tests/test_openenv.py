@@ -27,7 +27,7 @@ import jinja2
 import pytest
 from conftest import PASSED, TOY
 from players.openenv import serving
-from snippets import blocks, environ, port, runs
+from snippets import blocks, environ, port, process, runs
 
 pytest.importorskip("openenv", reason="openenv is not installed: pip install 'trace-gym[openenv]'")
 
@@ -42,14 +42,14 @@ from websockets.sync.client import connect
 
 from trace_gym import registry
 from trace_gym.actions import FORMATS
-from trace_gym.adapters.attempt import END, OWN, SAY, library
+from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, SAY, library
 from trace_gym.adapters.openenv import Conversation, Remote, Sessions, app
-from trace_gym.adapters.openenv_server import PREVIEW
+from trace_gym.adapters.openenv.server import PREVIEW
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, ScenarioError
 from trace_gym.registration import VARIABLE
 from trace_gym.score import reward
 from trace_gym.types import Call, Say
-from trace_gym.validate import validate
+from trace_gym.validation import validate
 from trace_gym.world import Step
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +78,7 @@ def faulty(folder: Path) -> str:
 
 
 def oracle(scenario: str) -> list[Step]:
-    return list(registry.episode(scenario).start.oracle())
+    return list(registry.start_episode(scenario).start.oracle())
 
 
 def written(scenario: str) -> list[str]:
@@ -111,7 +111,7 @@ def test_a_seed_is_the_scenario_that_it_is_in_gymnasium(url: str) -> None:
         assert len(drawn) == 3
     with Remote(url) as attempt:  # two environments take turns; a mixture's scenario is one of a part
         attempt.reset(scenario="toy_mixture/1/5")
-        assert attempt.result["scenario"] == str(registry.episode("toy_mixture/1/5").scenario)
+        assert attempt.result["scenario"] == str(registry.start_episode("toy_mixture/1/5").scenario)
         attempt.reset(seed=2)
         assert attempt.result["scenario"].startswith(TOY)
 
@@ -164,20 +164,20 @@ def test_a_turn_may_have_any_form(url: str) -> None:
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        ({"sede": 1}, "reset knows no 'sede'"),
-        ({"seed": -1}, "expected a whole number"),
-        ({"seed": "7"}, "expected a whole number"),
-        ({"seed": 1, "split": "all"}, "is no split"),
-        ({"scenario": "loans"}, "is no scenario"),
+        ({"sede": 1}, "unknown option of reset: found 'sede'"),
+        ({"seed": -1}, "expected a non-negative integer"),
+        ({"seed": "7"}, "expected a non-negative integer"),
+        ({"seed": 1, "split": "all"}, "unknown split: found 'all'"),
+        ({"scenario": "loans"}, "not a valid scenario id"),
         ({"scenario": f"{TOY}/9/1"}, "has levels"),
-        ({"scenario": "tau2_precondition/0/1"}, "none of the environments here"),
+        ({"scenario": "tau2_precondition/0/1"}, "belongs to another environment"),
     ],
 )
 def test_a_wrong_wish_is_refused_and_the_session_goes_on(url: str, wish: dict[str, Any], told: str) -> None:
     with Remote(url) as attempt:
         with pytest.raises(RuntimeError, match=told):
             attempt.reset(**wish)
-        with pytest.raises(RuntimeError, match="reset it first"):
+        with pytest.raises(RuntimeError, match="Call reset first"):
             attempt.take("Hi.")
         assert (attempt.done, attempt.reward) == (False, None)
         attempt.reset(seed=1)
@@ -249,7 +249,7 @@ def test_json_that_no_parser_should_see_leaves_the_session_usable(url: str, cont
         assert "expected at most" in json.loads(client.recv(10))["data"]["message"]
         for odd in ("[1]", "null", '"reset"', b"\xff"):
             client.send(odd)
-            assert "expected one in a text message" in json.loads(client.recv(10))["data"]["message"]
+            assert "expected a text message with a JSON object" in json.loads(client.recv(10))["data"]["message"]
         client.send('{"type": "reset", "data": {"seed": 1}}')
         assert json.loads(client.recv(10))["type"] == "observation"
     with pytest.raises(urllib.error.HTTPError, match="400"):
@@ -262,7 +262,7 @@ def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:
         with pytest.raises(RuntimeError, match="ZeroDivisionError"):
             attempt.take(FORMATS["hermes"].render(Call("search", {"words": ""})))
         assert (attempt.done, attempt.reward) == (False, None)
-        with pytest.raises(RuntimeError, match="reset it first"):  # the state may be half changed
+        with pytest.raises(RuntimeError, match="Call reset first"):  # the state may be half changed
             attempt.finish()
         attempt.reset(seed=1)
         assert attempt.finish() == 0.0
@@ -290,7 +290,7 @@ def test_openenvs_own_tool_client_plays_by_calls_alone(url: str) -> None:
         began = client.reset(scenario=AT)
         listed = client.list_tools()
         shown = [{"type": "function", "function": {"name": t.name, "description": t.description}} for t in listed]
-        wanted = [*began.observation.openai_tools, *OWN]
+        wanted = [*began.observation.openai_tools, *CONVERSATION_TOOLS]
         assert [t["function"]["name"] for t in shown] == [t["function"]["name"] for t in wanted]
         assert [t.input_schema for t in listed] == [t["function"]["parameters"] for t in wanted]
         assert began.observation.messages[1]["content"] in client.call_tool("read_task")
@@ -311,7 +311,7 @@ def test_tasks_are_scenarios(url: str) -> None:
     with Remote(url) as attempt:
         for task in some:
             attempt.reset(split=task["split"], index=task["index"])
-            assert attempt.messages == registry.episode(task["id"]).messages
+            assert attempt.messages == registry.start_episode(task["id"]).messages
     with pytest.raises(urllib.error.HTTPError, match="400"):
         ask(url, "/trace-gym/task", {"split": "test", "index": 10**6})
 
@@ -344,7 +344,7 @@ def test_a_whole_conversation_through_the_harness(url: str, remote: bool) -> Non
     heard: list[Any] = []
     steps: list[Step] = [Say("Let me see."), Call("rm", {"all": True}), *oracle(AT)]
     rollout = Conversation().run_white_box(model(steps, heard), session)
-    shadow = registry.episode(AT)
+    shadow = registry.start_episode(AT)
     for step in steps:
         shadow.step(step)
     assert [m["content"] for m in rollout.messages] == [m["content"] for m in shadow.messages]
@@ -386,9 +386,9 @@ def test_a_group_of_sessions_has_one_scenario() -> None:
     for one, two in groups:
         assert one.episode.state_hash == two.episode.state_hash
         assert one.messages == two.messages
-    with pytest.raises(ConfigError, match="there is no seed"):
+    with pytest.raises(ConfigError, match="does not select a scenario"):
         sessions.create("Go.")
-    with pytest.raises(ConfigError, match="none of the environments here"):
+    with pytest.raises(ConfigError, match="belongs to another environment"):
         sessions.create("tau2_precondition/0/1", seed=3)
     with pytest.raises(NotImplementedError):
         Conversation().run_black_box(sessions.create("Go.", seed=1))
@@ -411,7 +411,7 @@ def test_trls_worker_plays_a_group_and_masks_what_the_model_did_not_write(
             self._rollout_reward_fn, self._fork_threshold_tokens, self.expert = None, 0, expert
 
         def _sample_turn(self, turns: Any, times: Any, messages: Any, tools: Any, sampling: Any) -> ModelStepResult:
-            world = registry.episode(self.scenario).start
+            world = registry.start_episode(self.scenario).start
             step = list(getattr(world, self.expert)())[len(turns)]
             calls = [ToolCall("c", step.tool, step.arguments)] if isinstance(step, Call) else []
             response = LLMResponse("" if calls else step.text, calls)
@@ -447,7 +447,7 @@ def test_the_files_of_a_server_are_what_openenv_asks_for(folder: Path, tmp_path:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    tools = [t["function"]["name"] for t in registry.load(TOY).interface().tools]
+    tools = [t["function"]["name"] for t in registry.load_world(TOY).interface().tools]
     values = {"name": "loans", "version": "0.1.0", "envs": [TOY], "level": 1, "split": "validate", "tools": tools}
     values |= {"requirement": "trace-gym[openenv]", "folder": folder.name}
     package = tmp_path / "package"
@@ -466,17 +466,17 @@ def test_the_files_of_a_server_are_what_openenv_asks_for(folder: Path, tmp_path:
 
 
 def test_the_command_serves_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:
-    [printed] = runs("docs/openenv.md")
+    [printed] = runs("docs/guides/openenv.md")
     command, *named, _, _ = printed.split()  # the last two are --port and a port that may be taken
     assert named == ["serve-openenv", "tau2_precondition", "tau2_multi_step"]
     (tmp_path / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
     more = {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1", VARIABLE: str(folder)}
     line = ["bash", "-c", f"exec {command} {' '.join(named)} {TOY} --level 1 --port 0"]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ(**more)) as server:
+    with process(line, stdout=subprocess.PIPE, env=environ(**more)) as server:
         assert server.stdout
         told = server.stdout.readline()
-        with Remote(told.split()[2].rstrip(",")) as attempt:
+        with Remote(told.split()[2].rstrip(",;")) as attempt:
             attempt.reset(seed=1)
             assert attempt.result["scenario"].startswith("tau2_multi_step/")
             attempt.reset(scenario=AT)
@@ -490,10 +490,10 @@ def test_the_command_serves_until_it_is_interrupted(folder: Path, tmp_path: Path
 def test_the_command_of_the_docs_serves_where_it_says(tmp_path: Path) -> None:
     (tmp_path / "gradio.py").write_text("raise ModuleNotFoundError")  # as in players.openenv
     more = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "PYTHONUNBUFFERED": "1"}
-    [printed] = runs("docs/openenv.md")
+    [printed] = runs("docs/guides/openenv.md")
     with port(8000) as number:
         line = ["bash", "-c", f"exec {printed.replace(' 8000', f' {number}')}"]
-        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ(**more)) as server:
+        with process(line, stdout=subprocess.PIPE, env=environ(**more)) as server:
             assert server.stdout and f":{number}" in server.stdout.readline()
             with Remote(f"http://localhost:{number}") as attempt:
                 attempt.reset(seed=1)
@@ -513,15 +513,15 @@ def test_arguments_that_do_not_exist_are_named() -> None:
         app(TOY, sessions=0)
     with pytest.raises(ConfigError, match="no environment"):
         app([])
-    with pytest.raises(ConfigError, match="split 'all'"):
+    with pytest.raises(ConfigError, match="unknown split: found 'all'"):
         Sessions([TOY], split="all")
-    with pytest.raises(ScenarioError, match="has levels 0 to 2"):
+    with pytest.raises(ScenarioError, match="unknown level of library_loans: found 7, expected 0 to 2"):
         Sessions([TOY], level=7)
 
 
 def test_tools_that_differ_wait_for_an_attempt() -> None:
     with serving(app([TOY, "tau2_precondition"])) as url, GenericEnvClient(base_url=url).sync() as client:
-        with pytest.raises(RuntimeError, match="has other tools than library_loans"):
+        with pytest.raises(RuntimeError, match="library_loans and tau2_precondition have different tools"):
             client.step({"type": "list_tools"})
         client.reset(seed=1)
         assert len(client.step({"type": "list_tools"}).observation["tools"]) == 14
@@ -539,7 +539,7 @@ EXAMPLES = ("openenv_server_and_client", "openenv_sessions")
 
 
 @pytest.mark.parametrize(
-    ("name", "code"), list(zip(EXAMPLES, blocks("docs/openenv.md", "python"), strict=True)), ids=EXAMPLES
+    ("name", "code"), list(zip(EXAMPLES, blocks("docs/guides/openenv.md", "python"), strict=True)), ids=EXAMPLES
 )
 def test_the_examples_run_as_the_docs_print_them(name: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     example = ROOT / "examples" / f"{name}.py"
@@ -552,12 +552,12 @@ def test_the_examples_run_as_the_docs_print_them(name: str, code: str, capsys: p
 def test_the_graders_are_named_where_openenv_looks() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = project["entry-points"][ENTRY_POINT_GROUP]
-    graders = import_module("trace_gym.validate.foreign.graders")
+    graders = import_module("trace_gym.validation.third_party.graders")
     made = [c for c in vars(graders).values() if isinstance(c, type) and getattr(c, "check_id", None)]
     assert sorted(named.values()) == sorted(f"{graders.__name__}:{c.__name__}" for c in made)
 
 
 def test_the_ends_have_the_names_that_the_docs_tell() -> None:
     for page in ("openenv", "mcp"):
-        text = (ROOT / "docs" / f"{page}.md").read_text()
+        text = (ROOT / "docs" / "guides" / f"{page}.md").read_text()
         assert all(f"`{name}`" in text for name in ("read_task", SAY, END))

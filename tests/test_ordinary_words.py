@@ -19,23 +19,23 @@ REFUSAL = re.compile(r"\bI cannot (?P<what>[\w ]+?) (?P<record>#?\w+): ")
 Rewrite = Callable[[World, Sequence[Step]], Sequence[Step]]
 
 
-def says(change: Callable[[str], str]) -> Rewrite:
+def message(change: Callable[[str], str]) -> Rewrite:
     """Return a rewrite that changes the text of each message."""
     return lambda world, plan: [Say(change(s.text)) if isinstance(s, Say) else s for s in plan]
 
 
 def asks(question: str, about: str) -> Rewrite:
     """Return a rewrite that asks for a fact in other words."""
-    return says(lambda text: question if text.endswith("?") and about in text else text)
+    return message(lambda text: question if text.endswith("?") and about in text else text)
 
 
 def consents(question: str) -> Rewrite:
-    return says(lambda text: text.replace("Shall I proceed?", question))
+    return message(lambda text: text.replace("Shall I proceed?", question))
 
 
 def refuses(words: str) -> Rewrite:
     """Return a rewrite of `I cannot cancel X: ...` in which `words` names the action and the record."""
-    return says(lambda text: REFUSAL.sub(lambda m: words.format(**m.groupdict()), text))
+    return message(lambda text: REFUSAL.sub(lambda m: words.format(**m.groupdict()), text))
 
 
 def dates(form: str) -> Rewrite:
@@ -43,7 +43,7 @@ def dates(form: str) -> Rewrite:
         on = date(*map(int, match.groups()))
         return form.format(on=on, day=on.day)
 
-    return says(lambda text: DATE.sub(changed, text))
+    return message(lambda text: DATE.sub(changed, text))
 
 
 def reports(world: World, plan: Sequence[Step]) -> Iterator[Step]:
@@ -119,10 +119,10 @@ ROWS: dict[str, tuple[Sequence[str], list[Rewrite]]] = {
     "reason": (("tau2_precondition",), [asks(q, "reason") for q in REASON]),
     "consent": (SINGLE + SEVERAL + DESKS, [consents(q) for q in CONSENT]),
     "report with a question": (SEVERAL + DESKS, [lambda world, plan: list(reports(world, plan))]),
-    "empathy": (SINGLE + SEVERAL + DESKS, [says(lambda text: f"I'm sorry to hear that. {text}")]),
+    "empathy": (SINGLE + SEVERAL + DESKS, [message(lambda text: f"I'm sorry to hear that. {text}")]),
     "refusal": (SINGLE + SEVERAL + DESKS, [refuses(words) for words in REFUSALS]),
     "booking date": (("tau2_precondition", "tau2_multi_step", "tau2_airline_desk"), [dates(form) for form in DATES]),
-    "status": (("tau2_retail_precondition", "tau2_retail_multi_step", "tau2_retail_desk"), [says(statuses)]),
+    "status": (("tau2_retail_precondition", "tau2_retail_multi_step", "tau2_retail_desk"), [message(statuses)]),
     "fare next to a refund": (("tau2_multi_step", "tau2_airline_desk"), [lambda world, plan: list(fares(world, plan))]),
     "announced hand-over": (("tau2_handover_judgement",), [lambda world, plan: list(announces(world, plan))]),
 }
@@ -131,7 +131,7 @@ ROWS: dict[str, tuple[Sequence[str], list[Rewrite]]] = {
 
 def succeeds(scenario: Scenario, rewrite: Rewrite) -> tuple[bool, bool]:
     """Return whether the plan differs from the oracle's, and whether it succeeds."""
-    episode = registry.episode(scenario)
+    episode = registry.start_episode(scenario)
     oracle: list[Step] = list(episode.world.copy().oracle())
     plan = list(rewrite(episode.world.copy(), oracle))
     for step in plan:

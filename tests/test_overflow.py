@@ -15,7 +15,7 @@ from toy_world import ToyBoxes, open_toy, toys
 from trace_gym.errors import ConfigError
 from trace_gym.llm.dialect import overflows
 from trace_gym.policies.openai import OpenAIPolicy
-from trace_gym.rollout import collect
+from trace_gym.rollouts import rollout
 from trace_gym.types import Trajectory
 
 OVERFLOWS = [
@@ -30,15 +30,17 @@ OVERFLOWS = [
 ]
 
 
-@pytest.mark.parametrize("says", OVERFLOWS)
-def test_refusals_of_many_servers_are_known_as_overflows(says: str) -> None:
-    assert overflows(400, None, says)
-    assert not overflows(429, None, says), "a rate limit is counted in tokens, too"
+@pytest.mark.parametrize("message", OVERFLOWS)
+def test_refusals_of_many_servers_are_known_as_overflows(message: str) -> None:
+    assert overflows(400, None, message)
+    assert not overflows(429, None, message), "a rate limit is counted in tokens, too"
 
 
-@pytest.mark.parametrize("says", ["max_tokens must be positive", "temperature must be at most 2", "tools: bad schema"])
-def test_other_refusals_are_not_overflows(says: str) -> None:
-    assert not overflows(400, "invalid_request_error", says)
+@pytest.mark.parametrize(
+    "message", ["max_tokens must be positive", "temperature must be at most 2", "tools: bad schema"]
+)
+def test_other_refusals_are_not_overflows(message: str) -> None:
+    assert not overflows(400, "invalid_request_error", message)
 
 
 @pytest.fixture
@@ -82,13 +84,13 @@ def run(server: Server, fail: Answer, path: Path | None = None, **options: Any) 
     server.acts = [answering(lambda body: fail(body) if turns(body) >= LATER else (200, CHATTY))]
     policy = OpenAIPolicy("tiny", base_url=server.url, max_retries=0, **options)
     try:
-        return collect(policy, toys(1), path=path, open_episode=open_toy)[0]
+        return rollout(policy, toys(1), path=path, open_episode=open_toy)[0]
     finally:
         policy.client.close()
 
 
-def refusal(says: str, code: str = "", status: int = 400, **more: str) -> Answer:
-    return lambda body: (status, {"error": {"message": says, "type": "invalid_request_error", "code": code, **more}})
+def refusal(message: str, code: str = "", status: int = 400, **more: str) -> Answer:
+    return lambda body: (status, {"error": {"message": message, "type": "invalid_request_error", "code": code, **more}})
 
 
 SCORED: dict[str, Answer] = {
@@ -123,7 +125,7 @@ def test_turn_cut_by_its_own_limit_is_taken_as_it_is(server: Server) -> None:
 def test_budget_of_a_conversation_ends_it(server: Server) -> None:
     server.acts = [answering(lambda body: (200, choice({"content": "Hm."}, total=20 + 10 * turns(body))))]
     policy = OpenAIPolicy("tiny", base_url=server.url, conversation_tokens=40)
-    record = collect(policy, toys(1), open_episode=open_toy)[0]
+    record = rollout(policy, toys(1), open_episode=open_toy)[0]
     policy.client.close()
     assert record.success is False and sum(m["role"] == "assistant" for m in record.messages) == 2
 
@@ -154,8 +156,8 @@ def test_failure_of_the_server_is_not_scored_and_tried_again(server: Server, fai
 def test_opening_that_does_not_fit_is_an_error_of_the_setup(server: Server) -> None:
     server.acts = [answering(refusal(OVERFLOWS[0]))]
     policy = OpenAIPolicy("tiny", base_url=server.url)
-    with pytest.raises(ConfigError, match="toy_boxes/0/0: the opening does not fit"):
-        collect(policy, toys(1), open_episode=open_toy)
+    with pytest.raises(ConfigError, match="toy_boxes/0/0: the initial observation does not fit"):
+        rollout(policy, toys(1), open_episode=open_toy)
     policy.client.close()
 
 
@@ -173,7 +175,7 @@ def test_temperature_that_the_server_refuses_is_an_error_and_the_limit_is_rename
             assert policy.act(open_toy(toys(1)[0])) == {"role": "assistant", "content": "One moment."}
             assert server.requests[-1]["max_completion_tokens"] == 9
         else:
-            with pytest.raises(ConfigError, match=r"refuses the temperature 0\.0"):
+            with pytest.raises(ConfigError, match=r"rejects the temperature 0\.0"):
                 policy.act(open_toy(toys(1)[0]))
         policy.client.close()
 

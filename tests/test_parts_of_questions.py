@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from trace_gym import registry
-from trace_gym.targets.asides import BEYOND
-from trace_gym.targets.clarity import clarified
 from trace_gym.targets.dialogue import acts
-from trace_gym.targets.inquiries import asks_for_others, head, is_past, parts
-from trace_gym.targets.recall import quoted, recalled, same_or_other
-from trace_gym.targets.sayings import CHECKED, CONSENTS
+from trace_gym.targets.dialogue.clarification import clarified
+from trace_gym.targets.dialogue.question_parts import asks_for_others, head, is_past, parts
 from trace_gym.targets.tau2.profile import pays
-from trace_gym.targets.toolsandbox.assistant import AGREED, AGREES, Assistant
+from trace_gym.targets.toolsandbox.assistant import Assistant
+from trace_gym.targets.toolsandbox.phone_user import AGREED, AGREES
 from trace_gym.targets.toolsandbox.requests import Switch, Text
 from trace_gym.targets.toolsandbox.schedule import Remind, When
+from trace_gym.targets.users.phrases import BEYOND, CHECKED, CONSENTS
+from trace_gym.targets.users.recall import quoted, recalled, same_or_other
 from trace_gym.types import Scenario
 
 OPENING = (
@@ -26,7 +26,7 @@ OPENING = (
 
 
 def customer(env: str = "tau2_precondition", level: int = 1, seed: int = 0) -> Any:
-    return registry.episode(Scenario(env=env, level=level, seed=seed)).world.copy()
+    return registry.start_episode(Scenario(env=env, level=level, seed=seed)).world.copy()
 
 
 def phone(*requests: Any) -> Any:

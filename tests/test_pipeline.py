@@ -16,21 +16,21 @@ import pytest
 
 pytest.importorskip("peft", reason="the loop needs the lab extra")
 
-from llm_server import Body, Handler, Server, says
+from llm_server import Body, Handler, Server, message
 from test_llm_author import GOOD, PLAN, block
 
 from trace_gym import registry
-from trace_gym.diagnose import Diagnosis
+from trace_gym.diagnosis import Diagnosis
 from trace_gym.errors import ConfigError, ModelError, ReadError
-from trace_gym.evaluate import Evaluation
-from trace_gym.pipeline import agents, common
+from trace_gym.evaluation import Evaluation
+from trace_gym.pipeline import common, diagnose, rollouts, synthesize
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.reporting import open_run
 from trace_gym.registration import VARIABLE
 from trace_gym.settings import RunConfig, presets
-from trace_gym.synthesize import rounds
+from trace_gym.synthesis import repair_loop
 from trace_gym.types import Capability, Report
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 TINY = """
 levels: {tau2_precondition: [0], tau2_multi_step: [0], tau2_structured_data: [0], tau2_tool_precision: [0]}
@@ -71,7 +71,7 @@ def finished(config: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_stage_leaves_a_file_a_person_can_open(finished: Path) -> None:
     capabilities = json.loads((finished / "diagnosis.json").read_text())["capabilities"]
-    lacking = {c["name"] for c in capabilities if c["retained"]}
+    lacking = {c["name"] for c in capabilities if c["selected"]}
     assert {"precondition_verification", "multi_step_completion"} <= lacking < {c["name"] for c in capabilities}
     chosen = json.loads((finished / "environments.json").read_text())["environments"]
     assert {registry.manifest(name).capability for name in chosen} == lacking
@@ -103,8 +103,8 @@ def test_test_tasks_are_disjoint_from_what_earlier_stages_saw(finished: Path) ->
 
 def test_an_unchanged_run_does_nothing_again(finished: Path, config: Path) -> None:
     before = {p: p.stat().st_mtime_ns for p in finished.rglob("*") if p.suffix in (".jsonl", ".safetensors", ".html")}
-    says = finish(start(config, finished))
-    assert says.count("unchanged") == len(json.loads((finished / "stages.json").read_text()))
+    message = finish(start(config, finished))
+    assert message.count("unchanged") == len(json.loads((finished / "stages.json").read_text()))
     assert before == {p: p.stat().st_mtime_ns for p in before}
 
 
@@ -159,11 +159,11 @@ def test_a_stage_runs_again_when_its_input_or_its_output_changed(tmp_path: Path)
     assert done == ["a", "b", "b"]
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_run_rejects_a_folder_with_other_files(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     from trace_gym.pipeline import run
 
-    with pytest.raises(ConfigError, match="choose another folder"):
+    with pytest.raises(ConfigError, match="Choose another folder"):
         run(RunConfig(), tmp_path)
     with pytest.raises(ReadError, match="trace-gym run"):
         open_run(tmp_path)
@@ -177,16 +177,15 @@ def test_presets_are_valid_and_name_existing_levels() -> None:
             assert max(levels) < registry.level_count(env)
 
 
-def test_a_run_starts_from_a_results_file_and_goes_on_with_what_serves_it(tmp_path: Path) -> None:
-    from trace_gym.pipeline import agents
+def test_run_with_source_diagnoses_and_selects_environments(tmp_path: Path) -> None:
     from trace_gym.policies import Mixture
-    from trace_gym.rollout import collect
+    from trace_gym.rollouts import rollout
 
     results = tmp_path / "results.jsonl"
     target = registry.scenarios("tau2_airline_desk", "select", 120, levels=(0,))
-    collect(Mixture(0.4), target, path=results, progress=False)
+    rollout(Mixture(0.4), target, path=results, progress=False)
     made = Run(RunConfig(source=results), tmp_path / "run")
-    for stage in (agents.rollouts, agents.diagnose, agents.synthesize):
+    for stage in (rollouts.rollouts, diagnose.diagnose, synthesize.synthesize):
         stage(made)
     chosen = json.loads((tmp_path / "run" / "environments.json").read_text())
     assert {"tau2_multi_step", "tau2_tool_precision"} <= set(chosen["environments"])
@@ -202,15 +201,15 @@ WRITTEN = GOOD.replace("Tau2PreconditionVerification", "Tau2BookingChecks")
 
 def passing(path: Path, **_: object) -> Report:
     """What the sandbox would find, without the time that it takes; tests/test_llm_author.py has the whole of it."""
-    figures = {f"{end}_{level}": float(end == "to") for end in ("from", "to") for level in range(4)}
-    findings = [p.finding("passed", "as it is").model_copy(update={"figures": figures}) for p in PROPERTIES.values()]
+    metrics = {f"{end}_{level}": float(end == "to") for end in ("from", "to") for level in range(4)}
+    findings = [p.finding("passed", "as it is").model_copy(update={"metrics": metrics}) for p in PROPERTIES.values()]
     return Report(env=path.name, passed=True, findings=tuple(findings), scenarios=3, profile="gate")
 
 
 def diagnosed(folder: Path, llm: dict[str, object], *names: str) -> Run:
     """A run that has found some capabilities, and goes on with a language model as the author."""
     made = Run(RunConfig.parse({"author": "llm", "llm": llm}, "test"), folder)
-    blank = {"coverage": 0.3, "er_failed": None, "er_passed": None, "gap": None, "retained": True}
+    blank = {"coverage": 0.3, "er_failed": None, "er_passed": None, "gap": None, "selected": True}
     capabilities = tuple(Capability(name=name, description="Look before you leap.", **blank) for name in names)
     empty = {"source": "", "n": 1, "failed": 1, "passed": 0, "unscored": 0, "delta": 0.2, "rho": 0.1, "remarks": {}}
     rest = {"control": {}, "labels": {}, "uncovered": (), "unlabelled": (), "analyst": "rules"}
@@ -222,32 +221,32 @@ def diagnosed(folder: Path, llm: dict[str, object], *names: str) -> Run:
 
 def author(handler: Handler, body: Body) -> None:
     planned = str(body["messages"][-1]["content"]).startswith("Plan an environment")
-    says(json.dumps(PLAN) if planned else block(WRITTEN))(handler, body)
+    message(json.dumps(PLAN) if planned else block(WRITTEN))(handler, body)
 
 
 def test_what_no_environment_serves_is_written_by_the_model_of_the_settings(
     tmp_path: Path, clean_registry: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "confined_validate", passing)
+    monkeypatch.setattr(repair_loop, "validate_sandboxed", passing)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     server = Server(author)
     try:
         run = diagnosed(tmp_path / "one", {"model": f"openai:m@{server.url}"}, "tool_precision", LACKING)
-        agents.synthesize(run)
-        agents.synthesize(run)
+        synthesize.synthesize(run)
+        synthesize.synthesize(run)
         assert len(server.requests) == 2  # a plan and a module; the stage that was done is not done again
     finally:
         server.close()
     chosen = json.loads(run.path("environments.json").read_text())
     assert {n: (e["capability"], e["author"]) for n, e in chosen["environments"].items()} == {
-        "tau2_tool_precision": ("tool_precision", "template"),
+        "tau2_tool_precision": ("tool_precision", "hand"),
         "tau2_booking_checks": (LACKING, "llm:m"),
     }
     assert chosen["unserved"] == [] and (run.path("envs") / "tau2_booking_checks.json").is_file()
     registry.refresh()
     monkeypatch.delenv(VARIABLE)
     assert common.environments(run).keys() == chosen["environments"].keys()  # as the next command finds them
-    assert registry.load("tau2_booking_checks").capability == LACKING
+    assert registry.load_world("tau2_booking_checks").capability == LACKING
     assert common.levels(run, "tau2_booking_checks") == [0, 1, 2, 3]
 
     # The same from recordings, into a folder that several runs share; then from that folder alone.
@@ -256,43 +255,43 @@ def test_what_no_environment_serves_is_written_by_the_model_of_the_settings(
     recorded = {"model": f"replay:{run.path('envs') / '.candidates' / 'completions'}", "folder": tmp_path / "shared"}
     for name in ("two", "three"):
         again = diagnosed(tmp_path / name, recorded, "tool_precision", LACKING)
-        agents.synthesize(again)
+        synthesize.synthesize(again)
         assert json.loads(again.path("environments.json").read_text()) == chosen
     assert not (tmp_path / "two" / "envs").exists() and (tmp_path / "shared" / "tau2_booking_checks.py").is_file()
 
 
-def test_what_the_model_does_not_get_right_is_named_and_left_out(
+def test_synthesize_records_rejected_environments_as_unserved(
     tmp_path: Path, clean_registry: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    server = Server(says(json.dumps(PLAN)), says(block("x = 1")))
+    server = Server(message(json.dumps(PLAN)), message(block("x = 1")))
     try:
         run = diagnosed(tmp_path / "one", {"model": f"openai:m@{server.url}", "repairs": 0}, "tool_precision", LACKING)
-        agents.synthesize(run)
+        synthesize.synthesize(run)
         assert json.loads(run.path("environments.json").read_text())["unserved"] == [LACKING]
-        assert "expected one class Tau2BookingChecks" in run.ledger["synthesize"]["says"]
-        with pytest.raises(ConfigError, match=f"no environment serves what was found .{LACKING} .*no usable answer"):
-            agents.synthesize(diagnosed(tmp_path / "two", run.config.llm.model_dump(), LACKING))
+        assert "expected one class Tau2BookingChecks" in run.ledger["synthesize"]["message"]
+        with pytest.raises(ConfigError, match=f"no environment trains .*: found {LACKING} .*no valid answer"):
+            synthesize.synthesize(diagnosed(tmp_path / "two", run.config.llm.model_dump(), LACKING))
     finally:
         server.close()
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "one.json").write_text("{}")
-    with pytest.raises(ReadError, match="is no recording"):
-        agents.synthesize(diagnosed(tmp_path / "three", {"model": f"replay:{tmp_path / 'none'}"}, LACKING))
+    with pytest.raises(ReadError, match="is not a valid recording"):
+        synthesize.synthesize(diagnosed(tmp_path / "three", {"model": f"replay:{tmp_path / 'none'}"}, LACKING))
     recorded = f"replay:{run.path('envs') / '.candidates' / 'completions'}"
     with pytest.raises(ModelError, match="is recorded"):  # fails loudly, so that the stage is done again
-        agents.synthesize(diagnosed(tmp_path / "four", {"model": recorded}, "another_capability"))
+        synthesize.synthesize(diagnosed(tmp_path / "four", {"model": recorded}, "another_capability"))
 
 
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"author": "llm"}, "author llm needs a model: set llm.model"),
-        ({"author": "person"}, "author: Input should be 'template' or 'llm'"),
+        ({"author": "llm"}, "the setting author: llm requires a model. Set llm.model"),
+        ({"author": "person"}, "author: Input should be 'recorded' or 'llm'"),
         ({"llm": {"modle": "x"}}, "llm.modle: Extra inputs"),
         ({"llm": {"repairs": -1}}, "llm.repairs"),
     ],
 )
-def test_settings_of_an_author_are_told_at_once(settings: dict[str, object], fault: str) -> None:
+def test_invalid_author_settings_raise_config_error(settings: dict[str, object], fault: str) -> None:
     with pytest.raises(ConfigError, match=fault):
         RunConfig.parse(settings, "run.yaml")

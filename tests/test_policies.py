@@ -18,7 +18,7 @@ from trace_gym.errors import ConfigError, EnvBug, PolicyError
 from trace_gym.policies import Ablated, Idle, Mixture, Oracle, Random
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.policies.scripted import _Draw
-from trace_gym.rollout import collect, play
+from trace_gym.rollouts import play, rollout
 from trace_gym.types import Call, Say
 
 
@@ -63,7 +63,7 @@ def test_a_mixture_has_the_competence_it_is_given() -> None:
     assert abs(sum(share(0.5)) / 200 - (0.5 + 0.5 * lucky)) < 0.1
     assert share(0.5) == share(0.5) != share(0.5, seed=1)
     assert Mixture(0.5).with_sample(3) == Mixture(0.5, sample=3)
-    with pytest.raises(ValueError, match="p is a probability, found 2"):
+    with pytest.raises(ValueError, match="invalid probability p: found 2"):
         Mixture(2)
 
 
@@ -202,15 +202,15 @@ def test_a_short_failure_is_repeated_and_a_lasting_one_is_named(endpoint: Endpoi
 def test_a_refusal_that_will_last_stops_the_run(endpoint: Endpoint, status: int) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
     endpoint.failures = [status]
-    with pytest.raises(ConfigError, match="check the key, base_url and model"):
-        collect(policy, toys(1), open_episode=open_toy)
+    with pytest.raises(ConfigError, match="Check the key, base_url and model"):
+        rollout(policy, toys(1), open_episode=open_toy)
     policy.client.close()
 
 
 def test_an_answer_without_a_message_is_no_turn(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
     monkeypatch.setattr(Endpoint, "completion", lambda self, body: {"id": "c", "object": "chat.completion"})
-    with pytest.raises(PolicyError, match="answered toy_boxes/0/0 without a completion"):
+    with pytest.raises(PolicyError, match="returned no completion for toy_boxes/0/0"):
         policy.act(open_toy(toys(1)[0]))
     policy.client.close()
 
@@ -225,14 +225,14 @@ def test_an_empty_message_is_the_agents_fault(endpoint: Endpoint) -> None:
 
 def test_a_server_that_is_not_there_leaves_the_episode_unscored() -> None:
     policy = OpenAIPolicy("tiny", base_url="http://127.0.0.1:9/v1", max_retries=0)
-    record = collect(policy, toys(1), open_episode=open_toy)[0]
+    record = rollout(policy, toys(1), open_episode=open_toy)[0]
     assert (record.success, record.reward, record.ended) == (None, None, "error")
     policy.client.close()
 
 
 def test_collect_asks_a_server_in_threads(endpoint: Endpoint) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
-    records = collect(policy, toys(8), samples=2, workers=4, open_episode=open_toy)
+    records = rollout(policy, toys(8), samples=2, workers=4, open_episode=open_toy)
     assert len(records) == 16 and all(r.success for r in records)
     assert {r.model for r in records} == {"tiny"}
     policy.client.close()

@@ -1,4 +1,4 @@
-"""Text from logs, models, environments and targets cannot leave its place in a prompt."""
+"""Tests that hostile text from logs, models, environments and targets cannot change the structure of a prompt."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from markdown_it import MarkdownIt
 from trace_gym.errors import ModelError
 from trace_gym.llm import Completion, Request
 from trace_gym.llm.answers import ask_for
-from trace_gym.llm.files import _markdown
+from trace_gym.llm.file_exchange import _markdown
 from trace_gym.llm.quoting import fenced, inline, quoted
 from trace_gym.route.prompt import Option, routing_messages, without_tokens
 from trace_gym.sandbox import RULES
-from trace_gym.synthesize import template
-from trace_gym.synthesize.allowances import allowances
-from trace_gym.synthesize.behavior import Behavior
-from trace_gym.synthesize.changes import MARK
-from trace_gym.synthesize.complaints import Complaint
-from trace_gym.synthesize.evidence import evidence, shorten, signatures
-from trace_gym.synthesize.forms import types_in_words
-from trace_gym.synthesize.llm_author import Planned
-from trace_gym.synthesize.refusals import Refusal
-from trace_gym.targets.listening import Listening
+from trace_gym.synthesis import template
+from trace_gym.synthesis.allowed_names import allowed_names
+from trace_gym.synthesis.behavior import Behavior
+from trace_gym.synthesis.changes import MARK
+from trace_gym.synthesis.diagnostics import Diagnostic
+from trace_gym.synthesis.evidence import evidence, shorten, signatures
+from trace_gym.synthesis.llm_author import PlanAnswer
+from trace_gym.synthesis.refusals import Refusal
+from trace_gym.synthesis.schema_types import types_in_words
+from trace_gym.targets.users.description import UserDescription
 from trace_gym.types import Call, Capability, Interface, Spec, Trajectory
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 FOLDER = Path(__file__).resolve().parents[1] / "templates" / "prompts"
 INJECTED = "# Injected"
@@ -66,8 +66,8 @@ def trajectory(text: str) -> Trajectory:
 
 
 def capability(text: str) -> Capability:
-    figures: dict[str, Any] = {"coverage": 0, "er_failed": None, "er_passed": None, "gap": None}
-    return Capability(name=text, description=text, evidence=("t",), contrast=("t",), **figures)
+    metrics: dict[str, Any] = {"coverage": 0, "er_failed": None, "er_passed": None, "gap": None}
+    return Capability(name=text, description=text, evidence=("t",), contrast=("t",), **metrics)
 
 
 def spec(text: str) -> Spec:
@@ -76,7 +76,7 @@ def spec(text: str) -> Spec:
 
 
 def gate(text: str) -> dict[str, Any]:
-    return {"rules": RULES.values(), "allowed": allowances(), "imports": text, "contract": text, "spec": spec(text)}
+    return {"rules": RULES.values(), "allowed": allowed_names(), "imports": text, "contract": text, "spec": spec(text)}
 
 
 def behaviors(text: str) -> list[Behavior]:
@@ -94,7 +94,7 @@ VALUES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
             "interface": interface(text),
             "tools": signatures(interface(text)),
             "evidence": evidence(capability(text), [trajectory(text)]),
-            "types": types_in_words(Planned.model_json_schema()),
+            "types": types_in_words(PlanAnswer.model_json_schema()),
             "taken": text,
         }
     ],
@@ -106,7 +106,7 @@ VALUES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
             "tools": behaviors(text),
             "tool_code": text,
             "needs": text,
-            "user": Listening(("A rule.",), ((text, text),)),
+            "user": UserDescription(("A rule.",), ((text, text),)),
             "example": text,
             "properties": list(PROPERTIES.values()),
             "room": 150,
@@ -130,18 +130,18 @@ VALUES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
     "repair": lambda text: [
         {
             "stage": stage,
-            "faults": [Complaint(text, text, text, text or " ", text or " ")],
+            "diagnostics": [Diagnostic(text, text, text, text or " ", text or " ")],
             "more": "Further findings: TG101.",
             "room": 150,
             "mark": MARK,
             "world": text,
             "partial": partial,
         }
-        for stage in ("screen", "checks")
+        for stage in ("lint", "checks")
         for partial in (True, False)
     ],
     "mutate": lambda text: [
-        {"direction": direction, "says": text, "room": 150, "mark": MARK, "world": text, "partial": True}
+        {"direction": direction, "message": text, "room": 150, "mark": MARK, "world": text, "partial": True}
         for direction in ("easy", "hard")
     ],
 }
@@ -155,12 +155,12 @@ def prompts(name: str, text: str) -> list[str]:
 
 
 def structure(prompt: str) -> list[tuple[str, str, int, int]]:
-    """The headings, lists, paragraphs and code blocks of a text, without what is in them."""
+    """Return the Markdown structure of a text without its contents."""
     return [(t.type, t.tag, t.nesting, t.level) for t in MarkdownIt("commonmark").parse(prompt)]
 
 
 def outside(prompt: str) -> Iterator[str]:
-    """The lines that are in no code block, by the most generous notion of a line."""
+    """Yield the lines outside of code blocks, split at each character that any program treats as a line break."""
     rows = prompt.split("\n")
     for token in MarkdownIt("commonmark").parse(prompt):
         if token.type in ("fence", "code_block") and token.map:
@@ -170,7 +170,7 @@ def outside(prompt: str) -> Iterator[str]:
 
 
 def assert_contained(prompt: str, plain: str) -> None:
-    """Whether hostile text is where harmless text would be: in the same blocks, and at the beginning of no line."""
+    """Assert that hostile text changes no block of a prompt and begins no line."""
     assert structure(prompt) == structure(plain)
     assert not [row for row in outside(prompt) if row.lstrip().startswith(INJECTED)]
     assert prompt.splitlines() == prompt.split("\n")[: len(prompt.splitlines())]
@@ -254,7 +254,7 @@ def test_page_of_a_request_shows_each_message_once(text: str) -> None:
     assert_contained(page(text), page("word"))
 
 
-def test_what_is_wrong_with_an_answer_is_told_on_one_line() -> None:
+def test_error_message_of_invalid_answer_is_one_line() -> None:
     asked: list[Request] = []
 
     class Liar:

@@ -1,4 +1,4 @@
-"""One line in a test file turns every property into a test; here such a file is run by pytest itself."""
+"""Tests of `property_tests`: pytest runs a test file that checks every property as a separate test."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from trace_gym.validate import PROPERTIES
-from trace_gym.validate.testing import property_tests
+from trace_gym.validation import PROPERTIES
+from trace_gym.validation.testing import property_tests
 
 test_a_shipped_environment = property_tests("tau2_multi_step", profile="quick", only=("TG1", "TG2", "TG3"))
 
 ONE_LINE = (
-    "from trace_gym.validate.testing import property_tests\ntest_it = property_tests({target!r}, profile='quick')\n"
+    "from trace_gym.validation.testing import property_tests\ntest_it = property_tests({target!r}, profile='quick')\n"
 )
 
 
@@ -27,13 +27,13 @@ def run(folder: Path, target: str) -> str:
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120).stdout
 
 
-def test_a_fault_fails_its_own_test_with_a_snippet(tmp_path: Path) -> None:
+def test_defect_fails_its_test_with_snippet(tmp_path: Path) -> None:
     shown = run(tmp_path, "mutants.faults:ForgottenGuard")
-    assert "TG304-damage-costs-success] FAILED" in shown and "TG201-oracle-succeeds] PASSED" in shown
-    assert "from trace_gym.validate import begin" in shown and PROPERTIES["TG304"].mend in shown
+    assert "TG304-damage-revokes-success] FAILED" in shown and "TG201-oracle-succeeds] PASSED" in shown
+    assert "from trace_gym.validation import begin" in shown and PROPERTIES["TG304"].fix in shown
 
 
 @pytest.mark.parametrize("target", ["mutants.faults:NoSecondLevel"])
-def test_an_environment_that_does_not_load_fails_once(tmp_path: Path, target: str) -> None:
+def test_load_error_fails_one_test(tmp_path: Path, target: str) -> None:
     shown = run(tmp_path, target)
     assert "TG001-loads-and-generates] FAILED" in shown and "1 failed" in shown

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from trace_gym import registry
-from trace_gym.targets.asides import BEYOND, MEANT
 from trace_gym.targets.dialogue import gist
-from trace_gym.targets.dialogue.questions import form
-from trace_gym.targets.scripted_user import WANTS
-from trace_gym.targets.toolsandbox.assistant import LEFT, Assistant
+from trace_gym.targets.dialogue.question_forms import question_form
+from trace_gym.targets.toolsandbox.assistant import Assistant
 from trace_gym.targets.toolsandbox.lookups import Exchange
+from trace_gym.targets.toolsandbox.phone_user import LEFT
 from trace_gym.targets.toolsandbox.requests import Switch, Text
 from trace_gym.targets.toolsandbox.schedule import Remind, When
+from trace_gym.targets.users.phrases import BEYOND, MEANT, WANTS
 from trace_gym.types import Say, Scenario
 
 UPGRADE = "I want you to upgrade FXVP8H to business. Use my credit card ending in 8939 for it."
 
 
 def customer(env: str = "tau2_multi_step", level: int = 1, seed: int = 0) -> Any:
-    return registry.episode(Scenario(env=env, level=level, seed=seed)).world.copy()
+    return registry.start_episode(Scenario(env=env, level=level, seed=seed)).world.copy()
 
 
 def phone(*requests: Any, greeting: str = "") -> Any:
@@ -49,7 +49,7 @@ def phone(*requests: Any, greeting: str = "") -> Any:
     ],
 )
 def test_questions_have_forms(asked: str, kind: str) -> None:
-    assert form(asked, UPGRADE) == kind
+    assert question_form(asked, UPGRADE) == kind
 
 
 def test_only_a_question_for_the_wish_gets_it_again() -> None:
@@ -171,7 +171,7 @@ def test_users_of_phones_never_leave_before_they_said_what_they_want() -> None:
     ],
 )
 def test_report_about_one_of_several_trips_that_does_not_name_it_ends_nothing(report: str) -> None:
-    episode = registry.episode(Scenario(env="tau2_multi_step", level=2, seed=3))
+    episode = registry.start_episode(Scenario(env="tau2_multi_step", level=2, seed=3))
     episode.step(Say(report))
     assert not episode.done
     episode.step(Say("Everything that you asked for is done."))

@@ -11,11 +11,11 @@ from snippets import ROOT, blocks, python, shell
 from trace_gym import registry
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PLAY, TRL, SKYRL = blocks("README.md", "python")
-"""The third block runs in test_skyrl.py."""
+PLAY, VALIDATE, TRL = blocks("README.md", "python")
+LIMITS = (ROOT / "docs" / "explanation" / "limits.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("block", blocks("README.md", "bash"))
+@pytest.mark.parametrize("block", [*blocks("README.md", "bash"), *blocks("docs/guides/index.md", "bash")])
 def test_commands_run_in_a_clean_directory(block: str, tmp_path: Path) -> None:
     assert shell(block, tmp_path).strip()
 
@@ -24,17 +24,28 @@ def test_python_example_plays_a_turn(tmp_path: Path) -> None:
     assert python(PLAY + "\nprint(observation)", tmp_path).strip()
 
 
+def test_validation_example_passes(tmp_path: Path) -> None:
+    assert python(VALIDATE, tmp_path) == "True []\n"
+
+
 def test_trl_example_trains_a_step(tmp_path: Path) -> None:
     pytest.importorskip("trl")
     python(TRL, tmp_path)
 
 
+GENERATED = re.findall(r'yield f?"(reference/[^"]+)"', (ROOT / "docs" / "generate.py").read_text(encoding="utf-8"))
+"""Pages that exist only in the site; its strict build checks the links to them."""
+
+
 def test_links_lead_to_files() -> None:
+    assert len(GENERATED) >= 6
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.S | re.M)):
             if not link.startswith(("https://", "http://", "#")):
-                assert (page.parent / link.partition("#")[0]).exists(), f"{page.name}: {link}"
+                target = (page.parent / link.partition("#")[0]).resolve()
+                generated = target in [ROOT / "docs" / path for path in GENERATED]
+                assert generated or target.exists(), f"{page.name}: {link}"
 
 
 def test_links_to_a_heading_lead_to_one() -> None:
@@ -48,7 +59,8 @@ def test_links_to_a_heading_lead_to_one() -> None:
 
 
 def test_environments_of_the_table_exist_with_their_levels() -> None:
-    rows = re.findall(r"^\| `trace/([a-z0-9-]+)-v0`[^|]*\|[^|]*\| (\d) \|", README, flags=re.M)
+    page = (ROOT / "docs" / "reference" / "environments.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `trace/([a-z0-9-]+)-v0`[^|]*\|[^|]*\| (\d) \|", page, flags=re.M)
     assert len(rows) >= 10
     for name, levels in rows:
         assert registry.level_count(name.replace("-", "_")) == int(levels)
@@ -61,10 +73,22 @@ def test_terms_are_defined_before_they_are_used() -> None:
 
 
 def test_results_are_those_of_the_page_about_the_toy_model() -> None:
-    table = README[README.index("| condition |") : README.index("**How to read this table:**")]
-    page = (ROOT / "docs" / "lab.md").read_text(encoding="utf-8")
-    cells = re.findall(r"\d+\.\d \(\d+\.\d to \d+\.\d\)", table.replace("*", ""))
-    assert len(cells) == 14, "seven conditions on two levels"
-    assert [cell for cell in cells if cell not in page] == []
+    table = LIMITS[LIMITS.index("| condition |") : LIMITS.index("**How to read this table:**")]
+    page = (ROOT / "docs" / "notes" / "lab.md").read_text(encoding="utf-8")
+    assert len(cells(table)) == 14, "seven conditions on two levels"
+    assert [cell for cell in cells(table) if cell not in page] == []
     for condition in ("base", "single adapter", "random", "routed by", "oracle", "mixture", "GRPO on the target"):
         assert condition in table
+
+
+def test_short_results_of_the_readme_have_the_strongest_baseline_and_a_random_control() -> None:
+    table = README[README.index("| condition |") : README.index("## Documentation")]
+    assert len(cells(table)) == 8, "four conditions on two levels"
+    assert [cell for cell in cells(table) if cell not in cells(LIMITS)] == []
+    for condition in ("base", "random", "routed by", "GRPO on the target"):
+        assert condition in table
+
+
+def cells(text: str) -> list[str]:
+    """Return the rates with intervals in a table."""
+    return re.findall(r"\d+\.\d \(\d+\.\d to \d+\.\d\)", text.replace("*", ""))

@@ -1,4 +1,4 @@
-"""Snippets of determinism checks show the difference, and messages of libraries are shown without their styles."""
+"""Tests that snippets of determinism checks show the difference, and that messages contain no terminal styles."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from trace_gym.targets.user.mcp import opened
 from trace_gym.types import Call
-from trace_gym.validate import validate
-from trace_gym.validate.repeats import for_each, in_processes
+from trace_gym.validation import validate
+from trace_gym.validation.repeat_snippets import for_each, in_processes
 
 TOY = Path(__file__).parent / "user_folder" / "library_loans.py"
 SUMS = """
@@ -49,13 +49,13 @@ def run(snippet: str, folder: Path) -> list[str]:
 
 def counterexample(target: str | Path, code: str) -> str:
     (found,) = [f for f in validate(target, profile="quick", only=[code]).findings if f.code == code]
-    assert found.verdict == "failed", found.says
+    assert found.verdict == "failed", found.message
     return found.counterexample
 
 
 @pytest.fixture
 def sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose module `sums` the tests write and import."""
+    """Return a folder for the module `sums`, which the tests write and import."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "sums", raising=False)
@@ -94,8 +94,8 @@ def test_snippet_of_a_world_shows_that_a_scenario_differs(code: str, change: str
 def test_warning_of_gymnasium_is_quoted_without_its_colors(sums: Path) -> None:
     sums.write_text(SUMS.format(draw=SEEDED, observation="5"))
     findings = validate("gym:sums:my/sums-v0", profile="quick", only=["TG901"]).findings
-    says = next(f.says for f in findings if f.code == "TG901")
-    assert "\x1b" not in says and "[33m" not in says and "[0m" not in says and "observation" in says
+    message = next(f.message for f in findings if f.code == "TG901")
+    assert "\x1b" not in message and "[33m" not in message and "[0m" not in message and "observation" in message
 
 
 def test_code_with_quotes_and_backslashes_survives_in_processes(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from toy_world import open_toy
 
 from trace_gym.errors import ConfigError, MissingExtra
-from trace_gym.evaluate import Evaluation, Row
+from trace_gym.evaluation import Evaluation, PolicyResult
 from trace_gym.policies import Ablated, Mixture, Oracle
 from trace_gym.report import (
     Example,
@@ -32,9 +32,10 @@ from trace_gym.report import (
 )
 from trace_gym.report.data import Metrics
 from trace_gym.report.talk import Called, Said, talk
-from trace_gym.rollout import play, trajectory
-from trace_gym.route import BASE, Choice, Routing, accuracy
+from trace_gym.rollouts import play
+from trace_gym.route import BASE, Routing, RoutingChoice, accuracy
 from trace_gym.score import SPARSE_WEIGHTS, reward
+from trace_gym.trajectories import trajectory
 from trace_gym.types import Capability, Finding, Manifest, Report, Scenario, Trajectory
 
 EVIL = "<script>alert('$x^2$ & {{ 7*7 }}')</script>"
@@ -74,7 +75,7 @@ def test_the_ends_of_the_curve_are_the_experts_alone() -> None:
 
 def test_a_curve_without_groups_is_refused() -> None:
     for groups, k in ((0, 8), (4, 1)):
-        with pytest.raises(ConfigError, match="at least one group of at least two attempts"):
+        with pytest.raises(ConfigError, match="at least one group of at least two"):
             variance_curve("toy_boxes", 0, groups=groups, k=k, open_episode=open_toy)
 
 
@@ -85,13 +86,13 @@ def example(title: str) -> Example:
         if not play(Ablated(), open_toy(s)).finish().success
     )
     before, after = (trajectory(play(policy, open_toy(scenario))) for policy in (Ablated(), Oracle()))
-    return Example(title=title, says="Look at the box.", before=before, after=after)
+    return Example(title=title, message="Look at the box.", before=before, after=after)
 
 
 def manifest(name: str) -> Manifest:
     verdicts = {"P1": "passed", "P2": "passed", "P3": "failed"}
     findings = tuple(
-        Finding.model_validate({"code": c, "property": c, "verdict": v, "says": ""}) for c, v in verdicts.items()
+        Finding.model_validate({"code": c, "property": c, "verdict": v, "message": ""}) for c, v in verdicts.items()
     )
     report = Report(passed=False, findings=findings, scenarios=8)
     return Manifest(
@@ -115,18 +116,18 @@ def metrics(count: int) -> tuple[Metrics, ...]:
 def routing() -> Routing:
     options = {"look": 0.5, "ask": 0.3, BASE: 0.2}
     chosen = ["look"] * 3 + ["ask", BASE]
-    choices = [Choice(capability=c, probabilities=options, prompt_sha256="") for c in chosen]
+    choices = [RoutingChoice(capability=c, probabilities=options, prompt_sha256="") for c in chosen]
     return accuracy(choices, [{"look"}, {"look", "ask"}, set(), {"look"}, {"fly"}])
 
 
 def evaluation() -> Evaluation:
     scenarios = tuple(f"toy_boxes/0/{3 * 10**6 + n}" for n in range(20))
 
-    def row(name: str, wins: int, seeds: int = 1) -> Row:
+    def row(name: str, wins: int, seeds: int = 1) -> PolicyResult:
         outcomes = [n < wins + 2 * seed for seed in range(seeds) for n in range(20)]
-        return Row(name=name, scenarios=scenarios, successes=tuple(outcomes), seeds=tuple(range(seeds)))
+        return PolicyResult(name=name, scenarios=scenarios, successes=tuple(outcomes), seeds=tuple(range(seeds)))
 
-    lost = Row(name="lost", scenarios=scenarios, successes=(None,) * 20)
+    lost = PolicyResult(name="lost", scenarios=scenarios, successes=(None,) * 20)
     rows = (row("base", 5), row("routed", 12), row("mixture", 15, seeds=2), lost)
     return Evaluation(rows=rows, env="toy_boxes", levels=(0,), note="A note.")
 
@@ -146,7 +147,7 @@ def everything(name: str) -> ReportData:
             title=name,
             summary=(name,),
             model=name,
-            stages=(Stage(name="diagnose", who=name, kind="rules"), Stage(name="write", who="me", kind="template")),
+            stages=(Stage(name="diagnose", who=name, kind="rules"), Stage(name="write", who="me", kind="recorded")),
             budget=(Spent(stage=name, rollouts=1200, tokens=5, seconds=1.6), Spent(stage="train", rollouts=300)),
         ),
         capabilities=(capability, unknown),
@@ -262,8 +263,8 @@ def test_the_tables_hold_the_figures(page: str) -> None:
     assert "base model" in text and "25.0 (11.2 to 46.9)" in text and "A note." in text
     assert "adapter: lost 20" in text  # not scored
     assert re.search(r"adapters, routed\|+7\|+0\|+13\|+20\|+0\.016", text)  # gained, lost, unchanged, tasks, p
-    assert "2 of 3" in text and "rules, no model" in text and "templates, no model" in text
-    assert "3 of 5 tasks go where they should: 60.0 %" in text
+    assert "2 of 3" in text and "rules, no model" in text and "recorded answers of a language model" in text
+    assert "3 of 5 tasks are routed to a correct option: 60.0 %" in text
 
 
 def test_correct_choices_are_marked(page: str) -> None:
@@ -281,7 +282,7 @@ def test_correct_choices_are_marked(page: str) -> None:
 def test_parts_that_are_missing_are_named() -> None:
     page = render_page(ReportData(run=RunInfo(title="Bare")))
     assert parsed(page).seen.count("h2") == 0
-    assert "Not in this report: what ran is not recorded; no diagnosis was made;" in page
+    assert "Not in this report: the stages were not recorded; no diagnosis was made;" in page
     some = render_page(ReportData(routing=routing()))
     assert 'href="#routing"' in some and 'href="#results"' not in some and "no adapter was trained" in some
     assert "routing was not measured" not in some

@@ -22,8 +22,8 @@ from trace_gym.report.drawing import ladder, lines, number
 from trace_gym.report.replays import played
 from trace_gym.report.talk import Called, Said
 from trace_gym.report.validation import conversation, render_report
-from trace_gym.types import Bars, Call, Curves, Finding, Message, Replay, Report, Say, Talk
-from trace_gym.validate import PROPERTIES, validate
+from trace_gym.types import Bars, Call, Curves, Finding, Message, Replay, Report, Say, Transcript
+from trace_gym.validation import PROPERTIES, validate
 from trace_gym.world import Check, tool
 
 EVIL = (
@@ -102,10 +102,10 @@ class Tags(HTMLParser):
             self.words.append(data)
 
 
-def finding(code: str, verdict: str, says: str, **more: Any) -> Finding:
+def finding(code: str, verdict: str, message: str, **more: Any) -> Finding:
     known = PROPERTIES.get(code)
     return Finding.model_validate(
-        {"code": code, "property": known.name if known else code, "verdict": verdict, "says": says, **more}
+        {"code": code, "property": known.name if known else code, "verdict": verdict, "message": message, **more}
     )
 
 
@@ -114,9 +114,9 @@ def report(*findings: Finding, env: str = "mutants.hotel:Hotel") -> Report:
 
 
 FOUR = (
-    finding("TG001", "passed", "6 scenarios begin", figures={"share_of_all": 0.25, "count": 1200.0}),
+    finding("TG001", "passed", "6 scenarios begin", metrics={"share_of_all": 0.25, "count": 1200.0}),
     finding("TG304", "failed", "a write costs nothing", counterexample="print('<here>')\nprint(2)\n"),
-    finding("TG403", "inapplicable", "there is no tool"),
+    finding("TG403", "skipped", "there is no tool"),
     finding("TG404", "unfinished", "not finished within 60 seconds"),
 )
 
@@ -126,7 +126,7 @@ def test_every_finding_is_shown_with_its_verdict() -> None:
     rows = [a.get("id") for t, a in tags.seen if t == "tr" and "id" in a]
     assert rows == [f.code for f in FOUR]
     for found, words in zip(FOUR, ("✓ passed", "✗ failed", "does not apply", "… unfinished"), strict=True):
-        assert f"{words} {found.says}" in tags.text
+        assert f"{words} {found.message}" in tags.text
         assert PROPERTIES[found.code].name in tags.text and PROPERTIES[found.code].statement in tags.text
     assert tags.text.startswith("mutants.hotel:Hotel: failed")
     assert (
@@ -138,17 +138,17 @@ def test_every_finding_is_shown_with_its_verdict() -> None:
 
 def test_a_failure_says_what_to_do_and_shows_its_snippet_as_it_is() -> None:
     page = render_report(report(*FOUR))
-    mend = PROPERTIES["TG304"].mend.replace("`", "")
+    fix = PROPERTIES["TG304"].fix.replace("`", "")
     shown = re.sub(r"\s+", " ", unescape(re.sub("</?code>", "", page)))
-    assert shown.count(mend) == 2  # with the failure, and in the table
+    assert shown.count(fix) == 2  # with the failure, and in the table
     assert "print('<here>')\nprint(2)" in unescape(page)
-    assert PROPERTIES["TG404"].mend not in unescape(page)  # nothing is to be mended there
+    assert PROPERTIES["TG404"].fix not in unescape(page)  # nothing is to be mended there
 
 
 @pytest.mark.parametrize(
     ("verdicts", "word"),
     [
-        (("passed", "inapplicable"), "✓ passed"),
+        (("passed", "skipped"), "✓ passed"),
         (("passed", "unfinished"), "… unfinished"),
         (("failed", "unfinished"), "✗ failed"),
     ],
@@ -157,7 +157,7 @@ def test_the_verdict_stands_at_the_top(verdicts: tuple[str, ...], word: str) -> 
     page = render_report(report(*(finding(f"TG90{n}", v, "so it is") for n, v in enumerate(verdicts))))
     head = Tags(page.partition("<h1")[2].partition("</h1>")[0].join(("<h1", "</h1>")))
     assert head.text.startswith(word)
-    assert ("Unfinished:" in page) == ("unfinished" in verdicts) and ("What failed" in page) == ("failed" in verdicts)
+    assert ("Unfinished:" in page) == ("unfinished" in verdicts) and ("Failures" in page) == ("failed" in verdicts)
 
 
 @pytest.fixture(scope="module")
@@ -170,12 +170,12 @@ def test_a_failure_is_a_conversation_next_to_its_snippet(failing: Report) -> Non
     assert found.verdict == "failed" and found.replay is not None
     page = render_report(failing)
     case = Tags(page.partition('<div class="case">')[2].partition("</article>")[0].join(("<p><div>", "</p>")))
-    assert f"Played again: {found.replay.scenario} success" in case.text and "The key, please" in case.text
+    assert f"Replay: {found.replay.scenario} success" in case.text and "The key, please" in case.text
     assert case.count("details", "tool") == sum("tool" in a for a in found.replay.actions)
     assert case.count("details", "write") == 3 and case.count("div", "agent") == 1
     assert case.count("li", "good") == 3
     assert " ".join(found.counterexample.split()) in case.text
-    goes_on = case.text.partition("After these turns the snippet goes on:")[2].partition("To be run")[0]
+    goes_on = case.text.partition("After these turns, the snippet continues:")[2].partition("Snippet to reproduce")[0]
     assert goes_on.strip().startswith("episode.world.hand_over(**") and "episode.step" not in goes_on
 
 
@@ -184,7 +184,7 @@ def test_a_replay_that_cannot_be_played_says_why_and_leaves_the_snippet() -> Non
         "TG304", "failed", "gone", counterexample="print(1)", replay=Replay(scenario="hotel/0/0", actions=("Hi",))
     )
     page = unescape(render_report(report(lost, env="nowhere:Hotel")))
-    assert "It could not be played again" in page and "nowhere:Hotel cannot be imported" in page
+    assert "The replay failed" in page and "nowhere:Hotel cannot be imported" in page
     assert "print(1)" in page and 'class="talk"' not in page
 
 
@@ -201,16 +201,16 @@ def test_whatever_an_environment_does_to_a_replay_ends_in_words() -> None:
     assert [m["role"] for m in raised.trajectory.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert raised.trajectory.messages[-1]["content"] == "boom"
     assert ugly.trouble == "" and ugly.trajectory is not None and ugly.trajectory.score is not None
-    assert (dead.trajectory, dead.trouble) == (None, "the process that played it ended with exit code 7")
-    assert late.trouble == "not tried, as one before it did not end"
+    assert (dead.trajectory, dead.trouble) == (None, "the replay process ended with exit code 7")
+    assert late.trouble == "not replayed, because an earlier replay did not finish"
     [hung] = played(f"{HERE}:Noisy", [turns("hang")], seconds=1)
-    assert hung.trouble == "it was not over after 1 seconds"
+    assert hung.trouble == "the replay exceeded the time limit of 1 seconds"
     assert played("nowhere:Hotel", []) == []
 
 
 def test_turns_after_the_end_are_counted() -> None:
     [over] = played("mutants.hotel:Hotel", [Replay(scenario="hotel/0/0", actions=({"say": "the key"}, "more", "more"))])
-    assert over.trouble == "the conversation was over after 1 of 3 turns"
+    assert over.trouble == "the conversation ended after 1 of 3 turns"
     assert over.trajectory is not None and over.trajectory.success is False
 
 
@@ -220,7 +220,7 @@ CURVES = Curves(
     x="competence p",
     y="mean reward",
     series={**LEVELS, "all": ((0.0, 0.1), (1.0, 0.4))},
-    band=(0.2, 0.6),
+    target_range=(0.2, 0.6),
 )
 
 
@@ -238,8 +238,8 @@ def test_curves_are_lines_with_a_band_axes_and_a_legend() -> None:
     assert len(kind(svg, "line")) == 5 and len(kind(svg, "band")) == 1
     assert "competence p" in words and "mean reward" in words and "0.4" in words
     assert [k.words for k in lines(CURVES).legend] == [*CURVES.series, "expected: 0.2 to 0.6"]
-    [band], grid = kind(svg, "band"), {round(float(e.get("y1", 0)), 1) for e in kind(svg, "grid")}
-    top, height = float(band.get("y", 0)), float(band.get("height", 0))
+    [target_range], grid = kind(svg, "band"), {round(float(e.get("y1", 0)), 1) for e in kind(svg, "grid")}
+    top, height = float(target_range.get("y", 0)), float(target_range.get("height", 0))
     assert {round(top, 1), round(top + height, 1)} <= grid  # 0.2 and 0.6 are ticks
     for line, points in zip(kind(svg, "line"), CURVES.series.values(), strict=True):
         xs, ys = zip(*re.findall(r"([\d.]+) ([\d.]+)", line.get("d", "")), strict=True)
@@ -273,7 +273,7 @@ def test_axes_reach_what_there_is() -> None:
     "points", [(), ((0.5, 3.0),), ((0.0, float("nan")), (1.0, 2.0)), ((1.0, 7.0), (1.0, 7.0)), ((0.0, 1e300), (1, -1))]
 )
 def test_odd_curves_are_drawn_all_the_same(points: tuple[tuple[float, float], ...]) -> None:
-    svg = lines(Curves(title="t", x="x", y="y", series={"a": points}, band=(0.0, float("inf")))).svg
+    svg = lines(Curves(title="t", x="x", y="y", series={"a": points}, target_range=(0.0, float("inf")))).svg
     assert "nan" not in svg and "inf" not in svg and ElementTree.fromstring(svg) is not None
 
 
@@ -302,7 +302,7 @@ SPOKEN: tuple[Message, ...] = (
 
 def test_the_page_draws_every_exhibit_of_what_passed_and_what_failed() -> None:
     bars = Bars(title="Ladder", unit="mean reward", bars={"idle": 0.0, "echo_all": 0.4}, bound=0.3)
-    said = Talk(title="`echo` earns 0.4", messages=SPOKEN)
+    said = Transcript(title="`echo` earns 0.4", messages=SPOKEN)
     for verdict in ("passed", "failed"):
         found = finding("TG999", verdict, "seen", exhibits=(CURVES, bars, bars, said))
         tags = Tags(render_report(report(found)))
@@ -327,7 +327,7 @@ def test_text_of_an_environment_is_text_wherever_it_stands() -> None:
     exhibits = (
         Curves(title=EVIL, x=EVIL, y=EVIL, series={EVIL: ((0, 0), (1, 1)), f"{EVIL} 2": ((0, 1),)}),
         Bars(title=EVIL, unit=EVIL, bars={EVIL: 1}),
-        Talk(title=EVIL, messages=({"role": "user", "content": EVIL}, {"role": EVIL, "content": EVIL})),
+        Transcript(title=EVIL, messages=({"role": "user", "content": EVIL}, {"role": EVIL, "content": EVIL})),
     )
     steps = (Call("look_up", {"room": EVIL}), Say(EVIL))
     actions = ({"tool": s.tool, "arguments": s.arguments} if isinstance(s, Call) else {"say": s.text} for s in steps)
@@ -335,10 +335,10 @@ def test_text_of_an_environment_is_text_wherever_it_stands() -> None:
         code=EVIL,
         property=EVIL,
         verdict="failed",
-        says=EVIL,
+        message=EVIL,
         counterexample=EVIL,
         replay=Replay(scenario="hostile/0/0", actions=tuple(actions)),
-        figures={EVIL: 1.5},
+        metrics={EVIL: 1.5},
         exhibits=exhibits,
     )
     for verdict in ("failed", "unfinished", "passed"):
@@ -368,7 +368,7 @@ def test_the_page_is_whole_and_needs_nothing_else(failing: Report) -> None:
 
 
 def test_half_a_surrogate_pair_does_not_keep_the_page_from_being_written() -> None:
-    broken = Finding.model_construct(**{**dict(FOUR[0]), "says": "half \ud800 a pair"})
+    broken = Finding.model_construct(**{**dict(FOUR[0]), "message": "half \ud800 a pair"})
     page = render_report(Report.model_construct(**{**dict(report()), "findings": (broken,)}))
     assert "half ? a pair" in page.encode().decode()
 

@@ -22,7 +22,7 @@ OWN_VERIFIERS = ("tau2_itinerary_preservation", "tau2_numerical_payment_reasonin
 def played(name: str, level: int, rewrite: Rewrite, seeds: range = range(900, 906)) -> Iterator[Episode]:
     """Yield finished episodes of the oracle's plan after a rewrite; empty plans are left out."""
     for seed in seeds:
-        episode = registry.episode(Scenario(env=name, level=level, seed=seed))
+        episode = registry.start_episode(Scenario(env=name, level=level, seed=seed))
         steps = rewrite(episode.world.copy(), list(episode.world.copy().oracle()))
         for step in steps:
             if not episode.done:
@@ -137,7 +137,7 @@ def test_lower_fare_is_a_refund_and_a_higher_one_a_charge() -> None:
 def test_no_place_by_price_is_always_right(name: str, level: int) -> None:
     ranks: list[int] = []
     for seed in range(120):
-        world: Any = registry.episode(Scenario(env=name, level=level, seed=seed)).world
+        world: Any = registry.start_episode(Scenario(env=name, level=level, seed=seed)).world
         [request] = world.requests
         booking = world.reservations[request.reservation]
         found = world.search_direct_flight(booking["origin"], booking["destination"], request.date)
@@ -152,7 +152,9 @@ def test_no_place_by_price_is_always_right_at_the_shop() -> None:
     for level, fitting in ((2, False), (3, True)):
         ranks = []
         for seed in range(120):
-            world: Any = registry.episode(Scenario(env="tau2_retail_structured_data", level=level, seed=seed)).world
+            world: Any = registry.start_episode(
+                Scenario(env="tau2_retail_structured_data", level=level, seed=seed)
+            ).world
             [request] = world.requests
             item = request.items[0]
             held = next(i for i in world.orders[request.order]["items"] if i["item_id"] == item)

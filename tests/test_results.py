@@ -121,21 +121,21 @@ def test_gzip_is_told_by_content_not_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
+    ("name", "content", "message"),
     [
         ("a.json", b"", "is empty"),
         ("a.json", b" \n", "is empty"),
-        ("a.json", b"[]", "holds no episode"),
+        ("a.json", b"[]", "contains no episode"),
         ("a.json", b"{}", r"a JSON object with the keys \(none\)"),
         ("a.json", b'{"accuracy": 0.4, "model": "x"}', "the keys accuracy, model"),
         ("a.json", b'[{"task_id": "cut off inside a wo', "is truncated"),
         ("a.json", b"[1, 2]", "a JSON list whose first entry is a JSON int"),
         ("a.json", b'"text"', "a JSON str"),
-        ("a.csv", b"task,reward\n1,0\n", "is not JSON .* it begins 'task,reward"),
-        ("a.json", b"\xff\xfe\x00bad", "not text in UTF-8"),
-        ("a.json", b"[" * 100_000, "nested too deep|truncated"),
+        ("a.csv", b"task,reward\n1,0\n", "is not JSON .* it begins with 'task,reward"),
+        ("a.json", b"\xff\xfe\x00bad", "not UTF-8 text"),
+        ("a.json", b"[" * 100_000, "nested too deeply|truncated"),
         ("a.json.gz", b"\x1f\x8b\x08rubbish", "damaged or truncated gzip"),
-        ("a.jsonl", b'{"id": "x"}\n', "line 1: task: Field required"),
+        ("a.jsonl", b'{"id": "x"}\n', "line 1 is not a valid trajectory: task: Field required"),
         ("a.jsonl", b"not json\n", "line 1 is not JSON"),
         ("a.json", b'[{"task_id": 1, "reward": "much", "traj": [], "info": {}}]', "0.reward: .*valid number"),
         ("a.json", b'[{"task_id": 1, "reward": NaN, "traj": [], "info": {}}]', "0.reward: .*finite"),
@@ -144,10 +144,10 @@ def test_gzip_is_told_by_content_not_by_name(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_files_that_are_no_results_are_refused_with_what_was_found(
-    tmp_path: Path, name: str, content: bytes, says: str
+    tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ReadError, match=says) as refused:
+    with pytest.raises(ReadError, match=message) as refused:
         read_results(tmp_path / name)
     assert name in str(refused.value)
 
@@ -176,7 +176,7 @@ def test_a_simulation_of_an_unknown_task_is_refused(tmp_path: Path) -> None:
     data = json.loads(TAU2.read_text())
     data["simulations"][0]["task_id"] = "77"
     (tmp_path / "a.json").write_text(json.dumps(data))
-    with pytest.raises(ReadError, match="of task '77', which is not among its 3 tasks"):
+    with pytest.raises(ReadError, match="found '77', expected one of 3 tasks"):
         read_results(tmp_path / "a.json")
 
 

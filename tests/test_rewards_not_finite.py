@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_repeats import SEEDED, SUMS
 
-from trace_gym.validate import validate
+from trace_gym.validation import validate
 
 
 @pytest.mark.parametrize("reward", ["nan", "inf", "-inf"])
@@ -25,4 +25,4 @@ def test_reward_that_is_not_finite_fails(
     (tmp_path / "sums.py").write_text(source.replace(right, f"float('{reward}') if action != '1' else 1.0"))
     (found,) = [f for f in validate("gym:sums:my/sums-v0", profile="quick", only=[code]).findings if f.code == code]
     assert found.verdict == "failed"
-    assert reward in found.says
+    assert reward in found.message

@@ -22,7 +22,8 @@ from trace_gym.errors import ConfigError, EnvBug, PolicyError, ReadError
 from trace_gym.policies import Ablated, Idle, Mixture, Oracle, batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hf import HFPolicy, merged
-from trace_gym.rollout import TokenRollout, collect, play, trajectory
+from trace_gym.rollouts import TokenRollout, play, rollout
+from trace_gym.trajectories import trajectory
 from trace_gym.types import Call, Say, Scenario, Trajectory
 
 TOKENIZER = tiny_tokenizer()
@@ -204,16 +205,16 @@ def puppet(model: Any, script: Any, **limits: int) -> Puppet:
 
 @pytest.mark.parametrize("script", [Oracle(), Ablated(), Mixture(0.5), Idle()])
 def test_masked_spans_are_the_assistant_messages(model: Any, script: Any) -> None:
-    for rollout in puppet(model, script).rollout(fresh(MIXED)):
-        said = [m for m in rollout.episode.messages if m["role"] == "assistant"]
-        turns = spans(rollout, sampled=True)
+    for one in puppet(model, script).rollout(fresh(MIXED)):
+        said = [m for m in one.episode.messages if m["role"] == "assistant"]
+        turns = spans(one, sampled=True)
         assert all(turn[-1] == TOKENIZER.eos_token_id for turn in turns)
         for turn, message in zip(turns, said, strict=True):
             text, calls = read_turn(TOKENIZER.decode(turn[:-1]))
             assert text == message["content"]
             made = [c["function"] for c in message.get("tool_calls", ())]
             assert calls == [Call(f["name"], json.loads(f["arguments"])) for f in made]
-        assert off_by(rollout, model) < 1e-4
+        assert off_by(one, model) < 1e-4
 
 
 def test_unmasked_tokens_are_the_prompt_and_the_answers(model: Any) -> None:
@@ -254,23 +255,26 @@ def test_the_budget_ends_an_episode(model: Any, budget: int) -> None:
     short, long = puppet(model, Idle("word " * 9), max_tokens=budget).rollout(
         fresh([toys(1, 0)[0], toys(1, 2)[0]]), progress=done.append
     )
-    for rollout in (short, long):
-        assert rollout.overflow and rollout.episode.done and rollout.episode.score
-        assert len(rollout.ids) == len(rollout.mask) == len(rollout.logprobs) <= budget
-        assert rollout.episode.turns in (len(spans(rollout, True)), len(spans(rollout, True)) - 1)
-        assert rollout.trajectory(model="m", source="s").ended == "turn_limit"
+    for one in (short, long):
+        assert one.overflow and one.episode.done and one.episode.score
+        assert len(one.ids) == len(one.mask) == len(one.logprobs) <= budget
+        assert one.episode.turns in (len(spans(one, True)), len(spans(one, True)) - 1)
+        assert one.trajectory(model="m", source="s").ended == "turn_limit"
     assert sum(done) == 2
 
 
 def test_an_opening_that_does_not_fit_names_its_scenario(model: Any) -> None:
-    with pytest.raises(ConfigError, match=r"toy_boxes/0/0: the opening has \d+ tokens .* raise max_tokens"):
+    with pytest.raises(
+        ConfigError,
+        match=r"toy_boxes/0/0: the initial observation does not fit: found \d+ tokens.* Increase max_tokens",
+    ):
         random_policy(model, max_tokens=100).rollout(fresh(toys(1)))
 
 
 def test_an_episode_that_has_begun_is_refused(model: Any) -> None:
     episode = open_toy(toys(1)[0])
     episode.step(Say("hello"))
-    with pytest.raises(ConfigError, match="toy_boxes/0/0: the episode has begun"):
+    with pytest.raises(ConfigError, match="toy_boxes/0/0: the episode was already started"):
         random_policy(model).rollout([episode])
 
 
@@ -289,7 +293,7 @@ def test_a_broken_model_is_an_error_and_not_a_score() -> None:
 
 
 def test_a_negative_temperature_is_refused(model: Any) -> None:
-    with pytest.raises(ConfigError, match="must not be negative, found -1"):
+    with pytest.raises(ConfigError, match="invalid temperature: found -1"):
         random_policy(model).rollout(fresh(toys(1)), temperature=-1)
 
 
@@ -344,7 +348,7 @@ def test_load_reads_a_folder_and_an_adapter(tmp_path: Path, adapted: Any, model:
 
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = (
-        "import sys, trace_gym.rollout, trace_gym.policies, trace_gym.policies.hf, trace_gym.policies.openai\n"
+        "import sys, trace_gym.rollouts, trace_gym.policies, trace_gym.policies.hf, trace_gym.policies.openai\n"
         "print([m for m in ('torch', 'transformers', 'peft', 'openai') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -397,14 +401,14 @@ class Counting:
 @pytest.mark.parametrize("workers", [1, 4])
 def test_collect_orders_by_scenario_and_sample(tmp_path: Path, workers: int) -> None:
     path = tmp_path / "deep" / "r.jsonl"
-    got = collect(Counting(), toys(5), samples=2, path=path, workers=workers, open_episode=open_toy)
+    got = rollout(Counting(), toys(5), samples=2, path=path, workers=workers, open_episode=open_toy)
     assert [r.id for r in got] == [f"{s}#{n}" for s in toys(5) for n in range(2)]
     stored = [Trajectory.model_validate_json(line) for line in path.read_text().splitlines()]
     assert sorted(stored, key=lambda r: r.id) == sorted(got, key=lambda r: r.id)
 
 
 def test_samples_of_a_mixture_differ_and_repeat() -> None:
-    first, again = (collect(Mixture(0.5), toys(4), samples=8, open_episode=open_toy) for _ in range(2))
+    first, again = (rollout(Mixture(0.5), toys(4), samples=8, open_episode=open_toy) for _ in range(2))
     assert first == again
     assert all(len({r.messages[2:] for r in _hashable(first[n : n + 8])}) == 2 for n in range(0, 32, 8))
 
@@ -417,11 +421,11 @@ def test_an_infrastructure_failure_is_not_scored_and_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "r.jsonl"
-    got = collect(Counting(fails_on="toy_boxes/0/1"), toys(3), path=path, open_episode=open_toy)
+    got = rollout(Counting(fails_on="toy_boxes/0/1"), toys(3), path=path, open_episode=open_toy)
     assert [r.success for r in got] == [True, None, True] and got[1].ended == "error"
     assert "toy_boxes/0/1#0 is not scored: the server is gone" in caplog.text
     mended = Counting()
-    got = collect(mended, toys(3), path=path, open_episode=open_toy)
+    got = rollout(mended, toys(3), path=path, open_episode=open_toy)
     assert [r.success for r in got] == [True, True, True]
     assert mended.turns == len([m for m in got[1].messages if m["role"] == "assistant"])
     assert len(path.read_text().splitlines()) == 3
@@ -430,12 +434,12 @@ def test_an_infrastructure_failure_is_not_scored_and_tried_again(
 @pytest.mark.parametrize("cut", [1, 40, 400, 1500, 4000])
 def test_collect_resumes_after_a_kill(tmp_path: Path, cut: int) -> None:
     whole, path = tmp_path / "whole.jsonl", tmp_path / "r.jsonl"
-    wanted = collect(Oracle(), toys(3), path=whole, open_episode=open_toy)
+    wanted = rollout(Oracle(), toys(3), path=whole, open_episode=open_toy)
     other = trajectory(play(Oracle(), open_toy(toys(1)[0])), model="someone else").model_dump_json()
     path.write_bytes(other.encode() + b"\n" + whole.read_bytes()[:-cut])
     kept = path.read_bytes().count(b"}\n") - 1
     opened: list[Scenario] = []
-    got = collect(Oracle(), toys(3), path=path, open_episode=lambda s: opened.append(s) or open_toy(s))  # type: ignore[func-returns-value]
+    got = rollout(Oracle(), toys(3), path=path, open_episode=lambda s: opened.append(s) or open_toy(s))  # type: ignore[func-returns-value]
     assert got == wanted
     assert path.read_text() == other + "\n" + whole.read_text()
     assert len(opened) == (0 if cut == 1 else 3 - kept)
@@ -446,13 +450,13 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"not": "a trajectory"}\n{"nor": "this"}\n')
     with pytest.raises(ReadError, match=r"r\.jsonl:1 is not a trajectory"):
-        collect(Oracle(), toys(1), path=path, open_episode=open_toy)
+        rollout(Oracle(), toys(1), path=path, open_episode=open_toy)
     assert path.read_text() == '{"not": "a trajectory"}\n{"nor": "this"}\n'
 
 
 def test_collect_plays_a_batch_policy(model: Any, tmp_path: Path) -> None:
     def once(path: Path, **options: Any) -> list[Trajectory]:
-        return collect(random_policy(model), toys(3), samples=2, path=path, open_episode=open_toy, **options)
+        return rollout(random_policy(model), toys(3), samples=2, path=path, open_episode=open_toy, **options)
 
     first = once(tmp_path / "a.jsonl")
     assert [r.id for r in first] == [f"{s}#{n}" for s in toys(3) for n in range(2)]
@@ -468,7 +472,7 @@ def test_a_bug_of_an_environment_stops_collect_and_keeps_the_rest(tmp_path: Path
 
     path = tmp_path / "r.jsonl"
     with pytest.raises(EnvBug, match="toy_boxes/0/2: .*KeyError"):
-        collect(Oracle(), toys(4), path=path, open_episode=opener)
+        rollout(Oracle(), toys(4), path=path, open_episode=opener)
     assert len(path.read_text().splitlines()) == 2
 
 
@@ -476,12 +480,12 @@ def test_progress_is_shown_on_a_terminal_and_summed_up_after_two_seconds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shown(**options: Any) -> str:
-        collect(Oracle(), toys(3), open_episode=open_toy, **options)
+        rollout(Oracle(), toys(3), open_episode=open_toy, **options)
         return capsys.readouterr().err
 
     assert shown() == ""
     clock = iter(range(0, 1000, 5))
-    monkeypatch.setattr("trace_gym.rollout.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("trace_gym.rollouts.time", SimpleNamespace(monotonic=lambda: next(clock)))
     assert shown() == "3 episodes in 5 s\n"
     assert shown(progress=False) == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -490,5 +494,5 @@ def test_progress_is_shown_on_a_terminal_and_summed_up_after_two_seconds(
 
 def test_records_bear_the_address_that_was_asked_for() -> None:
     asked = Scenario(env="mixture", level=0, seed=5)
-    record = collect(Oracle(), [asked], open_episode=lambda s: open_toy(toys(1)[0]))[0]
+    record = rollout(Oracle(), [asked], open_episode=lambda s: open_toy(toys(1)[0]))[0]
     assert (record.id, record.task) == ("mixture/0/5#0", "toy_boxes/0/0")

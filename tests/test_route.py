@@ -18,7 +18,7 @@ from tiny_model import tiny_model, tiny_tokenizer
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvNotFound, PolicyError
-from trace_gym.route import BASE, NO_SKILL, Choice, LogitRouter, Option, accuracy, options_for
+from trace_gym.route import BASE, NO_SKILL, LogitRouter, Option, RoutingChoice, accuracy, options_for
 from trace_gym.route.prompt import LETTERS, routing_messages
 from trace_gym.route.router import label_tokens
 from trace_gym.types import Report, Scenario
@@ -154,13 +154,13 @@ def test_a_letter_of_several_tokens_is_refused(tokenizer: Any) -> None:
     [[], [NO_SKILL], OPTIONS[:2], [*OPTIONS, OPTIONS[0]], [Option(f"c{n}", "") for n in range(8)] + [NO_SKILL]],
 )
 def test_options_that_make_no_question_are_refused(tokenizer: Any, options: list[Option]) -> None:
-    with pytest.raises(ConfigError, match="'none' among them"):
+    with pytest.raises(ConfigError, match="including 'none'"):
         LogitRouter(Opinionated(tokenizer, LIKES), tokenizer, options)
 
 
 def test_settings_out_of_range_are_refused(tokenizer: Any) -> None:
     for wrong in ({"permutations": 0}, {"threshold": 1.5}):
-        with pytest.raises(ConfigError, match="permutations must be"):
+        with pytest.raises(ConfigError, match="settings are not valid"):
             router(tokenizer, LIKES, **wrong)
 
 
@@ -227,8 +227,8 @@ def test_an_adapter_inside_the_model_is_refused(tokenizer: Any) -> None:
         LogitRouter(model, tokenizer, OPTIONS)
 
 
-def chose(capability: str) -> Choice:
-    return Choice(capability=capability, probabilities=dict.fromkeys(LIKES, 1 / 3), prompt_sha256="")
+def chose(capability: str) -> RoutingChoice:
+    return RoutingChoice(capability=capability, probabilities=dict.fromkeys(LIKES, 1 / 3), prompt_sha256="")
 
 
 def test_accuracy_takes_any_needed_capability_and_the_base_where_none_is_offered() -> None:
@@ -259,7 +259,7 @@ def test_accuracy_of_nothing_is_missing() -> None:
 
 
 def test_choices_without_a_task_are_refused() -> None:
-    with pytest.raises(ConfigError, match="one choice a task"):
+    with pytest.raises(ConfigError, match="one choice per task"):
         accuracy([chose(BASE)], [])
 
 
@@ -278,13 +278,13 @@ def test_examples_come_from_training_episodes_that_needed_the_capability(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Scenario] = []
-    begin = registry.episode
+    begin = registry.start_episode
 
     def spy(scenario: Scenario) -> Episode:
         opened.append(scenario)
         return begin(scenario)
 
-    monkeypatch.setattr(registry, "episode", spy)
+    monkeypatch.setattr(registry, "start_episode", spy)
     for seed in range(6):
         (option, base) = options_for({library: "take late books back first"}, seed=seed, levels={library: (0, 1)})
         assert (option.capability, base) == ("resolve_before_write", NO_SKILL)
@@ -301,7 +301,7 @@ def test_options_are_the_same_for_the_same_seed(library: str) -> None:
 
 
 def test_an_environment_that_never_needs_its_capability_has_no_example(library: str) -> None:
-    with pytest.raises(ConfigError, match="none of 50 training scenarios of library_loans"):
+    with pytest.raises(ConfigError, match="no routing example for library_loans: in 50 training scenarios"):
         options_for({library: "x"}, levels={library: (0,)})
     with pytest.raises(EnvNotFound):
         options_for({"no_such_env": "x"})

@@ -16,7 +16,7 @@ pytest.importorskip("mcp", reason="pip install 'trace-gym[mcp]'")
 
 from tiny_model import save_tiny
 
-from trace_gym.evaluate import Evaluation
+from trace_gym.evaluation import Evaluation
 from trace_gym.registration import VARIABLE
 
 DATA = Path(__file__).parent / "data" / "greenhouse"

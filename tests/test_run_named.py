@@ -15,17 +15,17 @@ from conftest import PASSED
 from tiny_model import save_tiny
 from typer.testing import CliRunner
 
-from trace_gym import pipeline, registry, validate
+from trace_gym import pipeline, registry, validation
 from trace_gym.cli.entry import app
-from trace_gym.diagnose import Diagnosis
+from trace_gym.diagnosis import Diagnosis
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.evaluate import Evaluation
-from trace_gym.pipeline import agents, named
+from trace_gym.evaluation import Evaluation
+from trace_gym.pipeline import named, synthesize
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.reporting import open_run
 from trace_gym.route import description_of
 from trace_gym.settings import RunConfig
-from trace_gym.synthesize.base import base_spec
+from trace_gym.synthesis.base_world import base_spec
 from trace_gym.targets.user.folder import TargetFolder
 from trace_gym.targets.user.start import init
 
@@ -107,7 +107,7 @@ def settings(home: TargetFolder, **changes: object) -> dict[str, Any]:
 def test_every_stage_runs_for_a_target_of_ones_own(
     home: TargetFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validate, "validate", partial(validate.validate, only=("TG401",)))
+    monkeypatch.setattr(validation, "validate", partial(validation.validate, only=("TG401",)))
     config = RunConfig.parse(
         settings(home) | {
             "model": str(save_tiny(tmp_path / "model")),
@@ -145,7 +145,7 @@ def test_every_stage_runs_for_a_target_of_ones_own(
         ({"source": "results.json"}, "source has no effect"),
         ({"rollouts": {"tasks": 3}}, "rollouts has no effect"),
         ({"diagnose": {"rho": 0.5}}, "diagnose has no effect"),
-        ({"environments": [EVEN, EVEN]}, f"environments name {EVEN} twice"),
+        ({"environments": [EVEN, EVEN]}, f"environments contains {EVEN} twice"),
         ({"author": "llm", "llm": {"model": "files:desk"}}, "author llm has no effect"),
         ({"levels": {"tau2_precondition": [0]}}, "levels of tau2_precondition have no effect"),
         ({"evaluate": {"mixture": True}}, "evaluate.mixture has no effect"),
@@ -165,10 +165,10 @@ def test_a_setting_without_effect_is_an_error(changes: dict[str, object], fault:
         ({"target": {"env": "no_such_desk"}}, "no environment is called 'no_such_desk'"),
         ({"target": {"env": DESK, "levels": [0, 7]}}, f"{DESK} has no level 7: expected one of 0, 1, 2"),
         ({"levels": {EVEN: [2]}}, f"{EVEN} has no level 2: expected one of 0, 1"),
-        ({"folders": ["nowhere"]}, "is no folder"),
+        ({"folders": ["nowhere"]}, "is not a folder"),
     ],
 )
-def test_what_is_not_there_is_named_before_any_stage_runs(
+def test_unknown_environment_level_or_folder_raises_before_any_stage(
     changes: dict[str, object], fault: str, home: TargetFolder, tmp_path: Path
 ) -> None:
     with pytest.raises((ConfigError, EnvNotFound, ValueError), match=fault):
@@ -185,22 +185,22 @@ def test_two_environments_of_one_capability_are_refused(home: TargetFolder, tmp_
         named.check(config)
     capability = {"capabilities": {"even_answer": "answer evenly"}, "environments": [], "levels": {}}
     with pytest.raises(ConfigError, match="several environments of greenhouse train even_answer"):
-        agents.synthesize(Run(RunConfig.parse(settings(home, **capability), "run.yaml"), tmp_path / "run"))
+        synthesize.synthesize(Run(RunConfig.parse(settings(home, **capability), "run.yaml"), tmp_path / "run"))
 
 
 def test_named_capabilities_are_served_by_environments_of_the_same_target(home: TargetFolder, tmp_path: Path) -> None:
     asked = {"even_answer": "answer evenly", "flying": "fly"}
     config = RunConfig.parse(settings(home, environments=[], capabilities=asked), "run.yaml")
     run = Run(config, tmp_path / "run")
-    agents.synthesize(run)
+    synthesize.synthesize(run)
     made = json.loads(run.path("environments.json").read_text())
     assert list(made["environments"]) == [EVEN] and made["unserved"] == ["flying"]
     none = RunConfig.parse(settings(home, environments=[], levels={}, capabilities={"flying": "fly"}), "run.yaml")
-    with pytest.raises(ConfigError, match="no environment serves what was found .flying.*name environments that train"):
-        agents.synthesize(Run(none, tmp_path / "none"))
+    with pytest.raises(ConfigError, match="no environment trains .*: found flying.*List environments"):
+        synthesize.synthesize(Run(none, tmp_path / "none"))
     shipped = {"target": {"env": "tau2_airline_desk"}, "capabilities": {"tool_precision": "be precise"}}
     run = Run(RunConfig.parse(shipped, "run.yaml"), tmp_path / "shipped")
-    agents.synthesize(run)
+    synthesize.synthesize(run)
     assert list(json.loads(run.path("environments.json").read_text())["environments"]) == ["tau2_tool_precision"]
 
 
@@ -211,7 +211,7 @@ def test_a_diagnosed_capability_is_served_by_an_environment_of_the_users_target(
 
     made = diagnosed(tmp_path / "run", {"model": "files:desk"}, "even_answer")
     made.config = RunConfig.parse({"target": {"env": DESK}}, "run.yaml")
-    agents.synthesize(made)
+    synthesize.synthesize(made)
     assert list(json.loads(made.path("environments.json").read_text())["environments"]) == [EVEN]
     assert named.descriptions(made) == {"even_answer": "Look before you leap."}
     assert isinstance(Diagnosis.model_validate_json(made.path("diagnosis.json").read_text()), Diagnosis)
@@ -231,3 +231,18 @@ def test_source_on_the_command_line_is_checked_with_the_file(home: TargetFolder,
     results.write_text("{}\n")
     done = CliRunner().invoke(app, ["run", str(config), "--source", str(results), "--out", str(tmp_path / "run")])
     assert done.exit_code == 1 and "source has no effect" in str(done.exception)
+
+
+def test_an_included_environment_is_preferred_to_one_in_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clean_registry: None
+) -> None:
+    """The default folder for new environments has no effect: an installed package does not contain one."""
+    shipped = registry.manifest("tau2_precondition")
+    for suffix in (".py", ".json"):
+        text = registry.module_path(shipped.id).with_suffix(suffix).read_text()
+        (tmp_path / f"my_precondition{suffix}").write_text(text.replace("tau2_precondition", "my_precondition"))
+    registry.admit(tmp_path / "my_precondition.py", PASSED, "hand")
+    registry.add_folder(tmp_path)
+    assert registry.manifest("my_precondition").capability == shipped.capability
+    monkeypatch.setattr(registry, "home", lambda: tmp_path)
+    assert named.registered(shipped.capability, str(shipped.target)) == shipped

@@ -14,10 +14,10 @@ import torch
 from tiny_model import save_tiny
 from typer.testing import CliRunner
 
-from trace_gym import pipeline, registry, rollout, sandbox
+from trace_gym import pipeline, registry, rollouts, sandbox
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.pipeline import common, measure
+from trace_gym.pipeline import common, route
 from trace_gym.pipeline.ledger import Run
 from trace_gym.settings import Diagnose, Evaluate, Llm, Rollouts, Route, RunConfig, Skill, Target
 from trace_gym.targets.user.folder import Settings as UserTarget
@@ -35,20 +35,20 @@ def run_of(tmp_path: Path, **settings: object) -> Run:
 
 def test_rollouts_of_a_run_use_device_and_dtype_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[Any] = []
-    monkeypatch.setattr(rollout, "collect", lambda policy, *_, **__: used.append(policy) or [])
+    monkeypatch.setattr(rollouts, "rollout", lambda policy, *_, **__: used.append(policy) or [])
     run = run_of(tmp_path, train=ELSEWHERE)
-    common.sampled(run, registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2)()
+    common.sampling_job(run, registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2)()
     (weights,) = {(p.device.type, p.dtype) for p in used[0].model.parameters()}
     assert weights == ("meta", torch.bfloat16) and used[0].device == "meta"
 
 
 def test_router_of_a_run_uses_device_and_dtype_of_training(tmp_path: Path) -> None:
-    router = measure._router(run_of(tmp_path, train=ELSEWHERE), ["tau2_precondition", "tau2_multi_step"])
+    router = route._router(run_of(tmp_path, train=ELSEWHERE), ["tau2_precondition", "tau2_multi_step"])
     assert {(p.device.type, p.dtype) for p in router.model.parameters()} == {("meta", torch.bfloat16)}
 
 
 def test_another_dtype_makes_other_rollouts(tmp_path: Path) -> None:
-    plain, other = (common.base(run_of(tmp_path, train=train)) for train in ({}, {"dtype": "bfloat16"}))
+    plain, other = (common.model_key(run_of(tmp_path, train=train)) for train in ({}, {"dtype": "bfloat16"}))
     assert plain != other
 
 
@@ -68,8 +68,8 @@ LLM = {"author": "llm", "llm": {"model": "openai:m"}}
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"llm": {"model": "openai:m", "tokens": 5}}, "llm.model, llm.tokens has no effect: author is template"),
-        ({"author": "template", "llm": {"folder": "envs"}}, "llm.folder has no effect: author is template"),
+        ({"llm": {"model": "openai:m", "tokens": 5}}, "llm.model, llm.tokens has no effect: author is recorded"),
+        ({"author": "recorded", "llm": {"folder": "envs"}}, "llm.folder has no effect: author is recorded"),
         (LLM | {"llm": {"model": "openai:m", "by": "Ada"}}, "llm.by has no effect on openai:m"),
         (LLM | {"llm": {"model": "files:desk", "tokens": 5}}, "llm.tokens has no effect on files:desk"),
         (LLM | {"llm": {"model": "replay:desk", "price": "1/2"}}, "llm.price has no effect on replay:desk"),
@@ -143,20 +143,20 @@ def test_hints_without_any_hint_are_an_error(tmp_path: Path) -> None:
     ("command", "fault"),
     [
         (
-            "synthesize tau2_precondition --llm openai:m --repairs 3",
-            "--llm, --repairs has no effect on author templ",
+            "synthesize tau2_aggregation --llm openai:m --tokens 3",
+            "--llm, --tokens has no effect on author recorded",
         ),
-        ("synthesize tau2_precondition --all", "NAME has no effect beside --all"),
-        ("synthesize tau2_precondition --from x.yaml", "NAME has no effect beside --from"),
-        ("synthesize tau2_precondition --target tau2_retail", "--target has no effect without --from"),
+        ("synthesize tau2_aggregation --all", "NAME has no effect together with --all"),
+        ("synthesize tau2_aggregation --from x.yaml", "NAME has no effect together with --from"),
+        ("synthesize tau2_aggregation --target tau2_retail", "--target has no effect without --from"),
         ("synthesize x.yaml --author llm --llm files:x --workers 3", "--workers has no effect without --from"),
         (
             "synthesize --from {caps} --author llm --llm files:x --tokens 9",
-            "tokens has no effect: found the model fi",
+            "tokens has no effect with the model fi",
         ),
-        ("synthesize --from {caps} --author llm --llm openai:m --by Ada", "by has no effect: found the model openai:m"),
+        ("synthesize --from {caps} --author llm --llm openai:m --by Ada", "by has no effect with the model openai:m"),
         ("validate --admit", "--admit has no effect without an environment"),
-        ("validate tau2_precondition --list", "ENV has no effect beside --list"),
+        ("validate tau2_precondition --list", "ENV has no effect together with --list"),
         ("validate tau2_precondition --engine here --workers 3", "--workers has no effect on engine here"),
         ("validate tau2_precondition --skip TG001", "--skip TG001 has no effect: TG001 is always checked"),
         ("validate gym:foreign_envs:x --recordings {episodes}", "--recordings has no effect on gym:foreign_envs:x"),

@@ -20,11 +20,11 @@ from hostile import CASES, FILES, HARMLESS, NAME, SECRET, VARIABLE, Case
 from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError, SandboxError, TamperedEnv
 from trace_gym.modules import world_at
-from trace_gym.sandbox import LAYERS, Limits, Sandbox, confined_validate
+from trace_gym.sandbox import LAYERS, Limits, Sandbox, validate_sandboxed
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, TRIPWIRE, USER, WATCH
-from trace_gym.sandbox.watch import descendants
+from trace_gym.sandbox.process_monitor import scan_descendants
 from trace_gym.types import Report
-from trace_gym.validate import validate
+from trace_gym.validation import validate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layers are those of Linux")
 
@@ -73,7 +73,7 @@ def boxes() -> Iterator[Boxes]:
 
     def box(*without: str) -> Sandbox:
         if without not in made:
-            made[without] = Sandbox(TIGHT, without=without, isolated=False)
+            made[without] = Sandbox(TIGHT, disable_layers=without, isolated=False)
         return made[without]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -100,7 +100,7 @@ def outside(tmp_path: Path) -> Iterator[Outside]:
 
 
 def told(report: Report) -> str:
-    return " | ".join(f"{f.verdict} {f.says}" for f in report.findings)
+    return " | ".join(f"{f.verdict} {f.message}" for f in report.findings)
 
 
 def attack(sandbox: Sandbox, outside: Outside, case: Case, confirm: bool = False) -> Report:
@@ -152,7 +152,7 @@ def test_a_sandbox_checks_several_modules_and_tells_their_findings(outside: Outs
     heard: list[str] = []
     for _ in range(2):
         path = outside.write(CLEAN)
-        report = roomy.validate(path, profile="quick", only=QUICK, tell=lambda f: heard.append(f.code))
+        report = roomy.validate(path, profile="quick", only=QUICK, on_finding=lambda f: heard.append(f.code))
         assert report.passed and report.env == str(path) and report.scenarios == 3
     assert heard == [*QUICK, *QUICK]
     broken = roomy.validate(outside.write(CASES["deep_operators"]), profile="quick", only=QUICK)
@@ -162,7 +162,7 @@ def test_a_sandbox_checks_several_modules_and_tells_their_findings(outside: Outs
 def test_properties_that_start_processes_work_inside() -> None:
     """Hash seeds in fresh interpreters, in processes of the engine."""
     limits = Limits(cpu_seconds=120)
-    report = confined_validate(
+    report = validate_sandboxed(
         TOY, profile="quick", limits=limits, only=("TG102",), engine="processes", workers=2, confirm=False
     )
     assert report.passed and [f.code for f in report.findings] == ["TG001", "TG102"], told(report)
@@ -220,7 +220,7 @@ def test_a_process_that_leaves_its_session_is_ended_with_the_rest(outside: Outsi
         pytest.skip("there is no /proc to watch processes by, or nothing that keeps files from being written")
     for name in ("daemon", "fork_bomb"):
         attack(sandbox, outside, CASES[name])
-        assert not descendants(sandbox.pid)
+        assert not scan_descendants(sandbox.pid)
 
 
 def test_nothing_is_left_when_the_caller_is_killed(tmp_path: Path) -> None:
@@ -258,12 +258,12 @@ def _soon(holds: Callable[[], bool]) -> bool:
 
 
 def test_what_cannot_be_asked_is_told_at_once(tmp_path: Path, boxes: Boxes) -> None:
-    with pytest.raises(ConfigError, match="no layer moat"):
-        Sandbox(require=["moat"])
-    with pytest.raises(ConfigError, match="lacks what is required here: namespaces: left out"):
-        Sandbox(require=[NAMESPACES], without=[NAMESPACES])
+    with pytest.raises(ConfigError, match="unknown sandbox layer: found moat"):
+        Sandbox(require_layers=["moat"])
+    with pytest.raises(ConfigError, match="required sandbox layer is missing: namespaces: left out"):
+        Sandbox(require_layers=[NAMESPACES], disable_layers=[NAMESPACES])
     assert [layer.name for layer in boxes().layers] == list(LAYERS)
-    with pytest.raises(ReadError, match="cannot be read"):
+    with pytest.raises(ReadError, match="cannot read .*nothing.py"):
         boxes().validate(tmp_path / "nothing.py")
     for options in ({"profile": "slow"}, {"engine": "ray"}, {"only": ["XX"]}):
         with pytest.raises(ConfigError):
@@ -273,13 +273,13 @@ def test_what_cannot_be_asked_is_told_at_once(tmp_path: Path, boxes: Boxes) -> N
 def test_a_keeper_that_is_gone_is_told() -> None:
     with Sandbox() as sandbox:
         os.kill(sandbox.pid, signal.SIGKILL)
-        with pytest.raises(SandboxError, match="did not answer.*-9"):
+        with pytest.raises(SandboxError, match="did not respond.*-9"):
             sandbox.validate(TOY, profile="quick", only=QUICK)
 
 
 @pytest.mark.parametrize("closed", ["stdout", "both"])
 def test_keeper_of_a_caller_that_closes_its_pipes_ends_without_a_traceback(closed: str) -> None:
-    command = [sys.executable, "-P", "-m", "trace_gym.sandbox.keeper"]
+    command = [sys.executable, "-P", "-m", "trace_gym.sandbox.supervisor"]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True) as keeper:
         assert keeper.stdin and keeper.stdout and keeper.stderr
         keeper.stdout.close()
@@ -300,12 +300,12 @@ def admitted(tmp_path: Path, clean_registry: None) -> Path:
     shutil.copy(TOY, tmp_path)
     registry.admit(tmp_path / TOY.name, Report(passed=True, findings=(), scenarios=1), author="hand")
     registry.add_folder(tmp_path)
-    registry.load("library_loans")
+    registry.load_world("library_loans")
     return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "says"),
+    ("file", "old", "new", "message"),
     [
         ("library_loans.py", "TITLES = (", "open('{folder}/written', 'w')\nTITLES = (", "has sha256"),
         ("library_loans.py", "levels = range(3)", "levels = range(3) ", "has sha256"),
@@ -314,19 +314,19 @@ def admitted(tmp_path: Path, clean_registry: None) -> Path:
     ],
     ids=["code added", "one space added", "another hash", "another verdict"],
 )
-def test_what_changes_after_admission_is_not_run(admitted: Path, file: str, old: str, new: str, says: str) -> None:
+def test_what_changes_after_admission_is_not_run(admitted: Path, file: str, old: str, new: str, message: str) -> None:
     path = admitted / file
     text = re.sub(r'": ', '":', path.read_text()) if file.endswith("json") else path.read_text()
     assert old in text
     path.write_text(text.replace(old, new.format(folder=admitted)))
     registry.refresh()
-    with pytest.raises(TamperedEnv, match=says):
-        registry.load("library_loans")
+    with pytest.raises(TamperedEnv, match=message):
+        registry.load_world("library_loans")
     assert not (admitted / "written").exists()
 
 
 def test_a_module_that_was_exchanged_for_another_is_not_run(admitted: Path, outside: Outside) -> None:
     (admitted / "library_loans.py").write_text(CASES["file_outside"].text(outside.folder))
     with pytest.raises(TamperedEnv):
-        registry.load("library_loans")
+        registry.load_world("library_loans")
     assert world_at(TOY).id == "library_loans"  # what the hash admits still loads

@@ -18,18 +18,18 @@ from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.cli.sandboxing import Extra, extras, versions
-from trace_gym.sandbox import LAYERS, Limits, landlock, seccomp, view
-from trace_gym.sandbox.seal import broken, seal
-from trace_gym.sandbox.tripwire import Tripwire
-from trace_gym.sandbox.verdict import Asked, Outcome, report_of, same
-from trace_gym.sandbox.watch import Watch, descendants
+from trace_gym.sandbox import LAYERS, Limits, filesystem_view, landlock, seccomp
+from trace_gym.sandbox.audit_hook import AuditHook
+from trace_gym.sandbox.process_monitor import ProcessMonitor, scan_descendants
+from trace_gym.sandbox.snapshot import changed_names, take_snapshot
+from trace_gym.sandbox.trusted_report import JobOutcome, SandboxedRequest, build_report, confirm_report
 from trace_gym.types import Report
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 TOY = Path(__file__).parent / "user_folder" / "library_loans.py"
 CODES = ("TG001", "TG101", "TG103")
-ASKED = Asked("envs/toy.py", CODES, "quick")
-ENDED = {"env": "toy.py", "scenarios": 9, "changed": [], "deeds": [], "missed": []}
+ASKED = SandboxedRequest("envs/toy.py", CODES, "quick")
+ENDED = {"env": "toy.py", "scenarios": 9, "changed": [], "forbidden_actions": [], "undetected_bugs": []}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 
 
@@ -42,7 +42,7 @@ HONEST = [*map(finding, CODES), {"ended": ENDED}]
 
 
 def judged(lines: Sequence[dict[str, Any]], **other: Any) -> Report:
-    return report_of(ASKED, Outcome(list(lines), **other))
+    return build_report(ASKED, JobOutcome(list(lines), **other))
 
 
 # What is believed
@@ -61,31 +61,34 @@ def test_an_honest_report_is_believed() -> None:
         (HONEST[:-1], "ended before validation did"),
         ([*HONEST[:3], finding("TG103"), HONEST[3]], "other properties"),
         ([finding("TG001"), finding("TG101"), finding("TG201"), HONEST[3]], "other properties"),
-        ([finding("TG001"), finding("TG101"), finding("TG103", property="fine"), HONEST[3]], "other names"),
-        ([finding("TG001"), finding("TG101"), finding("TG103", verdict="great"), HONEST[3]], "no report"),
-        ([finding("TG001"), finding("TG101"), finding("TG103", figures={"x": math.inf}), HONEST[3]], "no report"),
-        ([*HONEST[:3], {"ended": {**ENDED, "scenarios": 0}}], "on 0 scenarios"),
-        ([*HONEST[:3], {"ended": {**ENDED, "scenarios": "9"}}], "on '9' scenarios"),
+        ([finding("TG001"), finding("TG101"), finding("TG103", property="fine"), HONEST[3]], "wrong property names"),
+        ([finding("TG001"), finding("TG101"), finding("TG103", verdict="great"), HONEST[3]], "not a valid report"),
+        (
+            [finding("TG001"), finding("TG101"), finding("TG103", metrics={"x": math.inf}), HONEST[3]],
+            "not a valid report",
+        ),
+        ([*HONEST[:3], {"ended": {**ENDED, "scenarios": 0}}], "number of scenarios: 0"),
+        ([*HONEST[:3], {"ended": {**ENDED, "scenarios": "9"}}], "number of scenarios: '9'"),
         (
             [*HONEST[:3], {"ended": {**ENDED, "changed": ["trace_gym.score:fold"]}}],
             "changed the harness: trace_gym.score",
         ),
-        ([*HONEST[:3], {"ended": {**ENDED, "deeds": ["open 'x'"]}}], "may not do: open 'x'"),
-        ([*HONEST[:3], {"ended": {**ENDED, "missed": ["an idle oracle"]}}], "planted faults: an idle oracle"),
-        ([*HONEST[:3], {"raised": "SystemExit: 0"}], "validation ended with SystemExit"),
-        ([{"finding": {}}], "no report"),
+        ([*HONEST[:3], {"ended": {**ENDED, "forbidden_actions": ["open 'x'"]}}], "may not do: open 'x'"),
+        ([*HONEST[:3], {"ended": {**ENDED, "undetected_bugs": ["an idle oracle"]}}], "planted bugs: an idle oracle"),
+        ([*HONEST[:3], {"exception": "SystemExit: 0"}], "validation ended with SystemExit"),
+        ([{"finding": {}}], "not a valid report"),
         ([{"ended": 3}], "ended before"),
     ],
 )
 def test_what_is_inconsistent_is_not_believed(lines: list[dict[str, Any]], why: str) -> None:
     report = judged(lines)
     assert not report.passed
-    assert [(f.code, f.verdict) for f in report.findings] == [("TG001", "failed")] and why in report.findings[0].says
+    assert [(f.code, f.verdict) for f in report.findings] == [("TG001", "failed")] and why in report.findings[0].message
 
 
 def test_what_outlives_or_changes_the_harness_is_not_believed() -> None:
-    assert "could not be ended" in judged(HONEST, left=True).findings[0].says
-    assert "tampered" in judged(HONEST, ended="tampered").findings[0].says
+    assert "could not be ended" in judged(HONEST, unkilled_processes=True).findings[0].message
+    assert "tampered" in judged(HONEST, ended="tampered").findings[0].message
 
 
 def test_what_is_left_out_is_unfinished() -> None:
@@ -94,32 +97,32 @@ def test_what_is_left_out_is_unfinished() -> None:
 
 
 def test_what_exceeds_a_limit_fails_where_it_was() -> None:
-    report = judged(HONEST[:1], ended="cpu", says="it used too much")
+    report = judged(HONEST[:1], ended="cpu", message="it used too much")
     assert [f.verdict for f in report.findings] == ["passed", "failed", "unfinished"]
-    assert report.findings[1].says == "the sandbox stopped it: it used too much"
-    late = judged(HONEST[:1], ended="budget", says="it had not ended after 5 seconds")
+    assert report.findings[1].message == "the sandbox stopped the module: it used too much"
+    late = judged(HONEST[:1], ended="budget", message="it had not ended after 5 seconds")
     assert [f.verdict for f in late.findings] == ["passed", "unfinished", "unfinished"]
-    assert "when all was checked" in judged(HONEST, ended="wall", says="it ran on").findings[0].says
+    assert "after the last check" in judged(HONEST, ended="wall", message="it ran on").findings[0].message
 
 
 def test_a_module_that_does_not_load_has_one_finding() -> None:
     report = judged([finding("TG001", verdict="failed"), {"ended": {**ENDED, "scenarios": 0}}])
-    assert [(f.code, f.says) for f in report.findings] == [("TG001", "it holds")] and not report.passed
+    assert [(f.code, f.message) for f in report.findings] == [("TG001", "it holds")] and not report.passed
 
 
 def test_a_second_run_has_to_agree() -> None:
     first = judged(HONEST)
-    assert same(ASKED, first, judged(HONEST)) is first
-    other = judged([finding("TG001"), finding("TG101", says="otherwise"), finding("TG103"), HONEST[3]])
-    assert "something else (TG101)" in same(ASKED, first, other).findings[0].says
-    assert "did not pass" in same(ASKED, first, judged([])).findings[0].says
+    assert confirm_report(ASKED, first, judged(HONEST)) is first
+    other = judged([finding("TG001"), finding("TG101", message="otherwise"), finding("TG103"), HONEST[3]])
+    assert "something else (TG101)" in confirm_report(ASKED, first, other).findings[0].message
+    assert "did not pass" in confirm_report(ASKED, first, judged([])).findings[0].message
 
 
 def test_text_is_readdressed_and_harmless_to_terminals() -> None:
-    says = f"in {view.WORK}/toy.py: \x1b[31mred\x07"
-    snippet = f"begin('{view.WORK}/toy.py')\nfor x in y:\n    print(x)\n"
-    [first, *_] = judged([finding("TG001", says=says, counterexample=snippet), *HONEST[1:]]).findings
-    assert first.says == "in envs/toy.py: [31mred"
+    message = f"in {filesystem_view.WORK}/toy.py: \x1b[31mred\x07"
+    snippet = f"begin('{filesystem_view.WORK}/toy.py')\nfor x in y:\n    print(x)\n"
+    [first, *_] = judged([finding("TG001", message=message, counterexample=snippet), *HONEST[1:]]).findings
+    assert first.message == "in envs/toy.py: [31mred"
     assert first.counterexample == "begin('envs/toy.py')\nfor x in y:\n    print(x)\n"
 
 
@@ -178,14 +181,14 @@ def test_a_seal_names_what_was_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     from trace_gym.targets.tau2 import records
     from trace_gym.world import World
 
-    before = seal()
-    assert broken(before, seal()) == []
+    before = take_snapshot()
+    assert changed_names(before, take_snapshot()) == []
     monkeypatch.setattr(score, "fold", lambda *_: None)
     monkeypatch.setattr(World, "copy", lambda self: self)
     monkeypatch.setattr(random.Random, "random", lambda self: 0.5)
     monkeypatch.setattr(records, "AIRPORTS", {**records.AIRPORTS, "XXX": ("x", "y")})
     monkeypatch.setattr(score, "isinstance", lambda *_: True, raising=False)
-    changed = set(broken(before, seal()))
+    changed = set(changed_names(before, take_snapshot()))
     assert {"trace_gym.score:fold", "trace_gym.world:World.copy", "random:Random.random"} <= changed
     assert {"trace_gym.targets.tau2.records:AIRPORTS", "trace_gym.score:isinstance"} <= changed
 
@@ -196,14 +199,14 @@ def test_a_seal_sees_new_code_in_an_old_function(monkeypatch: pytest.MonkeyPatch
     def other(*args: Any, **kwargs: Any) -> None:
         return None
 
-    before = seal()
+    before = take_snapshot()
     monkeypatch.setattr(score.reward, "__code__", other.__code__)
-    assert "trace_gym.score:reward" in broken(before, seal())
+    assert "trace_gym.score:reward" in changed_names(before, take_snapshot())
 
 
 def test_a_seal_sees_a_check_that_pretends_to_be_the_old_one() -> None:
     """A property is a frozen dataclass whose `repr` shows that of its check, which can be forged."""
-    from trace_gym.validate import PROPERTIES
+    from trace_gym.validation import PROPERTIES
 
     one = next(iter(PROPERTIES.values()))
     kept = one.check
@@ -215,35 +218,35 @@ def test_a_seal_sees_a_check_that_pretends_to_be_the_old_one() -> None:
         def __repr__(self) -> str:
             return repr(kept)
 
-    before = seal()
+    before = take_snapshot()
     object.__setattr__(one, "check", Forged())
     try:
-        assert any(name.endswith(":PROPERTIES") for name in broken(before, seal()))
+        assert any(name.endswith(":PROPERTIES") for name in changed_names(before, take_snapshot()))
     finally:
         object.__setattr__(one, "check", kept)
-    assert broken(before, seal()) == []
+    assert changed_names(before, take_snapshot()) == []
 
 
 def test_modules_that_are_imported_later_break_no_seal(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = seal()
+    before = take_snapshot()
     late = types.ModuleType("trace_gym.late")
     vars(late)["f"] = lambda: None
     monkeypatch.setitem(sys.modules, "trace_gym.late", late)
-    assert broken(before, seal()) == []
+    assert changed_names(before, take_snapshot()) == []
 
 
 WIRED = """
 import json, sys
-from trace_gym.sandbox.tripwire import Tripped, Tripwire
-wire = Tripwire("module.py", "envs.module")
+from trace_gym.sandbox.audit_hook import AuditViolation, AuditHook
+wire = AuditHook("module.py", "envs.module")
 wire.arm()
 open(sys.executable, "rb").close()
 code = compile({code!r}, "module.py", "exec")
 try:
     exec(code, {{"eval_like": lambda text: eval(compile(text, "<string>", "eval"))}})
-except Tripped as error:
+except AuditViolation as error:
     print(error)
-print(json.dumps(wire.deeds))
+print(json.dumps(wire.forbidden_actions))
 """
 
 
@@ -270,28 +273,28 @@ def test_the_tripwire_knows_whose_doing_it_is(code: str, deed: str | None) -> No
 
 
 def test_a_tripwire_sleeps_until_it_is_armed() -> None:
-    wire = Tripwire(__file__, __name__)
+    wire = AuditHook(__file__, __name__)
     Path(__file__).read_bytes()
-    assert wire.deeds == []
+    assert wire.forbidden_actions == []
 
 
 BLINDED = """
 import json, sys
-from trace_gym.sandbox import tripwire
-wire = tripwire.Tripwire("module.py", "envs.module")
+from trace_gym.sandbox import audit_hook
+wire = audit_hook.AuditHook("module.py", "envs.module")
 read = wire.arm()
 class Everything(frozenset):
     __contains__ = lambda self, thing: True
     __eq__ = lambda self, other: False
     __hash__ = None
 everything = Everything()
-for key in list(vars(tripwire)):
+for key in list(vars(audit_hook)):
     if not key.startswith("__"):
-        setattr(tripwire, key, everything)
+        setattr(audit_hook, key, everything)
 for key in ("asleep", "path", "name", "_hook", "_read"):
     setattr(wire, key, everything)
 for key in ("len", "repr", "type", "str", "dict", "set"):
-    setattr(tripwire, key, lambda *_: everything)
+    setattr(audit_hook, key, lambda *_: everything)
 sys._getframe = lambda *_: None
 try:
     exec(compile("open('/etc/hostname')", "module.py", "exec"))
@@ -316,7 +319,7 @@ def test_an_armed_tripwire_depends_on_nothing_that_can_be_replaced() -> None:
 
 
 def test_little_of_the_file_system_is_seen() -> None:
-    seen = view.readable()
+    seen = filesystem_view.readable()
     assert os.path.realpath(sys.base_prefix) in seen or any(sys.base_prefix.startswith(f"{p}/") for p in seen)
     assert str(Path.home()) not in seen and "/" not in seen and "/home" not in seen and "/tmp" not in seen
     root = str(Path(__file__).resolve().parents[1])
@@ -328,15 +331,15 @@ def test_little_of_the_file_system_is_seen() -> None:
 def test_a_watch_names_the_limit() -> None:
     child = subprocess.Popen([sys.executable, "-c", "import time; kept = bytearray(60_000_000); time.sleep(60)"])
     try:
-        assert child.pid in descendants(os.getpid())
-        wide = Watch(Limits(processes=1000, memory_mib=10**6), os.getpid())
-        assert wide.excess() == ("", "")
-        assert Watch(Limits(processes=0), os.getpid()).excess()[0] == "processes"
-        assert Watch(Limits(wall_seconds=-1), os.getpid()).excess()[0] == "wall"
-        assert Watch(Limits(), os.getpid(), deadline=-1).excess()[0] == "budget"
-        while Watch(Limits(memory_mib=50, processes=1000), os.getpid()).excess()[0] != "memory":
+        assert child.pid in scan_descendants(os.getpid())
+        wide = ProcessMonitor(Limits(processes=1000, memory_mib=10**6), os.getpid())
+        assert wide.find_exceeded_limit() == ("", "")
+        assert ProcessMonitor(Limits(processes=0), os.getpid()).find_exceeded_limit()[0] == "processes"
+        assert ProcessMonitor(Limits(wall_seconds=-1), os.getpid()).find_exceeded_limit()[0] == "wall"
+        assert ProcessMonitor(Limits(), os.getpid(), deadline=-1).find_exceeded_limit()[0] == "budget"
+        while ProcessMonitor(Limits(memory_mib=50, processes=1000), os.getpid()).find_exceeded_limit()[0] != "memory":
             assert child.poll() is None
-        assert Watch(Limits(cpu_seconds=0.0, processes=1000), os.getpid()).excess()[0] == "cpu"
+        assert ProcessMonitor(Limits(cpu_seconds=0.0, processes=1000), os.getpid()).find_exceeded_limit()[0] == "cpu"
     finally:
         child.kill()
         child.wait()
@@ -359,7 +362,7 @@ def run(*arguments: str) -> Any:
 def test_the_doctor_says_what_there_is() -> None:
     told = json.loads(run("doctor", "--json").output)
     assert [layer["name"] for layer in told["sandbox"]] == list(LAYERS)
-    assert all(layer["says"] for layer in told["sandbox"])
+    assert all(layer["message"] for layer in told["sandbox"])
     assert told["versions"]["python"] == sys.version.split()[0] and told["versions"]["pydantic"]
     assert told["gpu"]
     for name, extra in told["extras"].items():
@@ -380,4 +383,4 @@ def test_scan_prints_lines_that_editors_understand(tmp_path: Path) -> None:
     assert found.exit_code == 1 and found.output.startswith(f"{bad}:1: import: ")
     assert json.loads(run("scan", str(bad), "--json").output)[0]["rule"] == "import"
     bad.write_bytes(b"\xff")
-    assert "not text in UTF-8" in str(run("scan", str(bad)).exception)
+    assert "not UTF-8 text" in str(run("scan", str(bad)).exception)

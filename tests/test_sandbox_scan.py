@@ -12,13 +12,13 @@ from hostile import CASES, Case
 from test_layers import FOR_WORLDS
 
 from trace_gym import registry
-from trace_gym.sandbox import RULES, Fault, markdown
-from trace_gym.sandbox.allowed import BUILTINS, METHODS, MODULES, NEVER
-from trace_gym.sandbox.layers import layers_markdown
-from trace_gym.sandbox.names import TARGET_IMPORTS
-from trace_gym.sandbox.patterns import pattern_fault
-from trace_gym.sandbox.rules import MAX_CHARACTERS, MAX_FAULTS
-from trace_gym.sandbox.scan import scan
+from trace_gym.sandbox import RULES, LintViolation, rules_table
+from trace_gym.sandbox.allowlist import BUILTINS, METHODS, MODULES, UNSAFE_ATTRIBUTES
+from trace_gym.sandbox.layers import layers_table
+from trace_gym.sandbox.lint_rules import MAX_CHARACTERS, MAX_VIOLATIONS
+from trace_gym.sandbox.linter import lint
+from trace_gym.sandbox.regex_rules import pattern_error
+from trace_gym.targets.catalogue import importable_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = sorted((ROOT / "generated_envs").glob("[a-z]*.py"))
@@ -28,16 +28,16 @@ REAL = "from trace_gym.world import Call, Check, Random, Say, ToolError, World, 
 
 
 def rules(text: str) -> set[str]:
-    return {fault.rule for fault in scan(text)}
+    return {violation.rule for violation in lint(text)}
 
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda p: p.stem)
 def test_committed_environments_pass(path: Path) -> None:
-    assert scan(path.read_text()) == []
+    assert lint(path.read_text()) == []
 
 
 def test_all_that_ship_are_looked_at() -> None:
-    assert {path.stem for path in GENERATED} == set(registry.names())
+    assert {path.stem for path in GENERATED} == set(registry.list_environments())
 
 
 @pytest.mark.parametrize("name", ["user_folder/library_loans.py", "toy_world.py"])
@@ -45,18 +45,18 @@ def test_worlds_of_the_tests_pass_but_for_where_they_import_from(name: str) -> N
     text = (ROOT / "tests" / name).read_text()
     text = re.sub(r"^from (random|trace_gym\.(episode|types)) import .*$", "", text, flags=re.M)
     text = re.sub(r"^from trace_gym\.world import .*$", REAL, text, flags=re.M)
-    assert scan(text.partition("def open_toy")[0]) == []  # what follows there is for tests
+    assert lint(text.partition("def open_toy")[0]) == []  # what follows there is for tests
 
 
 def test_the_world_that_hostile_modules_are_made_of_passes() -> None:
-    assert scan(CLEAN.text()) == []
+    assert lint(CLEAN.text()) == []
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda c: c.name)
 def test_each_hostile_module_breaks_its_rule(case: Case) -> None:
     text = case.text()
-    found = scan(text)
-    assert all(f.rule in RULES and 1 <= f.line <= text.count("\n") + 1 and f.says for f in found)
+    found = lint(text)
+    assert all(f.rule in RULES and 1 <= f.line <= text.count("\n") + 1 and f.message for f in found)
     if case.rule:
         assert case.rule in {f.rule for f in found}, found
     else:
@@ -71,10 +71,10 @@ def test_there_are_enough_of_them_and_every_rule_is_broken() -> None:
 
 def test_a_fault_names_the_line_and_the_rule() -> None:
     text = CASES["open_before_it_is_bound"].text()
-    [fault] = scan(text)
-    assert text.splitlines()[fault.line - 1] == "kept = open"
-    assert (fault.rule, str(fault)) == ("builtin", f"line {fault.line}: {fault.says} (builtin)")
-    assert scan(text) == [fault] == sorted([fault]) and isinstance(fault, Fault)
+    [violation] = lint(text)
+    assert text.splitlines()[violation.line - 1] == "kept = open"
+    assert (violation.rule, str(violation)) == ("builtin", f"line {violation.line}: {violation.message} (builtin)")
+    assert lint(text) == [violation] == sorted([violation]) and isinstance(violation, LintViolation)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_a_fault_names_the_line_and_the_rule() -> None:
     ids=lambda p: next(iter(p.values()))[:40],
 )
 def test_what_environments_are_made_of_passes(places: dict[str, str]) -> None:
-    assert scan(Case("legit", "does what environments do", "", "", tuple(places.items())).text()) == []
+    assert lint(Case("legit", "does what environments do", "", "", tuple(places.items())).text()) == []
 
 
 @pytest.mark.parametrize("name", HONEST)
 def test_module_of_an_ordinary_author_passes(name: str) -> None:
-    assert scan(Case(name, "does what environments do", "", "", tuple(HONEST[name].items())).text()) == []
+    assert lint(Case(name, "does what environments do", "", "", tuple(HONEST[name].items())).text()) == []
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -190,8 +190,8 @@ def test_code_of_an_ordinary_author_compiles(name: str) -> None:
         (r"(?i)(ab|A?B)*c", "exponential"),
         (r".*.*.*x", "cubic"),
         (r"\s*\s*\s*x", "cubic"),
-        (r"(a+)\1", "refers back"),
-        (r"(a", "no pattern"),
+        (r"(a+)\1", "back reference"),
+        (r"(a", "not a valid pattern"),
         ("x" * 400, "characters"),
         (r"(?:abcdefghij){5}(?:abcdefghij){5}(?:abcdefghij){5}", "too large"),
         (r"\s+$", ""),
@@ -206,7 +206,7 @@ def test_code_of_an_ordinary_author_compiles(name: str) -> None:
     ],
 )
 def test_patterns_are_screened(text: str, wrong: str) -> None:
-    found = pattern_fault(text)
+    found = pattern_error(text)
     assert (wrong in found) if wrong else not found, found
 
 
@@ -243,8 +243,8 @@ def test_patterns_are_screened(text: str, wrong: str) -> None:
 def test_flags_count_however_they_are_given(call: str, wrong: str) -> None:
     top = f"FLAGS = re.IGNORECASE | 8\nLEVEL = len('ab')\nP = {call}"
     text = Case("flags", "", "", "", (("imports", "import re\nfrom re import IGNORECASE"), ("top", top))).text()
-    found = scan(text)
-    assert [f.rule for f in found] == (["regex"] if wrong else []) and all(wrong in f.says for f in found), found
+    found = lint(text)
+    assert [f.rule for f in found] == (["regex"] if wrong else []) and all(wrong in f.message for f in found), found
 
 
 @pytest.mark.parametrize(
@@ -258,15 +258,15 @@ def test_flags_count_however_they_are_given(call: str, wrong: str) -> None:
         (r"states_pattern(said=[text], pattern=r'(a+)+b')", "exponential"),
         (r"claims(r'(?:\w+\s?)*b', [text])", "exponential"),
         (r"states_pattern(r'.*.*.*x', [text])", "cubic"),
-        (r"states_pattern(r'a)+(?:a+', [text])", "no pattern"),
+        (r"states_pattern(r'a)+(?:a+', [text])", "not a valid pattern"),
         (r"states_pattern('x' if text else r'(a|a)*b', [text])", "exponential"),
         (r"states_pattern(rf'(?:aa|{re.escape(text)})*b', [text])", "exponential"),
-        (r"states_pattern(text, [text])", "no constant"),
-        (r"states_pattern(f'{text} is open', [text])", "no constant"),
-        (r"states_pattern('(a+)' + '+b', [text])", "no constant"),
-        (r"states_pattern(WORDS.replace('o', '(a+)+'), [text])", "no constant"),
-        (r"states_pattern(*[text, [text]])", "no constant"),
-        (r"states_pattern(**{'pattern': text, 'said': [text]})", "no constant"),
+        (r"states_pattern(text, [text])", "not a constant"),
+        (r"states_pattern(f'{text} is open', [text])", "not a constant"),
+        (r"states_pattern('(a+)' + '+b', [text])", "not a constant"),
+        (r"states_pattern(WORDS.replace('o', '(a+)+'), [text])", "not a constant"),
+        (r"states_pattern(*[text, [text]])", "not a constant"),
+        (r"states_pattern(**{'pattern': text, 'said': [text]})", "not a constant"),
         (r"any(map(states_pattern, [r'(a+)+b'], [[text]]))", "constant pattern"),
         (r"max([r'(a+)+b'], key=states_pattern)", "constant pattern"),
         (r"(states := states_pattern)(r'(a+)+b', [text])", "constant pattern"),
@@ -277,15 +277,15 @@ def test_patterns_of_claims_are_screened_like_those_of_re(use: str, wrong: str) 
     places = [("imports", imports), ("top", "WORDS = 'open|shut'"), ("reply", f"return str({use})")]
     if use.startswith("claims"):
         places[0] = ("imports", f"{imports} as claims")
-    found = scan(Case("claims", "", "", "", tuple(places)).text())
+    found = lint(Case("claims", "", "", "", tuple(places)).text())
     assert {f.rule for f in found} == ({"regex"} if wrong else set()), found
-    assert all(wrong in f.says for f in found), found
+    assert all(wrong in f.message for f in found), found
 
 
 def test_stated_values_are_read_and_what_functions_remember_is_not() -> None:
     imports = "from trace_gym.statements import find_values, normalize"
     read = "any(v.unit == 'money' and v.value == 5 and v.start < v.end for v in find_values(normalize(text)))"
-    assert scan(Case("values", "", "", "", (("imports", imports), ("reply", read))).text()) == []
+    assert lint(Case("values", "", "", "", (("imports", imports), ("reply", read))).text()) == []
     for name in ("cache_clear", "cache_info", "cache_parameters"):
         places = (("imports", imports), ("body", f"{name}: str = ''"), ("reply", f"normalize.{name}()"))
         assert rules(Case("values", "", "", "", places).text()) == {"value"}
@@ -305,7 +305,7 @@ def test_a_text_that_is_filled_in_may_be_any_text() -> None:
 def test_the_lists_agree_with_each_other() -> None:
     plain = [m for m in MODULES if not m.startswith("trace_gym.targets.")]
     assert {m if m in FOR_WORLDS else m.partition(".")[0] for m in plain} == FOR_WORLDS
-    assert not METHODS & NEVER
+    assert not METHODS & UNSAFE_ATTRIBUTES
     assert not BUILTINS & {
         "open",
         "exec",
@@ -318,17 +318,17 @@ def test_the_lists_agree_with_each_other() -> None:
         "globals",
         "print",
     }
-    assert set(TARGET_IMPORTS) >= {"trace_gym.targets.tau2.airline", "trace_gym.targets.tau2.records"}
+    assert set(importable_modules()) >= {"trace_gym.targets.tau2.airline", "trace_gym.targets.tau2.records"}
 
 
 def test_only_named_modules_of_a_target_are_imported_from() -> None:
     text = CLEAN.text().replace(
         "import Any, Self\n", "import Any, Self\nfrom trace_gym.targets.tau2.records import day\n"
     )
-    assert scan(text) == []
+    assert lint(text) == []
     assert rules(text.replace("import day", "import Random")) == {"import"}
-    [fault] = scan(text, target_imports=("trace_gym.targets.tau2.policy",))
-    assert fault.rule == "import" and "trace_gym.targets.tau2.policy" in fault.says
+    [violation] = lint(text, target_imports=("trace_gym.targets.tau2.policy",))
+    assert violation.rule == "import" and "trace_gym.targets.tau2.policy" in violation.message
 
 
 def test_whatever_the_text_is_the_gate_answers() -> None:
@@ -337,7 +337,7 @@ def test_whatever_the_text_is_the_gate_answers() -> None:
     for _ in range(40):
         at, length = rng.randrange(len(text)), rng.randrange(60)
         garbled = text[:at] + "".join(rng.choices(text, k=rng.randrange(4))) + text[at + length :]
-        assert isinstance(scan(garbled), list)
+        assert isinstance(lint(garbled), list)
     for odd in (
         "",
         "\n",
@@ -349,7 +349,7 @@ def test_whatever_the_text_is_the_gate_answers() -> None:
         "def f(:",
         "lambda: (yield)",
     ):
-        assert all(isinstance(f, Fault) for f in scan(odd))
+        assert all(isinstance(f, LintViolation) for f in lint(odd))
     assert rules("\ud800") == {"encoding"} and rules("(" * 300) == {"syntax"}
 
 
@@ -368,7 +368,7 @@ def test_names_that_lead_to_many_others_do_not_keep_the_gate_busy(link: str, pla
     body = "kept: A29 = None"
     generate = uses if place == "top" else f"{chain}\n{uses}"
     case = Case("many", "", "", "", (("top", top), ("body", body), ("generate", generate)))
-    assert isinstance(scan(case.text()), list)
+    assert isinstance(lint(case.text()), list)
 
 
 def test_a_long_chain_of_names_is_refused_and_not_raised() -> None:
@@ -378,12 +378,12 @@ def test_a_long_chain_of_names_is_refused_and_not_raised() -> None:
 
 
 def test_a_module_full_of_faults_is_not_told_all_of_them() -> None:
-    assert len(scan("x = eval\n" * 300)) == MAX_FAULTS
+    assert len(lint("x = eval\n" * 300)) == MAX_VIOLATIONS
 
 
 def test_the_documentation_holds_the_rules_the_layers_and_the_counts() -> None:
-    written = (ROOT / "docs" / "sandbox.md").read_text()
-    for table in (markdown(), layers_markdown()):
-        assert table in written, "docs/sandbox.md: paste what `python -m trace_gym.sandbox` prints"
+    written = (ROOT / "docs" / "explanation" / "sandbox.md").read_text()
+    for table in (rules_table(), layers_table()):
+        assert table in written, "docs/explanation/sandbox.md: paste what `python -m trace_gym.sandbox` prints"
     run = sum(bool(case.sandbox) for case in CASES.values())
     assert f"holds {len(CASES)} modules" in written and f"switched off: {run} in all" in written

@@ -31,7 +31,7 @@ from trace_gym.adapters.skyrl import TraceEnv, opening_of, register_all, write_d
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ScenarioError
 from trace_gym.registration import VARIABLE
 from trace_gym.types import Call, Scenario
-from trace_gym.validate import validate
+from trace_gym.validation import validate
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "skyrl_gym_episode.py"
@@ -57,7 +57,7 @@ def written(env: TraceEnv) -> list[str]:
 
 
 def test_every_environment_is_registered_once(registered: list[str]) -> None:
-    names = [*registry.names(), *registry.mixtures()]
+    names = [*registry.list_environments(), *registry.list_mixtures()]
     assert registered == sorted(registry.gym_id(name) for name in names)
     before = dict(skyrl_gym.registry)
     assert register_all() == registered
@@ -111,7 +111,7 @@ def test_the_lower_limit_of_turns_ends_the_attempt(given: int | None, turns: int
 
 
 def test_one_turn_is_refused_as_it_is_what_skyrl_gives_by_default() -> None:
-    with pytest.raises(ConfigError, match="set generator.max_turns=12"):
+    with pytest.raises(ConfigError, match="Set generator.max_turns=12"):
         make(max_turns=1)
 
 
@@ -133,17 +133,21 @@ def test_a_mixture_plays_its_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "error", "says"),
+    ("row", "error", "message"),
     [
-        ({"seed": 3}, ConfigError, "the row has seed and no scenario"),
-        ({"scenario": "nonsense"}, ScenarioError, "is no scenario"),
+        ({"seed": 3}, ConfigError, "the row has no scenario: found the keys seed"),
+        ({"scenario": "nonsense"}, ScenarioError, "is not a valid scenario id"),
         ({"scenario": f"{TOY}/9/0"}, ScenarioError, "has levels"),
-        ({"scenario": "twin_loans/0/0"}, EnvNotFound, "its env_class is trace/twin-loans-v0"),
-        ({"scenario": f"{TOY}/0/0", "weights": "heavy"}, ConfigError, "'heavy' is unknown; expected one of default"),
+        ({"scenario": "twin_loans/0/0"}, EnvNotFound, "Use the env_class trace/twin-loans-v0"),
+        (
+            {"scenario": f"{TOY}/0/0", "weights": "heavy"},
+            ConfigError,
+            "unknown value of weights: found 'heavy', expected one of default",
+        ),
     ],
 )
-def test_a_row_that_is_wrong_is_refused(row: dict[str, Any], error: type[Exception], says: str) -> None:
-    with pytest.raises(error, match=says):
+def test_a_row_that_is_wrong_is_refused(row: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         skyrl_gym.make(LOANS, extras=row)
 
 
@@ -154,7 +158,7 @@ def test_a_row_of_another_version_is_refused() -> None:
     prompt[0]["content"] = "Another policy."  # the caller's own words to the model are the caller's business
     assert env.init(prompt)[0] == prompt
     prompt[1]["content"] = "Hi, card zed."
-    with pytest.raises(ConfigError, match="write the data set anew"):
+    with pytest.raises(ConfigError, match="Write the dataset again"):
         env.init(prompt)
 
 
@@ -172,7 +176,7 @@ def test_a_fault_of_the_environment_is_no_reward(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("tools", ["message", "template"])
 def test_the_schemas_stand_in_the_system_message_unless_the_template_writes_them(tools: Any) -> None:
     [system, user] = opening_of(Scenario.parse(f"{TOY}/1/4"), tools)
-    episode = registry.episode(f"{TOY}/1/4")
+    episode = registry.start_episode(f"{TOY}/1/4")
     assert user == episode.messages[1]
     assert system["content"].startswith(episode.messages[0]["content"])
     assert ("<tools>" in system["content"]) == (tools == "message")
@@ -247,7 +251,7 @@ def test_the_files_of_a_run_say_what_skyrl_needs() -> None:
 
 
 def test_the_example_runs_as_the_docs_print_it() -> None:
-    [code] = blocks("docs/skyrl.md", "python")
+    [code] = blocks("docs/guides/skyrl.md", "python")
     assert EXAMPLE.read_text().partition('"""\n\n')[2] == code
     run = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, cwd=ROOT, env=_path())
     assert run.returncode == 0, run.stderr
@@ -255,10 +259,10 @@ def test_the_example_runs_as_the_docs_print_it() -> None:
     assert "64 rows in" in run.stdout
 
 
-def test_the_snippet_of_the_readme_plays() -> None:
-    [code] = [block for block in blocks("README.md", "python") if "skyrl_gym" in block]
+def test_the_snippet_of_the_overview_plays() -> None:
+    [code] = [block for block in blocks("docs/guides/index.md", "python") if "skyrl_gym" in block]
     names: dict[str, Any] = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "index.md", "exec"), names)
     assert names["answer"]["done"] is False and names["answer"]["observations"]
 
 

@@ -117,7 +117,7 @@ class Client:
     async def generate(self, given: dict[str, Any], model: str | None = None) -> dict[str, Any]:
         [session], [ids] = given["session_ids"], given["prompt_token_ids"]
         scenario, _, sample = session.rpartition("_")
-        shadow = self.shadows.setdefault(session, registry.episode(scenario))
+        shadow = self.shadows.setdefault(session, registry.start_episode(scenario))
         self.prompts.setdefault(session, []).append(list(ids))
         action = self.policies[int(sample)].act(shadow)
         shadow.step(action)
@@ -167,7 +167,7 @@ def rows(scenarios: list[Scenario], tmp_path: Path, **options: Any) -> list[dict
 
 
 def paid(scenario: str, policy: Policy) -> float:
-    episode = registry.episode(scenario)
+    episode = registry.start_episode(scenario)
     while not episode.done:
         episode.step(policy.act(episode))
     return reward(episode.finish())
@@ -222,7 +222,7 @@ def test_the_mask_holds_what_the_model_wrote_and_nothing_else(
 def test_the_policy_reads_the_schemas_of_the_target_in_either_place(
     play: Play, tokenizer: PreTrainedTokenizerFast, tmp_path: Path, env: str
 ) -> None:
-    scenarios, tools = registry.scenarios(env, n=1), list(registry.load(env).interface().tools)
+    scenarios, tools = registry.scenarios(env, n=1), list(registry.load_world(env).interface().tools)
     message = play(rows(scenarios, tmp_path), [Oracle()])["prompt_token_ids"]
     kwargs = json.dumps({"tools": tools})
     template = play(rows(scenarios, tmp_path, tools="template"), [Oracle()], generator__chat_template_kwargs=kwargs)[
@@ -248,7 +248,7 @@ def test_a_conversation_too_long_is_paid_nothing_and_scored_for_the_log(play: Pl
 
 def test_max_turns_ends_and_scores(play: Play, tmp_path: Path) -> None:
     [scenario] = registry.scenarios(TOY, n=1, levels=[0])
-    steps = len(list(registry.episode(scenario).start.oracle()))
+    steps = len(list(registry.start_episode(scenario).start.oracle()))
     full, cut = (play(rows([scenario], tmp_path), [Oracle()], generator__max_turns=n) for n in (steps, steps - 1))
     assert sum(full["rewards"][0]) == 1
     assert sum(cut["rewards"][0]) < 1
@@ -262,7 +262,7 @@ def test_a_fault_is_no_reward(play: Play, tmp_path: Path, monkeypatch: pytest.Mo
     def broken(*_: Any) -> None:
         raise KeyError("c1")
 
-    monkeypatch.setattr(registry.load(TOY), "reply", broken)
+    monkeypatch.setattr(registry.load_world(TOY), "reply", broken)
     with pytest.raises(EnvBug, match="KeyError"):
         play(row, [Idle()])
 
@@ -293,7 +293,7 @@ def test_the_configuration_is_valid_and_can_be_overridden(script: ModuleType, tm
 
 
 def test_the_configuration_takes_what_the_docs_override(script: ModuleType) -> None:
-    [printed] = runs("docs/skyrl.md")
+    [printed] = runs("docs/guides/skyrl.md")
     install, start = printed.splitlines()
     assert install == "uv sync"  # of packages for GPUs
     program, name, *overrides = start.split()

@@ -1,4 +1,4 @@
-"""A report names the place where an environment hangs or ends the process that checks it."""
+"""Tests that a report names the location where an environment hangs or ends its process."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from trace_gym.sandbox import check
-from trace_gym.validate import processes, stacks, validate
-from trace_gym.validate.properties import ENDS, remedy
+from trace_gym.validation import stacks, validate, worker_process
+from trace_gym.validation.properties import ENDS, remedy
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is that of Linux")
 TOY = Path(__file__).parent / "user_folder" / "library_loans.py"
 MEMBERS = {"search": 'found = [{"copy"', "generate": "card, other = rng.sample", "verify": "lent = self._lent()"}
-"""Where a defect is put: the start of a line in each member."""
+"""Location of an injected defect: the start of a line in each member."""
 
 
 @pytest.fixture
 def forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Worker processes start at once, as in the sandbox."""
-    monkeypatch.setattr(processes, "START", "fork")
+    """Start worker processes by direct forks, as in the sandbox."""
+    monkeypatch.setattr(worker_process, "START", "fork")
 
 
 def defective(folder: Path, member: str, defect: str) -> tuple[Path, int]:
@@ -37,47 +37,47 @@ HANG, EXIT = "while True: pass", "__import__('os')._exit(0)"
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_loop_without_an_end_is_reported_with_its_place(member: str, tmp_path: Path, forks: None) -> None:
+def test_endless_loop_is_reported_with_location(member: str, tmp_path: Path, forks: None) -> None:
     path, line = defective(tmp_path, member, HANG)
     report = validate(path, profile="quick", only=["TG201"], engine="processes", budget=3.0)
-    says = [f.says for f in report.findings if f.verdict == "unfinished"]
-    assert says and f"{member} (library_loans.py, line {line})" in says[0]
-    assert "within 3 seconds" in says[0] and "loop without an end" in says[0]
+    message = [f.message for f in report.findings if f.verdict == "unfinished"]
+    assert message and f"{member} (library_loans.py, line {line})" in message[0]
+    assert "within 3 seconds" in message[0] and "endless loop" in message[0]
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_exit_of_the_process_is_reported_with_its_place(member: str, tmp_path: Path, forks: None) -> None:
+def test_process_exit_is_reported_with_location(member: str, tmp_path: Path, forks: None) -> None:
     path, line = defective(tmp_path, member, EXIT)
     report = validate(path, profile="quick", only=["TG201"], engine="processes")
     failed = [f for f in report.findings if f.verdict == "failed"]
-    assert failed and f"exit code 0, in {member} (library_loans.py, line {line})" in failed[0].says
+    assert failed and f"exit code 0, in {member} (library_loans.py, line {line})" in failed[0].message
     assert remedy(failed[0], str(path)) == ENDS
 
 
 @pytest.mark.parametrize("defect", [HANG, "__import__('os')._exit(0)"])
-def test_place_in_a_module_that_cannot_be_loaded(defect: str, tmp_path: Path, forks: None) -> None:
+def test_location_in_module_that_cannot_be_loaded(defect: str, tmp_path: Path, forks: None) -> None:
     path = tmp_path / TOY.name
     path.write_text(TOY.read_text() + f"\n\n{defect}\n")
     (found,) = validate(path, profile="quick", engine="processes", budget=3.0).findings
-    assert f"<module> (library_loans.py, line {len(path.read_text().splitlines())})" in found.says
+    assert f"<module> (library_loans.py, line {len(path.read_text().splitlines())})" in found.message
 
 
 @linux
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("defect", [HANG, EXIT])
-def test_sandbox_reports_the_place(workers: int, defect: str, tmp_path: Path) -> None:
+def test_sandbox_reports_location(workers: int, defect: str, tmp_path: Path) -> None:
     path, line = defective(tmp_path, "search", defect)
     report = check(path, profile="quick", only=["TG201"], workers=workers, budget=4.0)
     (found,) = [f for f in report.findings if f.verdict in ("failed", "unfinished")]
-    assert f"search (library_loans.py, line {line})" in found.says
+    assert f"search (library_loans.py, line {line})" in found.message
     assert found.verdict == ("unfinished" if defect == HANG else "failed")
     assert defect == HANG or remedy(found, str(path)) == ENDS
 
 
-def test_crash_is_reported_with_its_place(tmp_path: Path, forks: None) -> None:
+def test_crash_is_reported_with_location(tmp_path: Path, forks: None) -> None:
     path, line = defective(tmp_path, "search", "__import__('ctypes').string_at(0)")
     report = validate(path, profile="quick", only=["TG201"], engine="processes")
-    assert any(f"search (library_loans.py, line {line})" in f.says for f in report.findings)
+    assert any(f"search (library_loans.py, line {line})" in f.message for f in report.findings)
 
 
 def test_stacks_leave_no_files(tmp_path: Path, forks: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,13 +141,13 @@ def test_verifier_sees_an_unchanged_start_state() -> None:
     assert score(Greedy) == score(Greedy)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.list_environments())
 def test_shared_scores_equal_those_of_separate_episodes(name: str) -> None:
     for level in range(registry.level_count(name)):
         for line in ("oracle", "ablated"):
             scores = []
             for share in (True, True, False):
-                episode = registry.episode(f"{name}/{level}/11", share_start=share)
+                episode = registry.start_episode(f"{name}/{level}/11", share_start=share)
                 steps: list[Call | Say] = list(getattr(episode.start, line)())
                 for step in steps:
                     episode.step(step)
@@ -156,7 +156,7 @@ def test_shared_scores_equal_those_of_separate_episodes(name: str) -> None:
 
 
 def test_registry_shares_and_a_pickled_episode_still_does(user_folder: Any) -> None:
-    first, second = (registry.episode(f"{TOY}/1/7") for _ in range(2))
+    first, second = (registry.start_episode(f"{TOY}/1/7") for _ in range(2))
     hits = start_checks._checks.cache_info().hits
     assert first.finish() == pickle.loads(pickle.dumps(second)).finish()
     assert start_checks._checks.cache_info().hits == hits + 1

@@ -71,7 +71,7 @@ def test_prints_of_an_environment_do_not_reach_stdout(
 
 def test_help_is_printed_to_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run(["list", "--help"], monkeypatch)
-    assert "Machine-readable" in capsys.readouterr().out
+    assert "Print JSON" in capsys.readouterr().out
 
 
 def test_messages_of_the_mcp_server_are_all_of_its_stdout(noisy_folder: Path) -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from trace_gym import registry
 from trace_gym.cli.entry import app
-from trace_gym.cli.synthesis import _tell_all
+from trace_gym.cli.synthesis import _print_results
 from trace_gym.errors import ConfigError
 from trace_gym.tables import Grid
 
@@ -123,7 +123,7 @@ def test_synthesized_paths_are_printed_in_full(
     written = registry.manifest("tau2_claim_verification")
     failed = ConfigError("the answer has [no] module: found text, expected a fenced block")
     with pytest.raises(typer.Exit):
-        _tell_all({"claim_verification": written, "other_capability": failed}, tmp_path / ("f" * 70))
+        _print_results({"claim_verification": written, "other_capability": failed}, tmp_path / ("f" * 70))
     output = capsys.readouterr().out
     assert str(tmp_path / ("f" * 70) / f"{written.id}.py") in output
     assert "[no] module" in " ".join(output.split())

@@ -1,17 +1,19 @@
-"""The base world that docs/targets.md prints is complete: it runs as printed, and the static gate accepts it."""
+"""The base world that docs/guides/targets.md prints is complete: it runs as printed, and the static gate accepts it."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
-from snippets import blocks
+from snippets import blocks, python, shell
 
 from trace_gym import sandbox
 from trace_gym.types import Call
 from trace_gym.world import ToolError, call_tool, tool_methods
 
-PAGE = "docs/targets.md"
+PAGE = "docs/guides/targets.md"
 
 
 def printed(start: str) -> str:
@@ -35,6 +37,20 @@ def test_printed_base_world_runs() -> None:
     assert names["shown"][0][1]["state"] == "stored", "the recorded answers are unchanged"
 
 
+def test_printed_package_defines_a_target() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(printed("TARGETS = ("), PAGE, "exec", dont_inherit=True), names)
+    [target] = names["TARGETS"]
+    assert (target.modules, target.roles.selects_records("card")) == (("lending_library.desk",), True)
+
+
+def test_printed_registration_finds_the_package(tmp_path: Path, clean_registry: None) -> None:
+    shutil.copytree(Path(__file__).parent / "target_package" / "lending_library", tmp_path / "path/to/lending_library")
+    python(printed("add_package"), tmp_path)
+    [block] = [b for b in blocks(PAGE, "bash") if "TRACE_GYM_TARGETS" in b]
+    assert "admitted lending_loans" in shell(block, tmp_path)
+
+
 def test_static_gate_accepts_the_printed_base_world() -> None:
     world = ("trace_gym.targets.user.world",)
-    assert sandbox.scan(f'"""A depot."""\n\n{printed("class ParcelDepotBase")}', target_imports=world) == []
+    assert sandbox.lint_source(f'"""A depot."""\n\n{printed("class ParcelDepotBase")}', target_imports=world) == []

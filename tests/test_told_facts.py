@@ -19,7 +19,7 @@ Reword = Callable[[str], str]
 
 def rate(name: str, reword: Reword, wanted: str) -> tuple[int, int]:
     """Return how many reworded plans of the oracle succeed, and how many contain the wanted pattern."""
-    world, succeeded, count = registry.load(name), 0, 0
+    world, succeeded, count = registry.load_world(name), 0, 0
     for level in world.levels:
         for seed in SEEDS:
             episode = Episode(world, Scenario(env=name, level=level, seed=seed))
@@ -143,7 +143,7 @@ def test_refusal_with_an_explanation_of_the_policy_is_accepted(true: str) -> Non
     "{items[0][item_id]}", "{user_id}",
 ])  # fmt: skip
 def test_refusal_that_reveals_another_customer_is_rejected(fact: str) -> None:
-    world, found = registry.load("tau2_retail_precondition"), 0
+    world, found = registry.load_world("tau2_retail_precondition"), 0
     for seed in range(60):
         episode = Episode(world, Scenario(env="tau2_retail_precondition", level=2, seed=seed))
         start = episode.start

@@ -11,12 +11,12 @@ import test_contract
 from players import Player, players
 
 from trace_gym import registry
-from trace_gym.adapters.menu import MenuEnv
+from trace_gym.adapters.sb3 import MenuEnv
 from trace_gym.episode import Episode
 from trace_gym.policies import Idle, Oracle
-from trace_gym.rollout import play
+from trace_gym.rollouts import play
 from trace_gym.types import Call, Report, Scenario
-from trace_gym.validate import validate
+from trace_gym.validation import validate
 from trace_gym.world import World, python_name, tool, tool_methods
 
 DESK = "dashed_loans"
@@ -58,7 +58,7 @@ def desk(user_folder: Path) -> str:
 
 
 def test_agents_see_the_exact_names(desk: str) -> None:
-    episode = registry.episode(f"{desk}/2/7")
+    episode = registry.start_episode(f"{desk}/2/7")
     names = {t["function"]["name"]: t["function"]["parameters"] for t in episode.tools}
     assert set(names) == {"search-copies", "copy", "take-back"} and set(names["search-copies"]["properties"]) == {
         "from",
@@ -68,7 +68,7 @@ def test_agents_see_the_exact_names(desk: str) -> None:
     assert answer["name"] == "search-copies" and len(json.loads(answer["content"])) == 5
     [refusal] = episode.step(Call("search_copies", {"from": ""}))
     assert "there is no tool 'search_copies'" in refusal["content"] and "search-copies, take-back" in refusal["content"]
-    assert all(play(Oracle(), registry.episode(f"{desk}/{n}/7")).finish().success for n in range(3))
+    assert all(play(Oracle(), registry.start_episode(f"{desk}/{n}/7")).finish().success for n in range(3))
 
 
 @pytest.mark.parametrize("player", list(players()), ids=lambda p: p.name)
@@ -92,7 +92,7 @@ def test_the_menu_offers_such_calls(desk: str) -> None:
 
 def test_validation_finds_methods_by_the_names_of_their_tools(desk: str) -> None:
     report = validate(desk, profile="quick", only=("TG401", "TG403", "TG404"), progress=False)
-    assert report.passed, [f.says for f in report.findings if not f.passed]
+    assert report.passed, [f.message for f in report.findings if not f.passed]
 
 
 def test_two_methods_cannot_be_one_tool() -> None:

@@ -505,7 +505,7 @@ def test_a_broken_checkpoint_is_named(model_dir: Path, tmp_path: Path) -> None:
     run(short, model_dir, tmp_path)
     for name in ("optimizer.safetensors", "state.json"):
         (tmp_path / "checkpoint" / name).write_text("{")
-        with pytest.raises(ReadError, match="delete it or train with resume=False"):
+        with pytest.raises(ReadError, match="Delete it, or train with resume=False"):
             run(short, model_dir, tmp_path)
 
 
@@ -551,7 +551,7 @@ def test_the_kl_penalty_alone_leads_back_to_the_base(model_dir: Path) -> None:
 def test_a_model_without_the_layers_is_refused(model_dir: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="lora_targets do not fit"):
         run(SMALL.model_copy(update={"lora_targets": ("c_attn",)}), model_dir, tmp_path)
-    with pytest.raises(ReadError, match="no model can be read"):
+    with pytest.raises(ReadError, match="cannot load a model"):
         run(SMALL, tmp_path / "nowhere", tmp_path)
 
 
@@ -559,12 +559,14 @@ def test_a_model_without_the_layers_is_refused(model_dir: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("world", "says"),
+    ("world", "message"),
     [(Impossible, "100% all zero.*easier level"), (Given, "100% all perfect.*harder level")],
 )
-def test_no_signal_says_what_is_wrong(world: type[World], says: str, model_dir: Path, tmp_path: Path) -> None:
+def test_no_signal_message_contains_the_cause(
+    world: type[World], message: str, model_dir: Path, tmp_path: Path
+) -> None:
     config = SMALL.model_copy(update={"max_idle_iterations": 3, "iterations": 9})
-    with pytest.raises(NoSignal, match=says):
+    with pytest.raises(NoSignal, match=message):
         run(config, model_dir, tmp_path, world)
     assert len(lines(tmp_path)) == 3
 
@@ -583,8 +585,8 @@ def test_perfect_after_training_is_solved_and_no_failure() -> None:
     never = [entry(), entry()]
     assert stopping.ended(config, never) is None
     assert "solved already" in stopping.idle(config, never)
-    assert "raise samples or temperature" in stopping.idle(config, [entry(all_best=0)] * 2)
-    assert "ran out of max_tokens=400" in stopping.idle(config, [entry(all_best=0, all_zero=2, overflow=0.9)] * 2)
+    assert "increase samples or temperature" in stopping.idle(config, [entry(all_best=0)] * 2)
+    assert "exceeded max_tokens=400" in stopping.idle(config, [entry(all_best=0, all_zero=2, overflow=0.9)] * 2)
 
 
 def test_a_run_stops_once_the_moving_success_reaches_the_target() -> None:

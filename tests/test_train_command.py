@@ -1,4 +1,4 @@
-"""The train command of docs/train.md: the configuration file is valid, and the output names the toy model."""
+"""The train command of docs/guides/train.md: the configuration file is valid, and the output names the toy model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GRPOConfig, dict[str,
 
 
 def test_configuration_file_of_the_page_is_used(trained: Any, tmp_path: Path) -> None:
-    [printed] = blocks("docs/train.md", "yaml")
+    [printed] = blocks("docs/guides/train.md", "yaml")
     (tmp_path / "qwen.yaml").write_text(printed)
     asked = ["train", "tau2_precondition", "--model", "Qwen/Qwen3-4B-Instruct-2507"]
     result = CliRunner().invoke(app, [*asked, "--config", str(tmp_path / "qwen.yaml"), "--out", str(tmp_path / "run")])

@@ -19,7 +19,7 @@ SEEDS = range(500, 506)
 def plans(name: str, level: int, rewrite: Rewrite) -> Iterator[Episode]:
     """Yield the finished episodes of the oracle's plan after a rewrite; empty plans are left out."""
     for seed in SEEDS:
-        episode = registry.episode(Scenario(env=name, level=level, seed=seed))
+        episode = registry.start_episode(Scenario(env=name, level=level, seed=seed))
         steps = rewrite(episode.world.copy(), list(episode.world.copy().oracle()))
         for step in steps:
             episode.step(step)

@@ -26,15 +26,15 @@ from transformers.utils.chat_template_utils import get_json_schema
 
 from trace_gym import registry
 from trace_gym.adapters import trl
-from trace_gym.adapters.trl_attempt import Attempt, attempt_class
-from trace_gym.adapters.trl_full import Conversation, Rollout
-from trace_gym.adapters.trl_tools import TALK
+from trace_gym.adapters.trl.attempt import TrlEnvironment, environment_class
+from trace_gym.adapters.trl.rollout_function import RolloutFunction, TokenConversation
+from trace_gym.adapters.trl.tools import TALK
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra
 from trace_gym.policies import Ablated, Oracle, Policy
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.scripted import plan
-from trace_gym.rollout import play
+from trace_gym.rollouts import play
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, reward
 from trace_gym.types import Call, Message, Say
 from trace_gym.world import World
@@ -134,12 +134,12 @@ def trainer_of(kind: Any, folder: Path, dataset: Any, arguments: dict[str, Any],
 
 
 def paid(scenario: str, policy: Policy) -> float:
-    score = play(policy, registry.episode(scenario)).score
+    score = play(policy, registry.start_episode(scenario)).score
     assert score is not None
     return reward(score)
 
 
-def opened(attempt: Attempt) -> Episode:
+def opened(attempt: TrlEnvironment) -> Episode:
     assert attempt.episode is not None
     return attempt.episode
 
@@ -157,7 +157,7 @@ def test_a_step_of_grpo_in_mixed_environments(mode: str, user_folder: Path, tmp_
     rows = trl.dataset([TOY, TWIN], n=2, levels=[LEVEL])
     arguments = trl.simple([TOY, TWIN], say=True) if mode == "simple" else trl.full([TOY, TWIN])
     trainer = trainer_of(Scripted, tmp_path, rows, arguments)
-    schemas = list(registry.load(TOY).interface().tools)
+    schemas = list(registry.load_world(TOY).interface().tools)
     names = [t["function"]["name"] for t in schemas]
     found = {env: [t.__name__ for t in tools] for env, tools in trainer._env_tools.items()}
     if mode == "simple":
@@ -223,25 +223,25 @@ def test_a_dataset_takes_turns_at_environments_and_opens_mixtures(user_folder: P
         f"{TOY}/2/{first + 2}",
     ]
     assert rows["environment"] == [TOY, TWIN, TOY, TWIN, TOY]
-    assert rows[1]["prompt"] == registry.episode(rows[1]["scenario"]).messages
+    assert rows[1]["prompt"] == registry.start_episode(rows[1]["scenario"]).messages
     mixed = trl.dataset("toy_mixture", n=20)
     assert set(mixed["environment"]) == set(trl.full("toy_mixture")["environment_factory"]) == {TOY, TWIN}
-    with pytest.raises(ConfigError, match="name an environment"):
+    with pytest.raises(ConfigError, match="no environment is selected"):
         trl.dataset([])
 
 
-@pytest.mark.parametrize("env", registry.names())
+@pytest.mark.parametrize("env", registry.list_environments())
 def test_nothing_of_ours_is_offered_as_a_tool(env: str) -> None:
-    names = list(registry.load(env).interface().kinds)
+    names = list(registry.load_world(env).interface().kinds)
     assert offered(trl.tool_class(env), names) == set()
     assert offered(trl.tool_class(env, say=True), names) == {"talk_to_user"}
-    assert offered(attempt_class(env), []) == set()
+    assert offered(environment_class(env), []) == set()
 
 
-@pytest.mark.parametrize("env", registry.names())
+@pytest.mark.parametrize("env", registry.list_environments())
 def test_without_exact_schemas_trl_still_reads_names_and_descriptions(env: str) -> None:
     attempt = trl.tool_class(env)()
-    for tool in registry.load(env).interface().tools:
+    for tool in registry.load_world(env).interface().tools:
         raw, read = tool["function"], get_json_schema(getattr(attempt, tool["function"]["name"]))["function"]
         known, seen = raw["parameters"].get("properties", {}), read["parameters"]["properties"]
         assert read["name"] == raw["name"] and list(seen) == list(known)
@@ -252,32 +252,32 @@ def test_without_exact_schemas_trl_still_reads_names_and_descriptions(env: str) 
 def test_the_tools_of_a_world_must_not_have_names_that_the_trainer_needs(
     user_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interface = registry.load(TOY).interface()
+    interface = registry.load_world(TOY).interface()
     tool = {"type": "function", "function": {"name": "get_reward", "parameters": {"type": "object"}}}
     changed = interface.model_copy(update={"tools": (*interface.tools, tool)})
-    monkeypatch.setattr("trace_gym.adapters.trl_attempt.interface_of", lambda world: changed)
-    with pytest.raises(ConfigError, match=f"{TOY} has tools called get_reward"):
+    monkeypatch.setattr("trace_gym.adapters.trl.attempt.interface_of", lambda world: changed)
+    with pytest.raises(ConfigError, match=f"tool names of {TOY} are not supported in simple mode: found get_reward"):
         trl.tool_class(TOY)
 
 
 def test_simple_mode_warns_where_the_user_must_be_asked_first(user_folder: Path) -> None:
-    with pytest.warns(UserWarning, match="in tau2_tool_precision the oracle earns nothing before its first word"):
+    with pytest.warns(UserWarning, match="tau2_tool_precision cannot be rewarded in simple mode"):
         trl.simple([TOY, "tau2_tool_precision"])
     trl.simple("tau2_tool_precision", say=True)
     trl.simple(TOY)
 
 
 def test_reward_is_none_only_when_the_environment_broke(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scenario, attempt = f"{TOY}/0/7", attempt_class(TOY)()
+    scenario, attempt = f"{TOY}/0/7", environment_class(TOY)()
     attempt.reset(scenario=scenario)
     assert attempt.get_reward() == 0.0  # idle
     for weights, worth in ((DEFAULT_WEIGHTS, 0.25), (SPARSE_WEIGHTS, 0.0)):
-        half = attempt_class(TOY, weights)()
+        half = environment_class(TOY, weights)()
         half.reset(scenario=scenario)
         for step in itertools.takewhile(lambda s: isinstance(s, Call), plan(opened(half), "oracle")):
             half._take(step)
         assert half.get_reward() == worth
-    world = registry.load(TOY)
+    world = registry.load_world(TOY)
     with monkeypatch.context() as patch:
         patch.setattr(world, "verify", lambda *_: 1 / 0)
         attempt.reset(scenario=scenario)
@@ -294,29 +294,29 @@ def test_reward_is_none_only_when_the_environment_broke(user_folder: Path, monke
 
 
 def test_a_row_must_fit_its_class_and_its_scenario(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    attempt, row = attempt_class(TOY)(), trl.dataset(TOY, n=1)[0]
-    with pytest.raises(ConfigError, match="no scenario; build the dataset"):
+    attempt, row = environment_class(TOY)(), trl.dataset(TOY, n=1)[0]
+    with pytest.raises(ConfigError, match="no scenario: create the dataset"):
         attempt.reset()
-    with pytest.raises(ConfigError, match=f"{TWIN}/0/1 is a scenario of {TWIN}"):
+    with pytest.raises(ConfigError, match=f"found {TWIN}/0/1, expected a scenario of"):
         attempt.reset(scenario=f"{TWIN}/0/1")
-    with pytest.raises(ConfigError, match="build the dataset anew"):
+    with pytest.raises(ConfigError, match="Create the dataset again"):
         attempt.reset(**row | {"prompt": [*row["prompt"][:-1], {"role": "user", "content": "Hello"}]})
     attempt.reset(**row)
-    world = registry.load(TOY)
+    world = registry.load_world(TOY)
     generate = world.generate
     monkeypatch.setattr(world, "generate", lambda rng, level: generate(rng, (level + 1) % 2))
     with pytest.raises(EnvBug, match="different states"):
-        attempt_class(TOY)  # another class has no memory of the first
+        environment_class(TOY)  # another class has no memory of the first
         attempt.reset(scenario=row["scenario"])
 
 
 def test_another_trl_is_refused_with_the_line_that_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for other in ("1.17.0", "1.160.0", "2.0"):
         monkeypatch.setattr(library, "__version__", other)
-        with pytest.raises(ConfigError, match=rf"read in 1.16, found trl {other}; pip install 'trl==1.16.\*'"):
+        with pytest.raises(ConfigError, match=rf"found trl {other}, expected 1.16, .* Run pip install 'trl==1.16.\*'"):
             trl.exact_schemas(SimpleNamespace())
-        with pytest.raises(ConfigError, match="full mode samples with private parts"):
-            Rollout()([], SimpleNamespace())
+        with pytest.raises(ConfigError, match="unsupported TRL version for full mode"):
+            RolloutFunction()([], SimpleNamespace())
 
 
 @pytest.mark.parametrize("missing", ["trl", "datasets"])
@@ -345,7 +345,7 @@ def test_trl_reads_calls_by_the_template_that_is_made_for_it() -> None:
         assert message == {"role": "assistant", "content": text}
     tokenizer.chat_template = "{{ messages[0].content }}"
     tokenizer.response_template = None
-    with pytest.raises(ConfigError, match="does not open an assistant turn"):
+    with pytest.raises(ConfigError, match="has no generation prompt"):
         trl.read_hermes(tokenizer)
 
 
@@ -353,22 +353,22 @@ def test_a_sampled_conversation_keeps_to_its_budgets(user_folder: Path, tmp_path
     """The model's own `generate`, through the trainer; a random model never ends a turn by itself for long."""
     rows = trl.dataset(TOY, n=1)
     trainer = trainer_of(library.GRPOTrainer, tmp_path, rows, trl.full(TOY), max_completion_length=300)
-    trainer.environments = [attempt_class(TOY)() for _ in range(3)]
+    trainer.environments = [environment_class(TOY)() for _ in range(3)]
     for attempt in trainer.environments:
         attempt.reset(**rows[0])
     prompts = [rows[0]["prompt"]] * 3
-    made = Rollout(turn_tokens=8)(prompts, trainer)
+    made = RolloutFunction(turn_tokens=8)(prompts, trainer)
     assert made["logprobs"] is None and trainer.generation_config.max_new_tokens == 300
     for ids, mask, attempt in zip(made["completion_ids"], made["env_mask"], trainer.environments, strict=True):
         turns = [len(list(run)) for mine, run in itertools.groupby(mask) if mine]
         assert len(ids) == len(mask) <= 300 and max(turns) <= 8
         assert attempt.episode.turns in (len(turns), len(turns) - 1) and len(turns) > 2
-    with pytest.raises(ConfigError, match="leave tools= of GRPOTrainer out"):
+    with pytest.raises(ConfigError, match="does not support tools= of GRPOTrainer"):
         trainer.tools = [print]
-        Rollout()(prompts, trainer)
-    with pytest.raises(ConfigError, match="tokens, and the model's context is 10"):
+        RolloutFunction()(prompts, trainer)
+    with pytest.raises(ConfigError, match="tokens, expected fewer than 10"):
         trainer.tools, trainer.model.config.max_position_embeddings = [], 10
-        Rollout()(prompts, trainer)
+        RolloutFunction()(prompts, trainer)
 
 
 @pytest.fixture
@@ -376,23 +376,23 @@ def chat() -> Chat:
     return Chat(tiny_tokenizer())
 
 
-def conversation(chat: Chat, room: int, attempt: Attempt | None = None) -> Conversation:
+def conversation(chat: Chat, room: int, attempt: TrlEnvironment | None = None) -> TokenConversation:
     if attempt is None:
-        attempt = attempt_class(TOY)()
+        attempt = environment_class(TOY)()
         attempt.reset(scenario=f"{TOY}/0/7")
-    return Conversation(attempt, chat, [1], room, ends={chat.eos, 0})
+    return TokenConversation(attempt, chat, [1], room, ends={chat.eos, 0})
 
 
 def test_a_turn_without_room_is_cut_and_not_taken(user_folder: Path, chat: Chat) -> None:
     turn = [*chat.tokenizer("Which one?")["input_ids"], chat.eos]
     short = conversation(chat, len(turn) - 1)
     short.take(turn)
-    assert short.over and short.ids == turn[:-1] and opened(short.attempt).turns == 0
+    assert short.over and short.ids == turn[:-1] and opened(short.environment).turns == 0
     exact = conversation(chat, len(turn))
     exact.take(turn, [-0.5] * len(turn))
-    assert exact.over and exact.ids == turn and opened(exact.attempt).turns == 1
+    assert exact.over and exact.ids == turn and opened(exact.environment).turns == 1
     assert exact.mask == [1] * len(turn) and exact.logprobs == [-0.5] * len(turn)
-    assert exact.attempt.get_reward() == 0.0
+    assert exact.environment.get_reward() == 0.0
 
 
 def test_a_turn_that_ends_otherwise_is_closed_as_the_template_closes_it(user_folder: Path, chat: Chat) -> None:
@@ -400,7 +400,7 @@ def test_a_turn_that_ends_otherwise_is_closed_as_the_template_closes_it(user_fol
     for turn in ([*words, chat.eos], [*words, 0], words):  # its end, another end of the model's, or a cut
         talk = conversation(chat, 1000)
         talk.take(turn)
-        assert opened(talk.attempt).messages[-2]["content"] == "Which one?"
+        assert opened(talk.environment).messages[-2]["content"] == "Which one?"
         added = list(zip(talk.ids, talk.mask, strict=True))[len(turn) :]
         assert all(mine == 0 for _, mine in added)
         assert (talk.ids[len(turn)] == chat.eos) is (turn[-1] != chat.eos)
@@ -410,17 +410,17 @@ def test_a_turn_that_ends_otherwise_is_closed_as_the_template_closes_it(user_fol
 
 
 def test_an_attempt_that_broke_at_its_reset_has_a_token_that_is_not_trained_on(chat: Chat) -> None:
-    talk = conversation(chat, 10, Attempt())
+    talk = conversation(chat, 10, TrlEnvironment())
     assert talk.over and talk.ids == [chat.eos] and talk.mask == [0]
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("mode", ["simple", "full"])
 def test_the_example_runs_as_the_docs_print_it(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full, simple = blocks("docs/trl.md", "python")
+    full, simple = blocks("docs/guides/trl.md", "python")
     path = ROOT / "examples" / f"trl_{mode}.py"
     assert path.read_text() == {"full": full, "simple": simple}[mode]
-    assert runs("docs/trl.md") == []
+    assert runs("docs/guides/trl.md") == []
     monkeypatch.chdir(tmp_path)
     trainer = runpy.run_path(str(path))["trainer"]
     logged = [entry for entry in trainer.state.log_history if "loss" in entry]
@@ -441,8 +441,8 @@ def test_the_snippet_of_the_readme_trains(tmp_path: Path, monkeypatch: pytest.Mo
 def test_score_is_there_when_reward_functions_run(mode: str, user_folder: Path, tmp_path: Path) -> None:
     seen: list[tuple[float | None, float | None]] = []
 
-    def progress(environments: list[Attempt], **_: Any) -> list[float | None]:
-        """A reward function as docs/trl.md describes it; TRL runs it before the environments' own."""
+    def progress(environments: list[TrlEnvironment], **_: Any) -> list[float | None]:
+        """A reward function as docs/guides/trl.md describes it; TRL runs it before the environments' own."""
         made = []
         for attempt in environments:
             score = attempt.episode.score if attempt.episode else None
@@ -479,6 +479,6 @@ def test_score_of_a_broken_verifier_is_an_error_and_the_reward_none(
 
     attempt = trl.tool_class(TOY)()
     attempt.reset(scenario=f"{TOY}/{LEVEL}/0")
-    monkeypatch.setattr(registry.load(TOY), "verify", verify)
+    monkeypatch.setattr(registry.load_world(TOY), "verify", verify)
     with pytest.raises(EnvBug, match="a bug of the environment"):
         assert opened(attempt).score

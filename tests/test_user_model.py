@@ -12,7 +12,7 @@ from typing import Any
 
 import gymnasium
 import pytest
-from llm_server import Act, Body, Handler, Server, drops, fails, raw, says
+from llm_server import Act, Body, Handler, Server, drops, fails, message, raw
 from snippets import ROOT
 from tiny_model import Puppet, tiny_model, tiny_tokenizer
 from toy_world import ToyBoxes, toys
@@ -22,13 +22,14 @@ from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.episode import Episode
 from trace_gym.errors import BudgetSpent, ConfigError, UserUnavailable
-from trace_gym.evaluate.from_files import compare_files
-from trace_gym.llm import Budget, Usage, metered
+from trace_gym.evaluation.from_files import compare_files
+from trace_gym.llm import Budget, Usage, metered_client
 from trace_gym.policies import Ablated, Oracle
 from trace_gym.records import read_records
-from trace_gym.rollout import collect, play, trajectory
+from trace_gym.rollouts import play, rollout
 from trace_gym.settings import RunConfig
 from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trajectories import trajectory
 from trace_gym.types import Say, Scenario
 from trace_gym.user_model import LanguageUser, problems
 
@@ -94,7 +95,7 @@ def test_words_that_change_the_message_fail_check(script: list[str], agent: str,
 @pytest.mark.parametrize("env", ["tau2_airline_desk", "tau2_retail_multi_step", "toolsandbox_insufficient_information"])
 def test_words_of_every_script_pass_their_own_check(env: str) -> None:
     for scenario in registry.scenarios(env, "select", 12):
-        episode = play(Oracle(), registry.episode(scenario))
+        episode = play(Oracle(), registry.start_episode(scenario))
         agent = [m["content"] for m in episode.messages if m["role"] == "assistant"]
         for n in range(1, len(episode.script) + 1):
             assert problems(episode.script[:n], agent, episode.script[n - 1]) == []
@@ -105,8 +106,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(metered, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(metered, "LONGEST_PAUSE", 0.001)
+    monkeypatch.setattr(metered_client, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(metered_client, "LONGEST_PAUSE", 0.001)
     servers: list[Server] = []
 
     def start(*acts: Act) -> Server:
@@ -133,7 +134,7 @@ def reworded(handler: Handler, body: Body) -> None:
         "Yes, please.": "Sure, go ahead.",
         "All right.": "Okay, I will wait.",
     }
-    says(answers.get(text, f"Hello! {text}"))(handler, body)
+    message(answers.get(text, f"Hello! {text}"))(handler, body)
 
 
 def user_at(server: Server, folder: Path | None = None, **more: Any) -> LanguageUser:
@@ -162,14 +163,14 @@ def test_oracle_scores_the_same_with_and_without_user_model(serve: Serve) -> Non
     user = user_at(serve(reworded))
     for env in ("tau2_airline_desk", "tau2_claim_verification", "toolsandbox_insufficient_information"):
         for scenario in registry.scenarios(env, "select", 4):
-            made = play(Oracle(), registry.episode(scenario, user=user))
-            assert made.score == play(Oracle(), registry.episode(scenario)).score
+            made = play(Oracle(), registry.start_episode(scenario, user=user))
+            assert made.score == play(Oracle(), registry.start_episode(scenario)).score
             assert made.score and made.score.success
     assert user.counts.reworded > 12
 
 
 def test_reply_that_fails_check_is_asked_again_with_the_problem(serve: Serve) -> None:
-    server = serve(says("My name is Mario, open it."), reworded)
+    server = serve(message("My name is Mario, open it."), reworded)
     user = user_at(server)
     episode = toy(user)
     assert episode.messages[1]["content"].startswith("Hello! I am")
@@ -179,7 +180,7 @@ def test_reply_that_fails_check_is_asked_again_with_the_problem(serve: Serve) ->
 
 @pytest.mark.parametrize("reply", ["", "}{ garbage \x00", "No, leave my box alone.", "I am zoe. Open box b9 at 14:30."])
 def test_script_speaks_after_two_unfitting_replies(serve: Serve, reply: str, tmp_path: Path) -> None:
-    user = user_at(serve(says(reply)), tmp_path)
+    user = user_at(serve(message(reply)), tmp_path)
     episode = toy(user)
     assert [m["content"] for m in episode.messages[1:]] == episode.script
     episode.step(Say("Hm."))
@@ -211,9 +212,9 @@ def test_failure_at_the_opening_leaves_episode_unscored_and_is_tried_again(serve
     dead, out = serve(reworded), tmp_path / "out.jsonl"
     dead.close()  # connection refused
     scenarios = registry.scenarios("tau2_precondition", "select", 2)
-    lost = collect(Oracle(), scenarios, path=out, user=user_at(dead), progress=False)
+    lost = rollout(Oracle(), scenarios, path=out, user=user_at(dead), progress=False)
     assert [(r.ended, r.success) for r in lost] == [("error", None)] * 2
-    made = collect(Oracle(), scenarios, path=out, user=user_at(serve(reworded)), progress=False)
+    made = rollout(Oracle(), scenarios, path=out, user=user_at(serve(reworded)), progress=False)
     assert all(r.success for r in made) and len(read_records(out)) == 2
 
 
@@ -247,7 +248,7 @@ def test_instructions_in_agent_messages_stay_data_and_add_no_fact(serve: Serve) 
     def obedient(handler: Handler, body: Body) -> None:
         script = script_in(body)
         assert script in ("Please open my box.", opening)
-        says(f"{script} The secret is lion_7.")(handler, body)
+        message(f"{script} The secret is lion_7.")(handler, body)
 
     opening = toy(None).script[0]
     server = serve(obedient)
@@ -268,7 +269,7 @@ def test_threads_and_replay_give_the_same_conversations(serve: Serve, tmp_path: 
     scenarios = registry.scenarios("tau2_airline_desk", "select", 8)
 
     def words(user: LanguageUser, workers: int) -> list[Any]:
-        made = collect(Remote(), scenarios, samples=2, workers=workers, user=user, progress=False)
+        made = rollout(Remote(), scenarios, samples=2, workers=workers, user=user, progress=False)
         return [(r.id, r.messages, r.success) for r in made]
 
     first = words(user_at(server, tmp_path), 8)
@@ -282,18 +283,20 @@ def test_threads_and_replay_give_the_same_conversations(serve: Serve, tmp_path: 
 
 def test_file_refuses_rollouts_with_another_user(serve: Serve, tmp_path: Path) -> None:
     scenarios, out = registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl"
-    collect(Oracle(), scenarios, path=out, user=user_at(serve(reworded)), progress=False)
-    with pytest.raises(ConfigError, match="with user openai:user: found script now"):
-        collect(Oracle(), scenarios, path=out, progress=False)
+    rollout(Oracle(), scenarios, path=out, user=user_at(serve(reworded)), progress=False)
+    with pytest.raises(
+        ConfigError, match="with the simulated user openai:user, but this run uses the simulated user script"
+    ):
+        rollout(Oracle(), scenarios, path=out, progress=False)
 
 
 def test_evaluation_names_different_users(serve: Serve, tmp_path: Path) -> None:
     scenarios = registry.scenarios("tau2_precondition", "test", 2)
     plain, reworded_file = tmp_path / "plain.jsonl", tmp_path / "reworded.jsonl"
-    collect(Oracle(), scenarios, path=plain, progress=False)
-    collect(Oracle(), scenarios, path=reworded_file, user=user_at(serve(reworded)), progress=False)
+    rollout(Oracle(), scenarios, path=plain, progress=False)
+    rollout(Oracle(), scenarios, path=reworded_file, user=user_at(serve(reworded)), progress=False)
     assert "reworded: openai:user" in compare_files([plain, reworded_file]).note
-    assert compare_files([reworded_file]).note == "The users spoke in the words of openai:user."
+    assert compare_files([reworded_file]).note == "All user messages were reworded by openai:user."
     assert compare_files([plain]).note == ""
 
 
@@ -318,7 +321,7 @@ def test_invalid_temperature_is_refused(serve: Serve, temperature: float) -> Non
 
 def test_page_runs_as_printed(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    page, server = (ROOT / "docs" / "user_model.md").read_text(), serve(reworded)
+    page, server = (ROOT / "docs" / "guides" / "user_model.md").read_text(), serve(reworded)
     names: dict[str, Any] = {"policy": Oracle()}
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(block.replace("http://127.0.0.1:8000/v1", server.url).replace('"test", 50', '"test", 2'), names)
@@ -362,9 +365,9 @@ def test_rollout_command_takes_a_user_model(serve: Serve, tmp_path: Path) -> Non
     [
         (["--user-tokens", "5"], "--user-tokens has no effect without --user"),
         (["--user-folder", "x"], "--user-folder has no effect without --user"),
-        (["--user", "gpt"], "there is no model 'gpt'"),
+        (["--user", "gpt"], "'gpt' is not a valid model URI"),
         (["--user", "replay:x", "--user-tokens", "5"], "--user-tokens has no effect on --user replay:x"),
-        (["--user", "replay:missing"], "holds no recordings"),
+        (["--user", "replay:missing"], "contains no recordings"),
     ],
 )
 def test_user_options_without_effect_are_refused(options: list[str], expected: str, tmp_path: Path) -> None:
@@ -391,7 +394,7 @@ def test_trainer_with_user_model_continues_after_outage(serve: Serve, tmp_path: 
     assert train(config, out_dir=tmp_path / "other", **where).rollouts == 2  # type: ignore[arg-type]
     assert Usage.read(tmp_path / "other" / "user" / "requests.jsonl").requests == len(server.requests) > 0
     with pytest.raises(ConfigError, match="open_episode"):
-        train(config, out_dir=tmp_path / "x", open_episode=registry.episode, **where)  # type: ignore[arg-type]
+        train(config, out_dir=tmp_path / "x", open_episode=registry.start_episode, **where)  # type: ignore[arg-type]
 
 
 def test_run_has_one_user() -> None:
@@ -402,11 +405,11 @@ def test_run_has_one_user() -> None:
 
 def test_play_job_of_a_run_stops_if_the_user_fails(serve: Serve, tmp_path: Path) -> None:
     from trace_gym.lab import model_folder
-    from trace_gym.pipeline.jobs import PlayJob
+    from trace_gym.pipeline.jobs import RolloutJob
 
     addresses = (str(Scenario(env="tau2_precondition", level=0, seed=3)),)
     server = serve(fails(500))
-    job = PlayJob("base", model_folder("lab"), None, ((addresses, tmp_path / "a.jsonl"),), budget=(1024, 16),
+    job = RolloutJob("base", model_folder("lab"), None, ((addresses, tmp_path / "a.jsonl"),), budget=(1024, 16),
                   user=(f"openai:user@{server.url}", tmp_path / "user"))  # fmt: skip
     with pytest.raises(UserUnavailable, match="failed in 1 of 1 episodes"):
         job()

@@ -7,27 +7,27 @@ import json
 import os
 import shutil
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import typer
 import yaml
+from recorded_author import PARTS, PLAN, Parrot, block
 from typer.testing import CliRunner
 
 from trace_gym import registry
 from trace_gym.cli import targets as cli
 from trace_gym.cli.entry import app
-from trace_gym.errors import ConfigError, MissingExtra, ModelError, ReadError, TamperedEnv
-from trace_gym.llm import Completion, Request
+from trace_gym.errors import ConfigError, MissingExtra, ReadError, TamperedEnv
 from trace_gym.policies.scripted import Oracle
 from trace_gym.registration import VARIABLE
-from trace_gym.rollout import play
-from trace_gym.sandbox.scan import scan
-from trace_gym.synthesize import Terms, base, slots
-from trace_gym.synthesize.admission import CANDIDATES
-from trace_gym.synthesize.batch import Order, write_all
-from trace_gym.synthesize.ground import demanding, ground_of
+from trace_gym.rollouts import play
+from trace_gym.sandbox.linter import lint
+from trace_gym.synthesis import ValidationConfig, base_world, slots
+from trace_gym.synthesis.admission import CANDIDATES
+from trace_gym.synthesis.sandbox_inputs import require_comparisons, sandbox_inputs
+from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.targets import catalogue
 from trace_gym.targets.user import bases, folder, mcp
 from trace_gym.targets.user.check import check
@@ -35,7 +35,7 @@ from trace_gym.targets.user.folder import TargetFolder
 from trace_gym.targets.user.logs import read_logs
 from trace_gym.targets.user.start import guess, init
 from trace_gym.types import Capability, Finding, Manifest, Report, to_jsonl
-from trace_gym.validate import Given, validate
+from trace_gym.validation import ValidationInputs, validate
 
 DATA = Path(__file__).parent / "data" / "parcel_depot"
 TOOLS, POLICY, EPISODES = DATA / "tools.json", DATA / "policy.md", DATA / "episodes.jsonl"
@@ -51,45 +51,6 @@ CAPABILITY = Capability(
     er_passed=None,
     gap=None,
 )
-PLAN = {
-    "title": "Look at a parcel before you hand it over.",
-    "rationale": "The tools hand over whatever they are told.",
-    "tools": ["get_parcel", "storage_fee", "hand_over"],
-    "rules": ["At most 14 days."],
-    "goals": ["The parcel is handed over."],
-    "guards": ["Nothing else changes."],
-    "levels": ["two parcels", "three parcels", "four parcels, near the limit"],
-    "plan": {
-        "entities": ["A parcel."],
-        "varies": ["The days."],
-        "families": [{"name": "fetch", "says": "Fetch parcels.", "weight": 1}],
-        "near_misses": ["14 and 15 days."],
-        "user": "Asks and hangs up.",
-        "oracle": "Look, then hand over or refuse.",
-        "ablated": "Hand over.",
-    },
-}
-PARTS = ("TG201", "TG205", "TG301", "TG401", "TG413", "TG501")
-"""Properties that the environment is checked for here; it passes all others, too."""
-
-
-@dataclass
-class Parrot:
-    """Answers with the next of its texts, and remembers what it was asked and whether a base world was loaded then."""
-
-    texts: list[str]
-    name: str = "files:parrot"
-    asked: list[Request] = field(default_factory=list)
-    loaded: list[bool] = field(default_factory=list)
-
-    def complete(self, request: Request) -> Completion:
-        if len(self.asked) == len(self.texts):
-            raise ModelError("the parrot has nothing more to say")
-        self.asked.append(request)
-        self.loaded.append(any(name.endswith("parcel_depot_base") for name in sys.modules))
-        return Completion(
-            text=self.texts[len(self.asked) - 1], model=self.name, prompt_tokens=100, completion_tokens=10
-        )
 
 
 @dataclass
@@ -100,10 +61,6 @@ class Made:
     parrot: Parrot
     said: list[str]
     card: Manifest
-
-
-def block(code: str) -> str:
-    return f"```python\n{code}\n```\n"
 
 
 def begun(place: Path) -> TargetFolder:
@@ -126,9 +83,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     home, before = begun(tmp_path_factory.mktemp("targets") / "parcel_depot"), os.environ.get(VARIABLE)
     registry.add_folder(home.path)
     parrot, said = Parrot([*map(block, (HOSTILE, LYING, BASE)), json.dumps(PLAN), block(ENVIRONMENT)]), list[str]()
-    terms = Terms("quick", budget=300, workers=1, only=PARTS)
+    validation = ValidationConfig("quick", budget=300, workers=1, only=PARTS)
     try:
-        done = write_all(Order([CAPABILITY], home.name, parrot, home.path, terms), 1, said.append)
+        done = write_all(SynthesisRequest([CAPABILITY], home.name, parrot, home.path, validation), 1, said.append)
     finally:
         os.environ.pop(VARIABLE)
         os.environ |= {VARIABLE: before} if before else {}
@@ -181,16 +138,16 @@ def test_init_says_what_it_understood(tmp_path: Path) -> None:
     assert [t["function"]["name"] for t in home.interface.tools] == list(home.kinds)
     assert sum(e.success is False for e in home.episodes) == 3
     code, told = run("target", "init", place, *options)
-    assert code and "is a target already" in told
+    assert code and "already contains a target" in told
 
 
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"tools": None}, "name the tools, either"),
-        ({"command": "server"}, "name the tools, either"),
-        ({"name": "Depot 9"}, "is no name for a target"),
-        ({"name": "tau2_airline"}, "is a target that ships"),
+        ({"tools": None}, "expected either a file with tools or an MCP server"),
+        ({"command": "server"}, "expected either a file with tools or an MCP server"),
+        ({"name": "Depot 9"}, "is not a valid name for a target"),
+        ({"name": "tau2_airline"}, "a target tau2_airline is already registered"),
         ({"trajectories": []}, "at least one file"),
         ({"trajectories": [POLICY]}, "is not JSON"),
         ({"policy": DATA / "none.md"}, "there is no file"),
@@ -208,7 +165,7 @@ def test_a_bad_start_leaves_nothing_behind(change: dict[str, object], fault: str
 def test_a_file_is_no_folder_and_episodes_named_twice_are_kept_once(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("mine")
-    with pytest.raises(ConfigError, match="is a file; name a folder"):
+    with pytest.raises(ConfigError, match="is a file: expected a folder"):
         begun(taken)
     twice = init(tmp_path / "depot", tools=TOOLS, policy=POLICY, trajectories=[EPISODES, EPISODES])
     assert len(twice.episodes) == len(EPISODES.read_text().splitlines())
@@ -224,7 +181,7 @@ def test_a_missing_file_is_told_once_and_as_what_it_is(fresh: TargetFolder) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "says", "kind"),
+    ("name", "message", "kind"),
     [
         ("getUserDetails", "", "read"),
         ("deposit", "Returns a deposit.", "write"),  # nothing in particular, so the careful guess
@@ -234,8 +191,8 @@ def test_a_missing_file_is_told_once_and_as_what_it_is(fresh: TargetFolder) -> N
         ("transfer_to_human_agents", "", "generic"),
     ],
 )
-def test_kinds_are_guessed_from_names_and_descriptions(name: str, says: str, kind: str) -> None:
-    assert guess({"name": name, "description": says}) == kind
+def test_kinds_are_guessed_from_names_and_descriptions(name: str, message: str, kind: str) -> None:
+    assert guess({"name": name, "description": message}) == kind
 
 
 def test_conversations_are_read_in_the_forms_that_people_have(tmp_path: Path) -> None:
@@ -254,7 +211,7 @@ def test_conversations_are_read_in_the_forms_that_people_have(tmp_path: Path) ->
     path.write_text(to_jsonl(found))
     assert read_logs(path) == found
     for row, fault in (
-        ({}, "line 1 holds no messages"),
+        ({}, "line 1 contains no messages"),
         ([{"content": "x"}], "messages.0.role"),
         ({"messages": talk, "reward": "good"}, "reward"),
     ):
@@ -312,7 +269,7 @@ for line in sys.stdin:
 
 def notes(home: TargetFolder) -> dict[str, str]:
     """What the check calls wrong or open, each with what mends it."""
-    return {note.says: note.mend for note in check(folder.read(home.path)) if note.level != "fine"}
+    return {note.message: note.fix for note in check(folder.read(home.path)) if note.level != "fine"}
 
 
 def test_check_tells_what_is_open(fresh: TargetFolder) -> None:
@@ -321,11 +278,11 @@ def test_check_tells_what_is_open(fresh: TargetFolder) -> None:
     assert f"trace-gym synthesize --target {fresh.path}" in told and "wrong" not in told
     settings = fresh.path / "target.yaml"
     settings.write_text(settings.read_text().replace("?\n", "\n"))
-    assert [says for says in notes(fresh)] == ["there is no base world yet"]
+    assert [message for message in notes(fresh)] == ["there is no base world yet"]
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "says", "mend"),
+    ("name", "old", "new", "message", "fix"),
     [
         ("tools.json", "find_parcels", "find parcels", "'find parcels' holds white space", "renames"),
         ("tools.json", "find_parcels", "x" * 65, "has 65 characters, expected at most 64", "renames"),
@@ -339,15 +296,15 @@ def test_check_tells_what_is_open(fresh: TargetFolder) -> None:
         ("target.yaml", "get_parcel: read?", "get_parcel: reads", "has the kind 'reads'; expected", "get_parcel: read"),
         ("policy.md", POLICY.read_text(), "\n", "policy.md is empty", "write down"),
         ("trajectories.jsonl", '"success":false', '"success":true', "0 failed and 10 successful", "by hand"),
-        ("trajectories.jsonl", '{"id"', '{"ids"', "line 1 is no trajectory", ""),
+        ("trajectories.jsonl", '{"id"', '{"ids"', "line 1 is not a valid trajectory", ""),
     ],
 )  # fmt: skip
-def test_check_tells_what_is_wrong(name: str, old: str, new: str, says: str, mend: str, fresh: TargetFolder) -> None:
+def test_check_tells_what_is_wrong(name: str, old: str, new: str, message: str, fix: str, fresh: TargetFolder) -> None:
     place = fresh.path / name
     assert old in place.read_text()
     place.write_text(place.read_text().replace(old, new))
-    found = {s: m for s, m in notes(fresh).items() if says in s}
-    assert len(found) == 1 and mend in next(iter(found.values())), notes(fresh)
+    found = {s: m for s, m in notes(fresh).items() if message in s}
+    assert len(found) == 1 and fix in next(iter(found.values())), notes(fresh)
 
 
 def test_a_folder_that_is_no_target_says_how_to_make_one(tmp_path: Path, fresh: TargetFolder) -> None:
@@ -356,7 +313,7 @@ def test_a_folder_that_is_no_target_says_how_to_make_one(tmp_path: Path, fresh: 
     (fresh.path / "target.yaml").write_text("name: Depot\n")
     with pytest.raises(ReadError, match="target.yaml: name: String should match"):
         folder.read(fresh.path)
-    with pytest.raises(ConfigError, match="no target 'depot'.*TRACE_GYM_ENVS.*those that ship are tau2_airline"):
+    with pytest.raises(ConfigError, match="no target 'depot'.*TRACE_GYM_ENVS.*built-in targets are tau2_airline"):
         catalogue.target("depot")
 
 
@@ -373,12 +330,12 @@ def test_a_base_world_is_written_mended_and_admitted(made: Made) -> None:
     assert made.parrot.loaded == [False, False, False, True, True]  # nothing but the sandbox ran it before
     card = bases.card_of(made.home)
     assert card is not None and card.report.passed and card.author == "llm:parrot" and card.target == "parcel_depot"
-    assert {f.code for f in card.report.findings} == {*base.CODES} and card.origin and card.origin.rounds == 3
-    figures = next(f.figures for f in card.report.findings if f.code == "TG413")
-    assert (figures["calls_hand_over"], figures["computable_hand_over"], figures["values_storage_fee"]) == (8, 6, 1)
+    assert {f.code for f in card.report.findings} == {*base_world.CODES} and card.origin and card.origin.rounds == 3
+    metrics = next(f.metrics for f in card.report.findings if f.code == "TG413")
+    assert (metrics["calls_hand_over"], metrics["computable_hand_over"], metrics["values_storage_fee"]) == (8, 6, 1)
     asked = str(made.parrot.asked[2].messages[-1]["content"])
-    assert "### TG413" in asked and "storage_fee: fee differs by value" in asked and "recorded {" in asked
-    assert (made.home.path / "base" / CANDIDATES / name / "round-1" / "complaints.md").is_file()
+    assert "### TG413" in asked and "storage_fee: fee differs in its value" in asked and "recorded {" in asked
+    assert (made.home.path / "base" / CANDIDATES / name / "round-1" / "diagnostics.md").is_file()
 
 
 def test_the_author_reads_the_target_and_not_all_of_its_episodes(made: Made) -> None:
@@ -386,10 +343,11 @@ def test_the_author_reads_the_target_and_not_all_of_its_episodes(made: Made) -> 
     assert (
         made.home.policy in asked
         and "class TargetWorld(ScriptedUser)" in asked
-        and "class ScriptedUser(World)" in asked
+        and "class ScriptedUser(QuestionAnswering)" in asked
+        and "class UserAnswers(World)" in asked
         and 'get_parcel {"parcel_id": "P9042"}' in asked
     )
-    assert "Error: unknown parcel P9042" in asked and all(f"- {code} " in asked for code in base.CODES)
+    assert "Error: unknown parcel P9042" in asked and all(f"- {code} " in asked for code in base_world.CODES)
     assert "P1101" in EPISODES.read_text() and "P1101" not in asked
     planned, written = (str(r.messages[-1]["content"]) for r in made.parrot.asked[3:])
     assert "write `hand_over(parcel_id: string, paid: number)`" in planned
@@ -401,11 +359,11 @@ def test_the_environment_stands_on_the_base_world(made: Made, own: TargetFolder)
     assert card == made.card and card.target == "parcel_depot" and card.report.passed
     assert card.base_sha256 == bases.card_of(own).module_sha256  # type: ignore[union-attr]
     replayed = next(f for f in card.report.findings if f.code == "TG413")
-    assert replayed.verdict == "passed" and replayed.figures["computable_hand_over"] == 6
-    done = [play(Oracle(), registry.episode(f"{ENV}/{level}/5")) for level in range(3)]
+    assert replayed.verdict == "passed" and replayed.metrics["computable_hand_over"] == 6
+    done = [play(Oracle(), registry.start_episode(f"{ENV}/{level}/5")) for level in range(3)]
     assert all(e.score and e.score.success for e in done)
     assert done[0].messages[0]["content"] == own.interface.system_prompt
-    world = registry.load(ENV)
+    world = registry.load_world(ENV)
     assert catalogue.target("parcel_depot").world in world.__mro__
     assert sys.modules[bases.module_of(own)].__file__ == str(own.base_module)
     code, told = run("target", "check", own.path)
@@ -413,7 +371,7 @@ def test_the_environment_stands_on_the_base_world(made: Made, own: TargetFolder)
 
 
 def test_an_admitted_base_world_is_not_written_again(own: TargetFolder) -> None:
-    assert base.write_base(own, Parrot([])) == bases.card_of(own)
+    assert base_world.write_base(own, Parrot([])) == bases.card_of(own)
     done = CliRunner().invoke(
         app, ["synthesize", "--target", str(own.path), "--author", "llm", "--llm", f"files:{own.path / 'desk'}"]
     )
@@ -424,29 +382,29 @@ def test_another_base_world_is_refused(own: TargetFolder) -> None:
     text = own.base_module.read_text()
     own.base_module.write_text(text.replace("FREE_DAYS = 7", "FREE_DAYS = 9"))
     with pytest.raises(TamperedEnv, match=f"target check {own.path} --admit"):
-        registry.load(ENV)
+        registry.load_world(ENV)
     with pytest.raises(TamperedEnv, match="its manifest says"):
-        base.write_base(own, Parrot([]))
-    assert any("has sha256" in says for says in notes(own))
+        base_world.write_base(own, Parrot([]))
+    assert any("has sha256" in message for message in notes(own))
     card = bases.card_of(own)
     assert card is not None
     other = card.model_copy(update={"module_sha256": registry.sha256(own.base_module.read_bytes())})  # as if admitted
     own.base_module.with_suffix(".json").write_text(other.model_dump_json())
     with pytest.raises(TamperedEnv, match="was validated on a base world with sha256"):
-        registry.load(ENV)
+        registry.load_world(ENV)
 
 
 def test_a_base_world_is_refused_when_the_tools_have_changed(own: TargetFolder) -> None:
     place = own.path / "tools.json"
     place.write_text(place.read_text().replace('"damaged"', '"broken"'))
     with pytest.raises(TamperedEnv, match="the tools of parcel_depot have changed"):
-        registry.load(ENV)
+        registry.load_world(ENV)
 
 
 def test_more_episodes_are_to_be_compared_again(own: TargetFolder) -> None:
     place = own.path / "trajectories.jsonl"
     place.write_text(place.read_text().partition("\n")[0] + "\n")
-    assert "target check" in next(mend for says, mend in notes(own).items() if "has changed since" in says)
+    assert "target check" in next(fix for message, fix in notes(own).items() if "has changed since" in message)
 
 
 def test_an_environment_needs_its_target(own: TargetFolder, tmp_path: Path) -> None:
@@ -456,36 +414,36 @@ def test_an_environment_needs_its_target(own: TargetFolder, tmp_path: Path) -> N
         shutil.move(own.path / f"{ENV}{suffix}", elsewhere)
     os.environ[VARIABLE] = str(elsewhere)
     registry.refresh()
-    with pytest.raises(ConfigError, match="name its folder, the one with target.yaml, in TRACE_GYM_ENVS"):
-        registry.load(ENV)
+    with pytest.raises(ConfigError, match="Add its folder, which contains target.yaml, to the variable TRACE_GYM_ENVS"):
+        registry.load_world(ENV)
     registry.add_folder(own.path)
-    assert registry.load(ENV).id == ENV
+    assert registry.load_world(ENV).id == ENV
 
 
 def test_a_base_world_of_ones_own_is_left_alone_until_it_is_checked(fresh: TargetFolder) -> None:
     fresh.base_module.parent.mkdir()
     fresh.base_module.write_text(BASE)
     with pytest.raises(TamperedEnv, match=r"no admitted base world.*target check .* --admit"):
-        base.write_base(fresh, Parrot([]))
+        base_world.write_base(fresh, Parrot([]))
     code, told = run("target", "check", fresh.path)
     assert code == 1 and "no admitted base world" in told
     fresh.base_module.write_text(HOSTILE)
     code, told = run("target", "check", fresh.path, "--admit")
-    assert code == 1 and "was not run" in told and "__class__" in told
+    assert code == 1 and "before it was run" in told and "__class__" in told
 
 
 def test_nothing_is_asked_of_a_model_while_the_files_are_wrong(fresh: TargetFolder) -> None:
     (fresh.path / "policy.md").write_text("")
     with pytest.raises(ConfigError, match="policy.md is empty"):
-        base.write_base(folder.read(fresh.path), Parrot([]))
+        base_world.write_base(folder.read(fresh.path), Parrot([]))
 
 
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
         ("def storage_fee", "def fees", "lacks the method storage_fee"),
-        ("def parcel(self", "def as_recorded(self", "defines as_recorded, which stays"),
-        ("def knows(self, call, shown)", "def knows(self, call)", "knows takes self, call; expected"),
+        ("def parcel(self", "def as_recorded(self", "defines as_recorded, which must be inherited"),
+        ("def knows(self, call, shown)", "def knows(self, call)", "knows has the parameters self, call; expected"),
         ("from typing import Any, Self", "from trace_gym.targets.user.folder import find", "imports find"),
         ("from typing import Any, Self", "from trace_gym.targets.user.world import _replays", "imports _replays"),
     ],
@@ -495,9 +453,9 @@ def test_a_base_world_has_its_tools_and_no_more_than_it_is_offered(
 ) -> None:
     plain = BASE.replace("call: Call, shown: Sequence[tuple[Call, Any]]) -> bool", "call, shown) -> bool")
     assert old in plain
-    spec, form = base.base_spec(fresh), slots.base_contract(list(fresh.kinds))
-    with pytest.raises(slots.Unwritable, match=fault):
-        slots.fill(plain.replace(old, new), spec, catalogue.foundation(fresh), form)
+    spec, form = base_world.base_spec(fresh), slots.base_contract(list(fresh.kinds))
+    with pytest.raises(slots.InvalidModuleError, match=fault):
+        slots.sort_into_slots(plain.replace(old, new), spec, catalogue.foundation(fresh), form)
 
 
 @pytest.mark.parametrize(
@@ -511,49 +469,53 @@ def test_a_base_world_has_its_tools_and_no_more_than_it_is_offered(
     ],
 )
 def test_the_gate_offers_a_base_world_its_parent_alone(line: str, fresh: TargetFolder) -> None:
-    imports = ground_of(base.base_spec(fresh)).imports
-    assert not scan(BASE, target_imports=imports)
-    assert [f.rule for f in scan(f"{BASE}\n{line}\n", target_imports=imports)] == ["import"]
+    imports = sandbox_inputs(base_world.base_spec(fresh)).imports
+    assert not lint(BASE, target_imports=imports)
+    assert [f.rule for f in lint(f"{BASE}\n{line}\n", target_imports=imports)] == ["import"]
 
 
 def test_the_gate_offers_an_environment_its_base_world(own: TargetFolder) -> None:
     spec = registry.manifest(ENV).spec
     assert spec is not None
-    imports = ground_of(spec).imports
-    assert not scan(ENVIRONMENT, target_imports=imports)
+    imports = sandbox_inputs(spec).imports
+    assert not lint(ENVIRONMENT, target_imports=imports)
     text = ENVIRONMENT.replace("import ParcelDepotBase", "import ParcelDepotBase, TargetWorld, _replays")
-    assert "offers no _replays" in scan(text, target_imports=imports)[0].says
+    assert "does not export _replays" in lint(text, target_imports=imports)[0].message
 
 
 # What replay proves
 
 
 @pytest.mark.parametrize(
-    ("figures", "verdict", "fault"),
+    ("metrics", "verdict", "fault"),
     [
-        ({}, "inapplicable", "nothing was compared"),
-        ({"get_parcel": 9, "storage_fee": 8, "hand_over": 7}, "passed", "find_parcels: none of 3 answered calls"),
+        ({}, "skipped", "no recorded call was compared"),
+        (
+            {"get_parcel": 9, "storage_fee": 8, "hand_over": 7},
+            "passed",
+            "tool find_parcels: `knows` is true for none of 3",
+        ),
         (
             dict.fromkeys(("find_parcels", "get_parcel", "storage_fee", "hand_over", "send_back"), 1),
             "passed",
-            "5 calls are",
+            "`knows` is true for 5 of",
         ),
     ],
 )
-def test_a_base_world_that_knows_too_little_proves_nothing(
-    figures: dict[str, int], verdict: str, fault: str, fresh: TargetFolder
+def test_base_world_that_can_replay_few_calls_fails(
+    metrics: dict[str, int], verdict: str, fault: str, fresh: TargetFolder
 ) -> None:
-    told = {f"computable_{tool}": float(count) for tool, count in figures.items()}
-    finding = Finding(code="TG413", property="replay-fidelity", verdict=verdict, says="so", figures=told)  # type: ignore[arg-type]
-    report = demanding(Report(passed=True, findings=(finding,), scenarios=1), fresh)
-    assert not report.passed and report.findings[0].verdict == "failed" and fault in report.findings[0].says
+    told = {f"computable_{tool}": float(count) for tool, count in metrics.items()}
+    finding = Finding(code="TG413", property="replay-fidelity", verdict=verdict, message="so", metrics=told)  # type: ignore[arg-type]
+    report = require_comparisons(Report(passed=True, findings=(finding,), scenarios=1), fresh)
+    assert not report.passed and report.findings[0].verdict == "failed" and fault in report.findings[0].message
 
 
 def test_fields_that_no_replay_can_repeat_are_exempt(own: TargetFolder) -> None:
     def alike(said: str) -> bool:
         settings = own.path / "target.yaml"
         settings.write_text(settings.read_text().replace("not_compared: {}", f"not_compared: {said}"))
-        given = Given(recordings=(str(own.path / "trajectories.jsonl"),))
+        given = ValidationInputs(recordings=(str(own.path / "trajectories.jsonl"),))
         report = validate(world, profile="quick", only=("TG413",), given=given, progress=False)
         settings.write_text(settings.read_text().replace(f"not_compared: {said}", "not_compared: {}"))
         return report.passed
@@ -567,11 +529,9 @@ def test_fields_that_no_replay_can_repeat_are_exempt(own: TargetFolder) -> None:
 
 def test_write_prompt_states_what_the_tools_of_the_base_world_refuse(made: Made) -> None:
     prompt = str(made.parrot.asked[-1].messages[1]["content"])
-    tools = prompt.partition("## What the tools do")[2].partition("\n## ")[0]
+    tools = prompt.partition("## Behavior of the tools")[2].partition("\n## ")[0]
     assert "- write `hand_over(parcel_id: string, paid: number)`" in tools
-    refusal = (
-        "  - refused when self.parcel(parcel_id)['status'] != 'waiting': \"parcel {parcel_id} is no longer here\"\n"
-    )
+    refusal = "  - refused if self.parcel(parcel_id)['status'] != 'waiting': \"parcel {parcel_id} is no longer here\"\n"
     assert refusal in tools and "def hand_over" not in tools  # its code is among the target's modules
     assert "def hand_over" in prompt and '"What is the reason?": `' in prompt
-    assert "Inherited is `World.needs`" in prompt
+    assert "The inherited method is: `World.needs`" in prompt

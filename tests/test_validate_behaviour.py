@@ -1,4 +1,4 @@
-"""TG1, TG2, TG3, TG4 and TG9, where attempts are compared: with each other, with themselves, and turn after turn."""
+"""Tests of TG1, TG2, TG3, TG4 and TG9 properties that compare rollouts."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from trace_gym import registry
 from trace_gym.actions import MAX_TEXT
 from trace_gym.episode import Episode
 from trace_gym.types import Bars, Call, Curves, Finding, Say, Scenario
-from trace_gym.validate import Context, load, ugly, worker
-from trace_gym.validate.attempts import deeds, hybrids, left, spread
-from trace_gym.validate.capability import cautious
-from trace_gym.validate.context import PROFILES
-from trace_gym.validate.draws import Draw, Values, plain
-from trace_gym.validate.gate import sample
-from trace_gym.validate.gradient import _ordered
-from trace_gym.validate.properties import PROPERTIES, Broken
-from trace_gym.validate.robustness import faults as faults_of
-from trace_gym.validate.robustness import marathon
-from trace_gym.validate.user import _facts
-from trace_gym.validate.wordings import capitals, other_reads, paragraphs, small
-from trace_gym.validate.wrapped import WorldEnv, as_text, rows, spec_of
+from trace_gym.validation import Context, fresh_process, load, malformed_inputs
+from trace_gym.validation.capability import cautious_plans
+from trace_gym.validation.context import PROFILES
+from trace_gym.validation.expert_plans import evenly_spaced, hybrid_plans, state_after, write_calls
+from trace_gym.validation.gymnasium_env import WorldEnv, as_text, spec_of, step_results
+from trace_gym.validation.monotonicity import _check_pairs
+from trace_gym.validation.properties import PROPERTIES, CheckFailed
+from trace_gym.validation.random_calls import CallSampler, StateValues, to_plain_data
+from trace_gym.validation.robustness import long_episode
+from trace_gym.validation.robustness import turn_defect as faults_of
+from trace_gym.validation.selection import sample
+from trace_gym.validation.user import _facts
+from trace_gym.validation.wordings import lower_case, paragraphs, read_variants, upper_case
 from trace_gym.world import World
 
 CODES = (
@@ -43,9 +43,9 @@ CODES = (
 MUTANTS = (*instances.MUTANTS, *phrases.MUTANTS, *scores.MUTANTS, *users.MUTANTS, *gyms.MUTANTS)
 HEALTHY: tuple[type[World] | Path, ...] = (registry.module_path("tau2_precondition"), Hotel, ToyBoxes)
 SEEDS = 3
-"""Scenarios of each level in these tests; those of the profile take three times as long."""
-HERE = replace(PROFILES["gate"], processes=2, apart=False, examples=60)
-"""Without fresh processes, which take longer than all else, and with shorter long episodes."""
+"""Scenarios per level in these tests. The number of the profile would take three times as long."""
+HERE = replace(PROFILES["gate"], processes=2, separate_processes=False, examples=60)
+"""Profile without fresh processes, which dominate the run time, and with shorter long episodes."""
 
 
 def context_of(target: type[World] | Path, profile: str = "gate") -> Context:
@@ -58,7 +58,7 @@ def check(target: type[World] | Path, code: str, profile: str = "gate", seeds: i
 
 
 def run(snippet: str) -> str:
-    """What a counterexample prints; it may raise what the environment raises, but no error of its own."""
+    """Return the output of a counterexample, which may raise only the exception of the environment."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         try:
@@ -71,25 +71,25 @@ def run(snippet: str) -> str:
 
 
 @pytest.mark.parametrize("target", HEALTHY, ids=lambda t: getattr(t, "stem", None) or t.__name__)
-def test_the_healthy_hold_every_one(target: type[World] | Path) -> None:
+def test_valid_environments_pass_all_properties(target: type[World] | Path) -> None:
     context = context_of(target)
     if target not in (HEALTHY[0], Hotel):
         context.profile = HERE
     scenarios = sample(context.world, SEEDS)
     found = [PROPERTIES[code](context.world, scenarios, context) for code in CODES]
-    assert not [(f.code, f.says) for f in found if f.verdict != "passed"]
+    assert not [(f.code, f.message) for f in found if f.verdict != "passed"]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rejected_by}-{m.__name__}")
-def test_each_mutant_is_rejected_for_its_fault(mutant: Any) -> None:
+def test_each_mutant_fails_its_property(mutant: Any) -> None:
     found = check(mutant, mutant.rejected_by, "quick", PROFILES["quick"].seeds_per_level)
     assert found.verdict == "failed"
     assert found.counterexample and run(found.counterexample)
-    if mutant.rejected_by != "TG901" and "all of" not in found.says and "all 12" not in found.says:
+    if mutant.rejected_by != "TG901" and "all of" not in found.message and "all 12" not in found.message:
         assert found.replay is not None and found.replay.scenario.startswith(f"{mutant.id}/")
 
 
-def test_every_property_kills_two_mutants() -> None:
+def test_every_property_rejects_two_mutants() -> None:
     killed = [m.rejected_by for m in MUTANTS]
     assert all(killed.count(code) >= 2 for code in CODES)
 
@@ -109,7 +109,7 @@ for _ in range(40):
     ],
     ids=lambda step: repr(step)[:60].encode("ascii", "replace").decode(),
 )  # fmt: skip
-def test_a_scripted_step_that_no_model_could_write_is_answered(step: Any) -> None:
+def test_invalid_scripted_step_gets_answer(step: Any) -> None:
     episode = Episode(Hotel, Scenario(env="hotel", level=0, seed=0))
     before = episode.state_hash
     [answer] = episode.step(step)
@@ -117,7 +117,7 @@ def test_a_scripted_step_that_no_model_could_write_is_answered(step: Any) -> Non
     json.dumps(episode.messages, ensure_ascii=False).encode()
 
 
-def test_a_scripted_step_is_taken_as_it_is() -> None:
+def test_scripted_step_is_not_parsed() -> None:
     episode = Episode(Hotel, Scenario(env="hotel", level=0, seed=0))
     words = {"role": "user", "content": "My key?"}
     assert episode.step(Say("  One\tmo\x00ment\ud83d ")) == [words] and episode.said == ["  One\tmoment "]
@@ -126,19 +126,19 @@ def test_a_scripted_step_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(("mutant", "code"), [(instances.RemembersGuests, "TG106"), (gyms.WorksAtHome, "TG902")])
-def test_some_faults_show_in_another_process_only(mutant: type[World], code: str) -> None:
+def test_some_defects_appear_only_in_fresh_process(mutant: type[World], code: str) -> None:
     assert check(mutant, code, "quick", 25).passed
     found = check(mutant, code, "gate", 25)
     assert not found.passed and run(found.counterexample)
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_same_finding_twice(code: str) -> None:
+def test_findings_are_deterministic(code: str) -> None:
     assert check(Hotel, code, "quick", 2) == check(Hotel, code, "quick", 2)
 
 
 @pytest.mark.parametrize("mutant", [instances.TheLastHotelBegun, gyms.WaitsItsTurn])
-def test_the_snippet_of_a_shared_state_shows_both_attempts(mutant: Any) -> None:
+def test_shared_state_snippet_runs_both_rollouts(mutant: Any) -> None:
     one, other = run(check(mutant, mutant.rejected_by, "quick", 3).counterexample).splitlines()
     assert one != other
 
@@ -158,76 +158,76 @@ class Talker(Hotel):
         return self.oracle()
 
 
-def test_what_cannot_be_asked_is_said_to_be_inapplicable() -> None:
+def test_inapplicable_properties_are_skipped() -> None:
     for code in ("TG206", "TG306"):
         found = check(Talker, code, "quick")
-        assert (found.verdict, found.passed) == ("inapplicable", True)
-        assert "write" in found.says or "needs the capability" in found.says
+        assert (found.verdict, found.passed) == ("skipped", True)
+        assert "write" in found.message or "needs the capability" in found.message
 
 
-def test_findings_hold_figures_and_exhibits() -> None:
+def test_findings_contain_metrics_and_exhibits() -> None:
     desk = registry.module_path("tau2_precondition")
     swapped = check(desk, "TG206", "quick", 6)
     [bars] = swapped.exhibits
     assert isinstance(bars, Bars)
-    assert bars.bars["oracle"] == 1 > bars.bars["a step without it"] and bars.bars["ablated"] < 1
-    cautious = check(desk, "TG209", "quick", 6).figures
+    assert bars.bars["oracle"] == 1 > bars.bars["with ablated steps"] and bars.bars["ablated"] < 1
+    cautious = check(desk, "TG209", "quick", 6).metrics
     assert 0 < cautious["free"] < 1 and cautious["caution"] == 0
-    assert check(Hotel, "TG209", "quick").figures["free"] == 0
+    assert check(Hotel, "TG209", "quick").metrics["free"] == 0
     [curve] = check(Hotel, "TG305", "quick").exhibits
     assert isinstance(curve, Curves)
     [points] = curve.series.values()
     assert [y for _, y in points] == sorted(y for _, y in points) and points[-1] == (1.0, 1.0)
 
 
-def test_scenarios_are_spread_over_all_levels() -> None:
-    assert spread(range(10), 3) == [0, 3, 6]
-    assert spread(range(2), 5) == [0, 1]
-    assert {s.level for s in spread(sample(load("tau2_precondition")[0], 25), 8)} == set(range(4))
+def test_sample_is_evenly_spaced_over_levels() -> None:
+    assert evenly_spaced(range(10), 3) == [0, 3, 6]
+    assert evenly_spaced(range(2), 5) == [0, 1]
+    assert {s.level for s in evenly_spaced(sample(load("tau2_precondition")[0], 25), 8)} == set(range(4))
 
 
 def hotel(seed: int = 0) -> Episode:
     return Episode(Hotel, Scenario(env="hotel", level=0, seed=seed))
 
 
-def test_deeds_are_what_was_carried_out_and_leave_a_state() -> None:
+def test_write_calls_exclude_rejected_calls() -> None:
     episode = hotel()
     look, _, key, _ = episode.start.oracle()
     for step in (look, key, key, Call("settle", {"room": "0", "invoice": "x", "amount": 1}), Say("Hm.")):
         episode.step(step)
-    assert deeds(episode) == [key]
-    assert left(episode) == plain(episode.world) != plain(episode.start)
+    assert write_calls(episode) == [key]
+    assert state_after(episode) == to_plain_data(episode.world) != to_plain_data(episode.start)
     episode.world.harmless = frozenset({"hand_over"})  # type: ignore[attr-defined]
-    assert deeds(episode) == []
+    assert write_calls(episode) == []
 
 
-def test_hybrids_take_every_step_that_differs() -> None:
+def test_hybrid_plans_use_every_differing_step() -> None:
     start = hotel().start
     look, pay, key, words = start.oracle()
     *_, other = start.ablated()
-    made = list(hybrids([look, pay, key, words], [look, key, other], hotel().interface))
+    made = list(hybrid_plans([look, pay, key, words], [look, key, other], hotel().interface))
     assert [look, key, words] in made  # without the payment
     assert [look, pay, key, other] in made  # with the other words
     assert [look, key, other] in made  # all that follows
     assert [look, key, key, words] in made  # one write for its counterpart
     refusing: Any = [look, words]
-    assert [look, key, words] in list(hybrids(refusing, [look, other, key], hotel().interface))
+    assert [look, key, words] in list(hybrid_plans(refusing, [look, other, key], hotel().interface))
 
 
-def test_wordings_keep_what_matters() -> None:
+def test_wordings_preserve_values() -> None:
     world = Episode(load("tau2_precondition")[0], Scenario(env="tau2_precondition", level=0, seed=0)).start
     [code] = world.reservations  # type: ignore[attr-defined]
     text = f"I cannot cancel {code}: economy, booked 2024-05-12. Shall I proceed?"
-    assert capitals(text, world) == f"I CANNOT CANCEL {code}: economy, BOOKED 2024-05-12. SHALL I PROCEED?"
-    assert small(text, world) == f"i cannot cancel {code}: economy, booked 2024-05-12. shall i proceed?"
+    assert upper_case(text, world) == f"I CANNOT CANCEL {code}: economy, BOOKED 2024-05-12. SHALL I PROCEED?"
+    assert lower_case(text, world) == f"i cannot cancel {code}: economy, booked 2024-05-12. shall i proceed?"
     assert paragraphs(text, world).split() == text.split() and "\n\nShall" in paragraphs(text, world)
 
 
-def test_look_ups_are_repeated_added_and_exchanged_where_they_are_independent() -> None:
+def test_read_variants_reorder_only_independent_reads() -> None:
     context = context_of(registry.module_path("tau2_multi_step"))
     scenario = Scenario(env="tau2_multi_step", level=1, seed=0)
     steps, made = context.plan(scenario, "oracle"), context.expert(scenario, "oracle")
-    twice, more, *exchanged = other_reads(made, steps, context.interface)
+    twice, more, *exchanged = read_variants(made, steps, context.interface)
     assert [s for n, s in enumerate(twice) if n == 0 or s != twice[n - 1]] == steps
     assert len(twice) == len(steps) + 3 and len(more) > len(steps)
     assert [s for s in more if s in steps[3:]] == steps[3:]
@@ -236,39 +236,43 @@ def test_look_ups_are_repeated_added_and_exchanged_where_they_are_independent() 
     chained = Scenario(env="tau2_structured_data", level=0, seed=0)
     context = context_of(registry.module_path("tau2_structured_data"))
     plan = context.plan(chained, "oracle")  # the second look-up takes the route that the first has shown
-    assert len(list(other_reads(context.expert(chained, "oracle"), plan, context.interface))) == 2
+    assert len(list(read_variants(context.expert(chained, "oracle"), plan, context.interface))) == 2
 
 
-def test_the_over_cautious_write_nothing() -> None:
+def test_cautious_plans_write_nothing() -> None:
     context = context_of(Hotel)
-    plans = dict(cautious(context, Scenario(env="hotel", level=0, seed=0)))
+    plans = dict(cautious_plans(context, Scenario(env="hotel", level=0, seed=0)))
     assert plans["does nothing"] == [] and len(plans) == 8
     assert not [s for plan in plans.values() for s in plan if isinstance(s, Call) and s.tool != "look_up"]
 
 
-def test_more_goals_for_less_reward_are_found_in_any_order() -> None:
+def test_non_monotone_reward_is_detected_in_any_order() -> None:
     context = context_of(scores.FurtherGoalsOnTheWay)
     scenario = Scenario(env="further_goals_on_the_way", level=0, seed=0)
     plan = context.plan(scenario, "oracle")
-    made = [(plan[:n], context.play(scenario, plan[:n])) for n in (3, 2)]
-    with pytest.raises(Broken, match="2 goals pay"):
-        _ordered(context, scenario, made)
+    made = [(plan[:n], context.run(scenario, plan[:n])) for n in (3, 2)]
+    with pytest.raises(CheckFailed, match="reward for 2 goals"):
+        _check_pairs(context, scenario, made)
 
 
-@pytest.mark.parametrize("kind", ugly.KINDS, ids=lambda k: k.__name__)
-def test_ugly_turns_are_answered_by_a_healthy_world(kind: Callable[[Draw], Any]) -> None:
+@pytest.mark.parametrize("kind", malformed_inputs.KINDS, ids=lambda k: k.__name__)
+def test_valid_world_answers_malformed_turns(kind: Callable[[CallSampler], Any]) -> None:
     made = []
     for seed in range(15):
         episode = hotel(seed)
-        draw = Draw(Random(seed), episode.interface, Values.of(episode.start), 0.2 * (seed % 2))
+        draw = CallSampler(Random(seed), episode.interface, StateValues.of(episode.start), 0.2 * (seed % 2))
         made.append(kind(draw))
         assert faults_of(episode, made[-1]) == ""
     assert len(set(map(repr, made))) > 3
 
 
-def test_ugly_turns_are_as_ugly_as_they_are_said_to_be() -> None:
+def test_generators_return_documented_kinds() -> None:
     episode = hotel()
-    drawn = [k(Draw(Random(n), episode.interface, Values.of(episode.start))) for k in ugly.KINDS for n in range(60)]
+    drawn = [
+        k(CallSampler(Random(n), episode.interface, StateValues.of(episode.start)))
+        for k in malformed_inputs.KINDS
+        for n in range(60)
+    ]
     texts = [t for t in drawn if isinstance(t, str)]
     assert (
         any("NaN" in t for t in texts) and any("[" * 5_000 in t for t in texts) and any(len(t) > 10**5 for t in texts)
@@ -277,31 +281,31 @@ def test_ugly_turns_are_as_ugly_as_they_are_said_to_be() -> None:
     assert any(isinstance(t, bytes) for t in drawn) and any(isinstance(t, dict) for t in drawn) and None in drawn
 
 
-def test_a_long_episode_lasts_past_its_limit_and_its_end() -> None:
+def test_long_episode_continues_past_limit_and_end() -> None:
     episode = hotel()
-    fault, taken = marathon(episode, 200)
+    fault, taken = long_episode(episode, 200)
     assert fault == "" and taken == 450
     assert episode.turns == 400 > Hotel.max_turns and episode.done
     assert hotel().world.max_turns == Hotel.max_turns
 
 
-def test_facts_are_values_and_words_with_digits() -> None:
+def test_facts_are_state_values_and_words_with_digits() -> None:
     assert _facts("I am Ada in 217, at 9.", frozenset({"Ada"})) == ("I am # in #, at 9.", ["Ada", "217"])
     assert _facts("Yes, please.", frozenset()) == ("Yes, please.", [])
 
 
-def test_any_world_is_wrapped_as_a_registered_one_is() -> None:
-    world = registry.load("tau2_precondition")
+def test_world_env_equals_registered_environment() -> None:
+    world = registry.load_world("tau2_precondition")
     wrapped = gymnasium.make(spec_of(world, 2)).unwrapped
     named = gymnasium.make("trace/tau2-precondition-v0", level=2).unwrapped
     assert isinstance(wrapped, WorldEnv)
     assert (wrapped.action_space, wrapped.observation_space) == (named.action_space, named.observation_space)
     turns = as_text(list(Episode(world, Scenario(env="tau2_precondition", level=2, seed=3)).start.oracle()))
-    assert rows(wrapped, 3, turns) == rows(named, 3, turns)
-    assert rows(wrapped, 3, turns)[-1][1] == 1.0
+    assert step_results(wrapped, 3, turns) == step_results(named, 3, turns)
+    assert step_results(wrapped, 3, turns)[-1][1] == 1.0
     assert wrapped.reset(seed=3)[1] == named.reset(seed=3)[1]
 
 
-def test_a_fresh_process_that_fails_says_why() -> None:
-    with pytest.raises(Broken, match="cannot play on, and ends with: .*no_such_module"):
-        worker.ask({"world": "no_such_module:Hotel", "unfinished": []})
+def test_failed_fresh_process_reports_cause() -> None:
+    with pytest.raises(CheckFailed, match="cannot continue the episodes and ends with: .*no_such_module"):
+        fresh_process.run_job({"world": "no_such_module:Hotel", "unfinished": []})

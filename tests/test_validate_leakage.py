@@ -1,4 +1,4 @@
-"""TG7: nothing is given away, borrowed or shared between splits."""
+"""Tests of TG7: prompts reveal no answers, test tasks are not copied, and splits share no problems."""
 
 from __future__ import annotations
 
@@ -18,13 +18,21 @@ from toy_world import ToyBoxes
 from trace_gym import registry
 from trace_gym.errors import EnvBug, ReadError
 from trace_gym.types import Call, Finding, Say, Scenario
-from trace_gym.validate import Context, files, guess, leakage
-from trace_gym.validate.context import PROFILES, Given
-from trace_gym.validate.gate import sample
-from trace_gym.validate.gold import Gold, at, distinctive, scalars, telling, told, words_of
-from trace_gym.validate.overlap import _possible
-from trace_gym.validate.properties import PROPERTIES
-from trace_gym.validate.source import load
+from trace_gym.validation import Context, input_files, leakage, word_predictor
+from trace_gym.validation.context import NO_INPUTS, PROFILES, ValidationInputs
+from trace_gym.validation.oracle_rollouts import (
+    OracleRollout,
+    get_path,
+    is_distinctive,
+    is_identifying,
+    scalars_by_path,
+    stated_values,
+    words_of,
+)
+from trace_gym.validation.overlap import _possible
+from trace_gym.validation.properties import PROPERTIES
+from trace_gym.validation.selection import sample
+from trace_gym.validation.source import load
 from trace_gym.world import World
 
 CODES = ("TG701", "TG702", "TG703", "TG704")
@@ -32,7 +40,9 @@ TRAINED = ("tau2_multi_step", "tau2_precondition", "tau2_structured_data", "tau2
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-def check(target: type[World] | Path, code: str, profile: str = "quick", given: Given = Given()) -> Finding:  # noqa: B008
+def check(
+    target: type[World] | Path, code: str, profile: str = "quick", given: ValidationInputs = NO_INPUTS
+) -> Finding:
     world, reference = load(target)
     context = Context(world, reference, PROFILES[profile], given)
     return PROPERTIES[code](world, sample(world, PROFILES[profile].seeds_per_level), context)
@@ -44,43 +54,43 @@ def run(snippet: str) -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rejected_by}-{m.__name__}")
-def test_each_mutant_is_rejected_for_its_fault(mutant: type[World]) -> None:
-    found = check(mutant, mutant.rejected_by, given=getattr(mutant, "given", Given()))  # type: ignore[attr-defined]
-    assert found.verdict == "failed" and found.counterexample, found.says
+def test_each_mutant_fails_its_property(mutant: type[World]) -> None:
+    found = check(mutant, mutant.rejected_by, given=getattr(mutant, "given", ValidationInputs()))  # type: ignore[attr-defined]
+    assert found.verdict == "failed" and found.counterexample, found.message
     run(found.counterexample)
 
 
-def test_every_property_kills_two_mutants() -> None:
+def test_every_property_rejects_two_mutants() -> None:
     codes = [m.rejected_by for m in MUTANTS]
     assert {c: codes.count(c) >= 2 for c in CODES} == dict.fromkeys(CODES, True)
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_the_environments_give_nothing_away(name: str) -> None:
+def test_shipped_environments_pass_leakage_properties(name: str) -> None:
     for code in CODES:
-        found = check(registry.module_path(name), code, "gate", Given(against=(str(TASKS),)))
-        assert found.passed, found.says
-    assert found.figures["shared"] == 0
+        found = check(registry.module_path(name), code, "gate", ValidationInputs(against=(str(TASKS),)))
+        assert found.passed, found.message
+    assert found.metrics["shared"] == 0
 
 
-def test_small_worlds_give_nothing_away() -> None:
+def test_small_worlds_pass_leakage_properties() -> None:
     for world in (Hotel, ToyBoxes):
         assert check(world, "TG701", "gate").verdict == "passed"
-        assert check(world, "TG702", "gate").verdict == "inapplicable"
-        assert check(world, "TG703", "gate", Given(against=(str(TASKS),))).verdict == "passed"
+        assert check(world, "TG702", "gate").verdict == "skipped"
+        assert check(world, "TG703", "gate", ValidationInputs(against=(str(TASKS),))).verdict == "passed"
     assert check(Hotel, "TG704", "gate").verdict == "passed"
 
 
-def test_a_world_of_sixty_problems_shares_them_between_splits() -> None:
+def test_world_with_sixty_problems_fails_split_property() -> None:
     found = check(ToyBoxes, "TG704", "gate")  # two of six owners in either order, and one of them asks
-    assert found.verdict == "failed" and found.figures["shared"] > 50
+    assert found.verdict == "failed" and found.metrics["shared"] > 50
 
 
-def test_the_word_that_tells_is_named() -> None:
+def test_finding_names_revealing_word() -> None:
     polite = check(PoliteWhenAllowed, "TG701", "gate")
-    assert "kindly" in polite.says or "please" in polite.says
-    assert polite.figures["gain_0"] > 0.2  # two of three wordings have a please
-    assert "refunded" in check(OpeningTellsTheDecision, "TG701", "gate").says
+    assert "kindly" in polite.message or "please" in polite.message
+    assert polite.metrics["gain_0"] > 0.2  # two of three wordings have a please
+    assert "refunded" in check(OpeningTellsTheDecision, "TG701", "gate").message
 
 
 class HouseRules(Hotel):
@@ -96,14 +106,14 @@ class HouseRules(Hotel):
         return made
 
 
-def test_a_limit_in_the_policy_is_no_leak() -> None:
+def test_limit_in_policy_is_not_a_leak() -> None:
     found = check(HouseRules, "TG701", "gate")
-    assert found.verdict == "passed" and found.figures["answers"] > 0, found.says
+    assert found.verdict == "passed" and found.metrics["answers"] > 0, found.message
 
 
-def test_what_is_distinctive_stands_nowhere_by_chance() -> None:
+def test_distinctive_values() -> None:
     words = ("50", "100", "12.5", "24h", "3rd", "gold", "1250", "99.95", "2024-05-10", "HAT045", "inv42", "mia_li_3668")
-    assert [w for w in words if distinctive(w)] == ["1250", "99.95", "2024-05-10", "HAT045", "inv42", "mia_li_3668"]
+    assert [w for w in words if is_distinctive(w)] == ["1250", "99.95", "2024-05-10", "HAT045", "inv42", "mia_li_3668"]
 
 
 class Hinted(Hotel):
@@ -113,28 +123,28 @@ class Hinted(Hotel):
     hint = "Look at the invoice first, then settle it, and only then hand over the key."
 
 
-def test_advice_for_everybody_is_no_leak() -> None:
+def test_general_advice_is_not_a_leak() -> None:
     assert check(Hinted, "TG702", "gate").verdict == "passed"
 
 
-def gold(name: str, level: int, seed: int) -> tuple[Context, Gold]:
+def gold(name: str, level: int, seed: int) -> tuple[Context, OracleRollout]:
     context = Context(*load(name), PROFILES["quick"])
     scenario = Scenario(env=name, level=level, seed=seed)
-    return context, Gold(context.expert(scenario, "oracle"), context.plan(scenario, "oracle"))
+    return context, OracleRollout(context.expert(scenario, "oracle"), context.plan(scenario, "oracle"))
 
 
-def test_a_pattern_means_the_gold_calls_in_its_own_scenario() -> None:
+def test_pattern_resolves_to_oracle_calls() -> None:
     for name in (*TRAINED, "tau2_airline_desk"):
         for level in range(2):
             for seed in range(6):
                 _, found = gold(name, level, seed)
-                resolved = found.resolved(found.pattern)
-                assert resolved is not None and [c.tool for c in resolved] == [c.tool for c in found.deeds]
+                resolved = found.resolve(found.pattern)
+                assert resolved is not None and [c.tool for c in resolved] == [c.tool for c in found.write_calls]
                 if not any(c.tool == "transfer_to_human_agents" for c in resolved):
-                    assert resolved == found.deeds
+                    assert resolved == found.write_calls
 
 
-def test_a_pattern_says_where_values_come_from() -> None:
+def test_pattern_contains_value_sources() -> None:
     _, found = gold("tau2_structured_data", 2, 0)
     [(tool, arguments)] = found.pattern
     sources = dict(arguments)
@@ -143,56 +153,60 @@ def test_a_pattern_says_where_values_come_from() -> None:
     assert sources["cabin"] == ("shown", "get_reservation_details/0", "cabin")
     assert dict(sources["flights"][1])["flight_number"][:2] == ("shown", "search_direct_flight/0")
     _, other = gold("tau2_structured_data", 2, 1)
-    resolved = other.resolved(found.pattern)
+    resolved = other.resolve(found.pattern)
     assert resolved and resolved[0].arguments["reservation_id"] in other.opening
 
 
-def test_an_answer_is_where_the_experts_differ() -> None:
+def test_answers_are_differences_between_experts() -> None:
     context, found = gold("tau2_tool_precision", 1, 1)
     [request] = found.episode.start.requests  # type: ignore[attr-defined]
     answers = leakage._answers(found, context.plan(found.scenario, "ablated"))
     assert list(answers) == [request.method] and answers[request.method] != request.method
 
 
-def test_a_fact_is_what_success_depends_on_telling() -> None:
+def test_fact_is_required_for_success() -> None:
     context, found = gold("tau2_precondition", 0, 0)
-    facts = [v for v in told(found.steps) if leakage._is_fact(context, found, v)]
+    facts = [v for v in stated_values(found.steps) if leakage._is_fact(context, found, v)]
     [booking] = found.episode.start.reservations.values()  # type: ignore[attr-defined]
     amount, booked = str(booking["payment_history"][0]["amount"]), booking["created_at"][:10]
-    assert facts == ([amount] if found.deeds else [booked])
+    assert facts == ([amount] if found.write_calls else [booked])
 
 
 def test_words_values_and_paths() -> None:
     assert words_of("I am mia_li_3668, it's 2024-05-10.") == ["I", "am", "mia_li_3668", "it's", "2024-05-10"]
-    assert [v for v in (True, 3, 12, 12.5, "HAT045", "economy", "a 1", None) if telling(v)] == [12, 12.5, "HAT045"]
+    assert [v for v in (True, 3, 12, 12.5, "HAT045", "economy", "a 1", None) if is_identifying(v)] == [
+        12,
+        12.5,
+        "HAT045",
+    ]
     data = {"a": [{"b": 1}], "credit_card_12": {"id": "x"}}
-    paths = list(scalars(data))
+    paths = list(scalars_by_path(data))
     assert paths == [(("a", "#0", "b"), 1), (("#1", "id"), "x")]
-    assert [at(data, path) for path, _ in paths] == [1, "x"]
+    assert [get_path(data, path) for path, _ in paths] == [1, "x"]
     with pytest.raises(LookupError):
-        at(data, ("a", "b"))
-    assert told([Call("x"), Say("Refund 180 for AAA111, in 5 days.")]) == ["180", "AAA111"]
+        get_path(data, ("a", "b"))
+    assert stated_values([Call("x"), Say("Refund 180 for AAA111, in 5 days.")]) == ["180", "AAA111"]
 
 
-def cases(count: int, words: Sequence[str]) -> list[guess.Case]:
-    """Half of them dropped; those carry the first of the words, and all carry the second."""
+def cases(count: int, words: Sequence[str]) -> list[word_predictor.DecisionCase]:
+    """Return cases of which half drop a write; these contain the first word, and all contain the second word."""
     scenario = Scenario(env="x", level=0, seed=0)
-    return [guess.Case(scenario, frozenset(words[n % 2 :]), n % 2 == 0) for n in range(count)]
+    return [word_predictor.DecisionCase(scenario, frozenset(words[n % 2 :]), n % 2 == 0) for n in range(count)]
 
 
-def test_the_guess_learns_on_one_half_and_is_tried_on_the_other() -> None:
-    assert guess.tried(cases(40, ("red", "the")), cases(40, ("red", "the"))) == (40, "red")
-    right, _ = guess.tried(cases(40, ("the",) * 2), cases(40, ("the",) * 2))
+def test_word_predictor_is_cross_validated() -> None:
+    assert word_predictor.correct_predictions(cases(40, ("red", "the")), cases(40, ("red", "the"))) == (40, "red")
+    right, _ = word_predictor.correct_predictions(cases(40, ("the",) * 2), cases(40, ("the",) * 2))
     assert right == 20
 
 
-def test_ids_from_a_small_space_may_be_the_same() -> None:
+def test_ids_from_small_space_may_coincide() -> None:
     assert _possible(["HAT001", "HAT299"]) == 1000
     assert _possible(["QX7T2P", "AA1111"]) >= 10**6
     assert _possible(["HAT001"]) == 1000 and _possible(["noor_haddad_5521"]) > 10**6
 
 
-def test_files_are_read_whatever_their_form(tmp_path: Path) -> None:
+def test_supported_file_formats_are_read(tmp_path: Path) -> None:
     task = {"id": 7, "text": "Cancel it", "more": ["now"]}
     forms = {
         "a.json": json.dumps([task]),
@@ -201,36 +215,36 @@ def test_files_are_read_whatever_their_form(tmp_path: Path) -> None:
     }
     for name, text in forms.items():
         (tmp_path / name).write_text(text)
-    assert files.texts(str(tmp_path / "a.json")) == ("id", "7", "text", "Cancel it", "more", "now")
-    assert len(files.texts(str(tmp_path / "b.jsonl"))) == 12
-    assert files.texts(str(tmp_path / "c.txt")) == ("Cancel it",)
-    assert len(files.texts(str(tmp_path))) == 19
+    assert input_files.read_texts(str(tmp_path / "a.json")) == ("id", "7", "text", "Cancel it", "more", "now")
+    assert len(input_files.read_texts(str(tmp_path / "b.jsonl"))) == 12
+    assert input_files.read_texts(str(tmp_path / "c.txt")) == ("Cancel it",)
+    assert len(input_files.read_texts(str(tmp_path))) == 19
     (tmp_path / "c.txt").write_text("Cancel another")
-    assert files.texts(str(tmp_path / "c.txt")) == ("Cancel another",)
+    assert input_files.read_texts(str(tmp_path / "c.txt")) == ("Cancel another",)
 
 
-def test_files_that_cannot_be_read_are_told_of(tmp_path: Path) -> None:
+def test_unreadable_files_raise_read_error(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "x.json").write_text("[]")
-    for name, why in (("missing", "cannot be read"), ("x.txt", "is not text"), ("x.json", "holds no text")):
+    for name, why in (("missing", "cannot be read"), ("x.txt", "is not UTF-8 text"), ("x.json", "contains no text")):
         with pytest.raises(ReadError, match=why):
-            files.readable(Given(against=(str(tmp_path / name),)))
+            input_files.check_readable(ValidationInputs(against=(str(tmp_path / name),)))
     with pytest.raises(ReadError):
-        files.readable(Given(recordings=(str(tmp_path / "x.json"),)))
-    files.readable(Given(against=(str(TASKS),)))
+        input_files.check_readable(ValidationInputs(recordings=(str(tmp_path / "x.json"),)))
+    input_files.check_readable(ValidationInputs(against=(str(TASKS),)))
 
 
-def test_a_copied_sentence_is_measured() -> None:
+def test_copied_sentence_is_measured() -> None:
     found = check(BorrowedWords, "TG703", given=BorrowedWords.given)
-    assert "foreign_tasks.json" in found.says and "%" in found.says
-    assert check(BorrowedWords, "TG703").verdict == "inapplicable"
+    assert "foreign_tasks.json" in found.message and "%" in found.message
+    assert check(BorrowedWords, "TG703").verdict == "skipped"
 
 
-def test_nothing_of_the_real_tasks_occurs() -> None:
+def test_shipped_environments_copy_no_test_tasks() -> None:
     named = [SHARED / "tau_bench_airline_gpt4o.json.gz", SHARED / "tau2_airline_db.json.gz"]
     if missing := [p.name for p in named if not p.is_file()]:
         pytest.skip(f"{missing[0]} lies beside the checkout of developers only")
-    given = Given(against=tuple(map(str, named)))
+    given = ValidationInputs(against=tuple(map(str, named)))
     found = check(registry.module_path("tau2_tool_precision"), "TG703", "quick", given)
-    assert found.verdict == "passed" and found.figures["ids"] > 100
-    assert found.figures["copied"] < 0.1
+    assert found.verdict == "passed" and found.metrics["ids"] > 100
+    assert found.metrics["copied"] < 0.1

@@ -1,6 +1,6 @@
-"""Our checks as graders of OpenEnv's validation, against its own registry, policy and server.
+"""Tests of the graders for OpenEnv's validation against its registry, policy and server.
 
-It runs where openenv is installed (``pip install openenv``, in an environment of its own), and is skipped elsewhere.
+The tests run if openenv is installed (``pip install openenv`` in a separate environment) and are skipped otherwise.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from openenv.core.env_server.types import Action, Observation, State  # noqa: E4
 from openenv.validation.manifest import NormalizedManifest  # noqa: E402
 from openenv.validation.runtime.scheduler import execute_graders  # noqa: E402
 
-from trace_gym.validate.foreign import graders  # noqa: E402
+from trace_gym.validation.third_party import graders  # noqa: E402
 
 ENTRIES = {
     "trace_gym_episode_determinism": "EpisodeDeterminism",
     "trace_gym_episode_isolation": "EpisodeIsolation",
     "trace_gym_floor_gap": "FloorGap",
 }
-"""As pyproject.toml names them."""
+"""Entry points as in pyproject.toml."""
 
 
 class Said(Action):  # type: ignore[misc]
@@ -108,7 +108,7 @@ def serve() -> Iterator[Any]:
 
 @pytest.fixture
 def registry() -> Any:
-    """OpenEnv's registry with what the installed packages name as entry points, this one among them."""
+    """Return OpenEnv's registry with the entry points of the installed packages, including this one."""
     made = openenv.GraderRegistry()
     assert made.load_entry_points() >= len(ENTRIES)
     return made
@@ -136,20 +136,20 @@ def graded(registry: Any, subject: Any) -> dict[str, Any]:
     return {r.check_id: r for r in execute_graders(selected, subject, prior=[began])}
 
 
-def test_the_project_names_them_as_entry_points() -> None:
+def test_graders_are_entry_points() -> None:
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     named = {name: f"{graders.__name__}:{made}" for name, made in ENTRIES.items()}
     assert project.get("entry-points", {}).get(openenv.ENTRY_POINT_GROUP) == named
 
 
-def test_the_policy_knows_every_check() -> None:
+def test_openenv_policy_contains_every_check() -> None:
     known = openenv.load_policy("v2").entries_for_lane(openenv.Lane.LOCAL)
     for name in ENTRIES.values():
         made = getattr(graders, name)()
         assert isinstance(made, openenv.Grader) and known[made.check_id].level is made.level
 
 
-def test_a_sound_server_passes(registry: Any, serve: Any) -> None:
+def test_valid_server_passes(registry: Any, serve: Any) -> None:
     found = graded(registry, subject(serve(Guess)))
     assert {k: r.status.value for k, r in found.items()} == dict.fromkeys(
         ("runtime.episode_determinism", "runtime.episode_isolation", "semantic.floor_gap"), "pass"
@@ -158,18 +158,18 @@ def test_a_sound_server_passes(registry: Any, serve: Any) -> None:
     assert openenv.apply_policy(list(found.values()), openenv.load_policy("v2"), openenv.Lane.LOCAL).value == "pass"
 
 
-def test_a_server_that_remembers_and_pays_for_words_fails(registry: Any, serve: Any) -> None:
+def test_stateful_server_with_no_op_reward_fails(registry: Any, serve: Any) -> None:
     running = subject(serve(Talkative))
     found = graded(registry, running)
     assert found["runtime.episode_determinism"].status.value == "fail"
-    assert "another observation" in found["runtime.episode_determinism"].evidence[0]
+    assert "a different observation" in found["runtime.episode_determinism"].evidence[0]
     assert found["runtime.episode_determinism"].remediation
     assert found["semantic.floor_gap"].status.value == "skip"  # nothing is said of rewards that are not repeatable
     floor = graders.FloorGap().run(running)
     assert (floor.status.value, floor.measured["measured_floor"]) == ("fail", 0.7)
 
 
-def test_what_does_not_run_or_is_judged_by_a_model_is_left_out(registry: Any) -> None:
+def test_stopped_or_llm_judged_server_is_skipped(registry: Any) -> None:
     assert {r.status.value for r in graded(registry, subject(None)).values()} == {"skip"}
     judged = SimpleNamespace(capabilities=SimpleNamespace(llm_judged=True))
     assert not graders.EpisodeDeterminism().applies_to(judged)

@@ -1,4 +1,4 @@
-"""TG210: paraphrases keep the content of a message, and an environment is judged by them."""
+"""Tests of TG210: paraphrases preserve the content of a message, and environments are evaluated with them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mutants import phrases
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.types import Bars, Call, Finding, Interface, Say, Scenario
-from trace_gym.validate import PROFILES, PROPERTIES, Context, load
-from trace_gym.validate.gate import sample
-from trace_gym.validate.notations import MONTHS, NUMBERS
-from trace_gym.validate.paraphrase import ANNOUNCED, GROUPS, KINDS, Facts, rewrite, variants
-from trace_gym.validate.phrasing import rewritten
-from trace_gym.validate.sentences import FRAMES, function_of, functions, reframed, sentences
+from trace_gym.validation import PROFILES, PROPERTIES, Context, load
+from trace_gym.validation.notations import MONTHS, NUMBERS
+from trace_gym.validation.paraphrase import ANNOUNCED, GROUPS, KINDS, Facts, rewrite, variants
+from trace_gym.validation.phrasing import paraphrased_plans
+from trace_gym.validation.selection import sample
+from trace_gym.validation.sentences import FRAMES, function_of, functions, reframe, sentences
 
-NAMES = [n for n in registry.names() if "mix" not in n]
+NAMES = [n for n in registry.list_environments() if "mix" not in n]
 TURNS = range(16)
 """Numbers of variants that use every frame of a function at least once."""
 SLOTS = frozenset(
@@ -33,7 +33,7 @@ def messages() -> Iterator[tuple[str, Facts]]:
     """Yield messages of the experts of all registered environments, with the facts of their scenarios."""
     for name in NAMES:
         for level in {0, registry.level_count(name) - 1}:
-            made = registry.episode(Scenario(env=name, level=level, seed=level))
+            made = registry.start_episode(Scenario(env=name, level=level, seed=level))
             facts = Facts.of(made.start, made.interface)
             for expert in (made.start.copy().oracle(), made.start.copy().ablated()):
                 yield from ((step.text, facts) for step in expert if isinstance(step, Say))
@@ -104,7 +104,7 @@ def test_frames_lose_no_sentence_and_no_part() -> None:
         for sentence, found in functions(text):
             for n in TURNS if found and found.name in names else ():
                 assert found is not None
-                told = words(reframed(found, n))
+                told = words(reframe(found, n))
                 kept = {k: v for k, v in found.parts.items() if k not in ("is", "aux", "want", "object", "yes")}
                 stems = {word[:6] for word in told}  # cancel, cancelled
                 assert all(word[:6] in stems for part in kept.values() for word in words(part)), (sentence, told)
@@ -147,7 +147,7 @@ def test_neutral_changes_keep_every_word(kind: str) -> None:
 def test_functions_of_common_sentences_are_recognized(sentence: str, name: str) -> None:
     found = function_of(sentence)
     assert found is not None and found.name == name
-    told = {reframed(found, n) for n in TURNS}
+    told = {reframe(found, n) for n in TURNS}
     assert len(told) >= 12 and not any(re.search(r"[{}]|  |\bNone\b|[.!?][.,;]", t) for t in told)
 
 
@@ -159,12 +159,12 @@ def test_functions_of_common_sentences_are_recognized(sentence: str, name: str) 
         "I need the toilet and then", "Can I have it: the number of, well?",
     ],
 )  # fmt: skip
-def test_sentences_of_unknown_function_keep_their_words(sentence: str) -> None:
+def test_sentences_of_unknown_function_are_unchanged(sentence: str) -> None:
     assert function_of(sentence) is None
     assert rewrite(sentence, "frames", 3, Facts()) == sentence
 
 
-def test_quoted_texts_and_ids_stay_as_they_are() -> None:
+def test_quotations_and_ids_are_unchanged() -> None:
     quoted = 'I sent this to Ada: "I cannot come on 2024-05-12. Shall I proceed? $5".'
     for kind in KINDS:
         assert all(
@@ -194,7 +194,7 @@ def test_values_are_written_in_all_common_notations(kind: str, text: str, told: 
     assert {rewrite(text, kind, n, facts) for n in TURNS} == told
 
 
-def test_a_notation_that_the_customer_requests_stays() -> None:
+def test_requested_notation_is_kept() -> None:
     facts = Facts((), "Tell me the new date as YYYY-MM-DD, please.")
     assert all(rewrite("It is 2024-05-12.", "dates", n, facts) == "It is 2024-05-12." for n in TURNS)
     twice = Facts(("2024-05-12T07:15:00", "2024-05-12T09:00:00"))
@@ -209,7 +209,7 @@ def test_sentences_that_refer_to_others_are_not_moved() -> None:
     assert rewrite(free, "order", 0, Facts()) == swapped
 
 
-def test_a_transfer_is_announced_before_it_is_made() -> None:
+def test_transfer_is_announced_before_call() -> None:
     steps = [Call("look_up", {"room": "1"}), Call("transfer_to_human_agents", {"summary": "x"})]
     interface = Interface(name="desk", policy="", tools=(), kinds={})
     [(kind, plan)] = variants(steps, Facts(), 0, interface)
@@ -223,23 +223,23 @@ def check(world: Any, profile: str = "quick") -> Finding:
 
 
 @pytest.mark.parametrize("profile", ["quick", "gate"])
-def test_an_environment_that_judges_values_and_states_passes(profile: str) -> None:
+def test_environment_that_compares_values_passes(profile: str) -> None:
     found = check(phrases.Reception, profile)
-    assert found.passed and {*found.figures.values()} == {1.0}
-    assert {"consent", "request", "refusal", "proposal", "dates", "amounts", "everything"} <= found.figures.keys()
+    assert found.passed and {*found.metrics.values()} == {1.0}
+    assert {"consent", "request", "refusal", "proposal", "dates", "amounts", "everything"} <= found.metrics.keys()
     [bars] = found.exhibits
     assert isinstance(bars, Bars)
 
 
-def test_a_finding_names_the_kinds_that_differ_and_quotes_the_message() -> None:
+def test_finding_lists_differing_kinds_and_quotes_message() -> None:
     found = check(phrases.IsoDates)
-    assert "(dates)" in found.says and "instead of" in found.says and "dates 6 of 6" in found.says
-    assert found.figures["dates"] == 0 and found.figures["consent"] == 1
+    assert "(dates)" in found.message and "instead of" in found.message and "dates 6 of 6" in found.message
+    assert found.metrics["dates"] == 0 and found.metrics["consent"] == 1
 
 
-def test_a_request_that_is_answered_with_consent_differs_although_the_plan_succeeds() -> None:
+def test_consent_as_answer_to_request_is_a_difference() -> None:
     found = check(phrases.OnePhrasing)
-    assert "'Yes, please.' instead of 'I am in room" in found.says and "(request)" in found.says
+    assert "'Yes, please.' instead of 'I am in room" in found.message and "(request)" in found.message
 
 
 class Hurried(phrases.Reception):
@@ -254,11 +254,11 @@ def test_variants_fit_in_the_turn_limit() -> None:
     scenario = Scenario(env="hurried", level=0, seed=0)
     for turns, fits in ((2, False), (3, True)):
         Hurried.max_turns = turns
-        kinds = dict(rewritten(Context(Hurried, "", PROFILES["quick"]), scenario, "oracle", 0))
+        kinds = dict(paraphrased_plans(Context(Hurried, "", PROFILES["quick"]), scenario, "oracle", 0))
         assert "completion" in kinds and (ANNOUNCED in kinds) == fits
 
 
-def test_private_characters_and_strange_texts_are_left_alone() -> None:
+def test_unusual_texts_are_unchanged() -> None:
     for text in ("\ue000 All done.", "", " ", "\n\n", "?", '"', "a" * 20_000, "I cannot " * 3000, "1. " * 5000):
         for kind in KINDS:
             assert isinstance(rewrite(text, kind, 1, Facts()), str)

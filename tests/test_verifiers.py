@@ -60,7 +60,7 @@ def played() -> Iterator[Any]:
 
 
 def oracle(scenario: str = SCENARIO) -> list[Call | Say]:
-    return list(registry.episode(scenario).start.oracle())
+    return list(registry.start_episode(scenario).start.oracle())
 
 
 def taskset(**settings: Any) -> Any:
@@ -87,21 +87,21 @@ def test_tasks_are_the_scenarios_of_the_registry() -> None:
     chosen = taskset(env=TOY, split="test", n=6, levels=[0, 2], offset=3)
     tasks, expected = list(chosen), registry.scenarios(TOY, "test", 6, [0, 2], 3)
     assert [t.key for t in tasks] == [t.data.name for t in tasks] == [str(s) for s in expected]
-    assert tasks[0].data.prompt == registry.episode(expected[0]).messages[1]["content"]
-    assert tasks[0].data.system_prompt == registry.episode(expected[0]).messages[0]["content"]
+    assert tasks[0].data.prompt == registry.start_episode(expected[0]).messages[1]["content"]
+    assert tasks[0].data.system_prompt == registry.start_episode(expected[0]).messages[0]["content"]
     assert [t.key for t in chosen.skip(2).take(2)] == [str(s) for s in expected[2:4]]
     assert {t.key.partition("/")[0] for t in taskset(env="toy_mixture", n=20)} == {"toy_mixture"}
 
 
 def test_a_taskset_without_an_environment_lists_them() -> None:
-    with pytest.raises(ConfigError, match=f"--env.taskset.env; there are {TOY}"):
+    with pytest.raises(ConfigError, match=f"set --env.taskset.env to one of {TOY}"):
         list(taskset())
 
 
 def test_the_oracle_is_what_validates_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [*taskset(env=TOY, n=3), *taskset(env="tau2_precondition", n=3)]
     assert all(asyncio.run(task.validate(None)) for task in tasks)
-    monkeypatch.setattr(registry.load(TOY), "oracle", lambda self: iter([Say("Goodbye.")]))
+    monkeypatch.setattr(registry.load_world(TOY), "oracle", lambda self: iter([Say("Goodbye.")]))
     assert not any(asyncio.run(task.validate(None)) for task in tasks[:3])
 
 
@@ -129,7 +129,7 @@ def test_the_oracle_is_paid_and_the_trace_holds_the_conversation(played: Any) ->
     assert trace.metrics == {"wellformed": 1, "conduct": 1, "progress": 1, "success": 1, "broken": 0}
     assert trace.task.key == SCENARIO
     [branch] = trace.branches  # one line of messages, so one sample to train on
-    shadow = registry.episode(SCENARIO)
+    shadow = registry.start_episode(SCENARIO)
     for step in oracle():
         shadow.step(step)
     assert [m.role for m in branch.messages] == [m["role"] for m in shadow.messages[: len(branch.messages)]]
@@ -140,7 +140,7 @@ def test_the_oracle_is_paid_and_the_trace_holds_the_conversation(played: Any) ->
 def test_all_attempts_at_a_task_begin_alike(played: Any) -> None:
     one, two = played(), played()
     assert one.body["messages"] == two.body["messages"]
-    assert one.body["tools"] == two.body["tools"] == list(registry.load(TOY).interface().tools)
+    assert one.body["tools"] == two.body["tools"] == list(registry.load_world(TOY).interface().tools)
 
 
 def test_an_idle_model_is_worth_nothing_and_a_failed_call_is_not_scored(played: Any) -> None:
@@ -160,7 +160,7 @@ def test_a_fault_of_the_environment_is_not_scored(played: Any, monkeypatch: pyte
     def broken(*_: Any) -> None:
         raise KeyError("c1")
 
-    monkeypatch.setattr(registry.load(TOY), "reply", broken)
+    monkeypatch.setattr(registry.load_world(TOY), "reply", broken)
     session = played()
     session.act(Say("Which card?"))
     assert session.reward() is None
@@ -257,11 +257,11 @@ def test_what_another_harness_played_is_not_scored(
     session = played(harness={"id": "other_harness"})
     session.act(Say("I lend you c1."))
     assert session.reward() is None
-    assert "so name no other" in session.trace.result().errors[-1].message
+    assert "Do not select another harness" in session.trace.result().errors[-1].message
 
 
 def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
-    two_lines, code = blocks("docs/verifiers.md", "python")
+    two_lines, code = blocks("docs/guides/verifiers.md", "python")
     assert two_lines == TWO_LINES
     assert EXAMPLE.read_text().partition('"""\n\n')[2] == code
     run = subprocess.run(
@@ -276,7 +276,7 @@ def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:
 
 def test_the_commands_of_the_docs_run(tmp_path: Path) -> None:
     (tmp_path / f"{PLUGIN}.py").write_text(TWO_LINES)
-    [printed] = runs("docs/verifiers.md")
+    [printed] = runs("docs/guides/verifiers.md")
     with port(8000) as number, endpoint(LEAVE, number):
         block = printed.replace(":8000/", f":{number}/")
         shell(block, tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from trace_gym import registry
-from trace_gym.targets.asides import BEYOND
 from trace_gym.targets.dialogue import acts, gist, refused, refuses
-from trace_gym.targets.scripted_user import LACKS, WANTS
+from trace_gym.targets.users.phrases import BEYOND, LACKS, WANTS
 from trace_gym.types import Scenario
 
 REFUSALS = (
@@ -117,7 +116,7 @@ def test_indirect_questions_remain_questions(text: str) -> None:
 
 
 def customer(env: str = "tau2_multi_step") -> Any:
-    return registry.episode(Scenario(env=env, level=1, seed=0)).world.copy()
+    return registry.start_episode(Scenario(env=env, level=1, seed=0)).world.copy()
 
 
 def test_customers_never_answer_alternatives_with_yes() -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from trace_gym import registry
 from trace_gym.episode import Episode
-from trace_gym.targets.scripted_user import LACKS, WANTS
 from trace_gym.targets.toolsandbox.assistant import Assistant
 from trace_gym.targets.toolsandbox.hearing import refused
 from trace_gym.targets.toolsandbox.requests import Text
 from trace_gym.targets.toolsandbox.schedule import Countdown
 from trace_gym.targets.toolsandbox.substitutes import substitutes
 from trace_gym.targets.toolsandbox.wording import chore, lists_days
+from trace_gym.targets.users.phrases import LACKS, WANTS
 from trace_gym.types import Say, Scenario
 
 CHOICES = (
@@ -37,7 +37,7 @@ FOR_NUMBER = (
 
 
 def user() -> Assistant:
-    world = registry.episode(Scenario(env="toolsandbox_insufficient_information", level=0, seed=100)).world.copy()
+    world = registry.start_episode(Scenario(env="toolsandbox_insufficient_information", level=0, seed=100)).world.copy()
     assert isinstance(world, Assistant)
     world.requests = [Text("Ann", "Bring milk", meant="Ann Li", number="+19775550128")]
     world.greeting, world.wording = "", 'Please text Ann: "Bring milk".'
@@ -108,7 +108,7 @@ def test_other_reminders_are_not_taken_for_the_same(content: str) -> None:
 def countdowns() -> Iterator[tuple[Episode, Countdown, int]]:
     """Yield episodes whose only request counts days, with the right count."""
     for seed in count():
-        episode = registry.episode(Scenario(env="toolsandbox_datetime", level=3, seed=seed))
+        episode = registry.start_episode(Scenario(env="toolsandbox_datetime", level=3, seed=seed))
         world = episode.world
         assert isinstance(world, Assistant)
         if isinstance(request := world.requests[0], Countdown) and not world.greeting:
@@ -160,7 +160,7 @@ def test_user_corrects_a_proposal_that_names_the_other_person() -> None:
     scenarios = [Scenario(env="toolsandbox_insufficient_information", level=0, seed=seed) for seed in range(60)]
     tried = 0
     for scenario in scenarios:
-        world = registry.episode(scenario).world
+        world = registry.start_episode(scenario).world
         assert isinstance(world, Assistant)
         [request, *_] = world.requests
         if world.greeting or not isinstance(request, Text) or request.meant == request.name:

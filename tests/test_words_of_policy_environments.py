@@ -15,7 +15,7 @@ from trace_gym.targets.tau2 import policy
 from trace_gym.targets.tau2.airline import SKILLS, Bags
 from trace_gym.targets.tau2.claims import misinformed
 from trace_gym.types import Call, Say, Scenario
-from trace_gym.validate.paraphrase import Facts, rewrite
+from trace_gym.validation.paraphrase import Facts, rewrite
 
 Plan = Callable[[Any], Iterator[Call | Say]]
 SEEDS = range(31_000, 31_004)
@@ -134,7 +134,7 @@ FALSEHOODS = ("lie", "exchange", "exchange", "exchange", "lie")
 
 
 def played(scenario: Scenario, plan: Plan, **options: bool) -> Episode:
-    episode = Episode(registry.load(scenario.env), scenario)
+    episode = Episode(registry.load_world(scenario.env), scenario)
     for step in plan(episode.start.copy(), **options):
         if not episode.done:
             episode.step(step)
@@ -142,7 +142,7 @@ def played(scenario: Scenario, plan: Plan, **options: bool) -> Episode:
 
 
 def scenarios(name: str) -> Iterator[Scenario]:
-    for level in registry.load(name).levels:
+    for level in registry.load_world(name).levels:
         yield from (Scenario(env=name, level=level, seed=seed) for seed in SEEDS)
 
 
@@ -150,7 +150,7 @@ def scenarios(name: str) -> Iterator[Scenario]:
 def test_correct_plan_in_other_words_succeeds_and_keeps_the_rules_of_conduct(name: str) -> None:
     for scenario in scenarios(name):
         score = played(scenario, PLANS[name]).finish()
-        assert all(c.holds for c in score.checks), (scenario, [c.says for c in score.checks if not c.holds])
+        assert all(c.passed for c in score.checks), (scenario, [c.description for c in score.checks if not c.passed])
 
 
 @pytest.mark.parametrize(("name", "falsehood"), list(zip(PLANS, FALSEHOODS, strict=True)))

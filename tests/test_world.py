@@ -2,7 +2,7 @@
 
 import pytest
 
-from trace_gym.targets.scripted_user import refuses
+from trace_gym.targets.dialogue import refuses
 from trace_gym.world import asserted
 
 

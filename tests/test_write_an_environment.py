@@ -9,10 +9,10 @@ import pytest
 from snippets import blocks, python, shell
 
 from trace_gym import registry
-from trace_gym.sandbox.scan import scan
-from trace_gym.validate import validate
+from trace_gym.sandbox.linter import lint
+from trace_gym.validation import validate
 
-PAGE = "docs/write_an_environment.md"
+PAGE = "docs/guides/write_an_environment.md"
 MODULE, *FACTS, DIALOGUE, USE_PYTHON = blocks(PAGE, "python")
 QUICK, ADMIT, USE_SHELL = blocks(PAGE, "bash")
 
@@ -49,9 +49,9 @@ def test_change_that_the_page_suggests_produces_the_named_finding(folder: Path) 
 
 
 def test_example_obeys_the_rules_for_untrusted_modules() -> None:
-    assert list(scan(MODULE)) == []
+    assert list(lint(MODULE)) == []
 
 
 def test_example_is_short_enough_to_teach() -> None:
     assert 80 <= len(MODULE.splitlines()) <= 120
-    assert "bike_rental" not in registry.names(), "an example of the docs is no shipped environment"
+    assert "bike_rental" not in registry.list_environments(), "an example of the docs is no shipped environment"

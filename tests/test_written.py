@@ -1,16 +1,17 @@
-"""Environments that a language model wrote: the recorded answers give its modules, and the page the figures."""
+"""Tests of the environments that a language model wrote: recorded answers, manifests and documentation agree."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from recorded_modules import COMPLETIONS, WRITTEN, recorded
+from recorded_modules import WRITTEN, recorded
 
 from trace_gym import registry
 from trace_gym.llm.recordings import Recordings
+from trace_gym.synthesis.recorded import FOLDER
 from trace_gym.types import Manifest, sha256
-from trace_gym.validate import PROPERTIES
+from trace_gym.validation import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
 CHARACTERS = 4
@@ -22,7 +23,7 @@ def test_eight_environments_or_more_are_a_language_models() -> None:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_the_recorded_answers_give_the_module_that_was_admitted_first(name: str) -> None:
+def test_recorded_answers_reproduce_first_admitted_module(name: str) -> None:
     card, made = registry.manifest(name), recorded(name)
     assert card.origin is not None
     assert (made.spec, made.spec.sha256) == (card.spec, card.spec_sha256)
@@ -31,22 +32,22 @@ def test_the_recorded_answers_give_the_module_that_was_admitted_first(name: str)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_the_manifest_is_of_the_committed_module_and_says_what_was_found(name: str) -> None:
+def test_manifest_matches_committed_module(name: str) -> None:
     card, path = registry.manifest(name), registry.module_path(name)
     assert card.module_sha256 == sha256(path.read_bytes())
-    assert card.fingerprint == registry.fingerprint(registry.load(name))
+    assert card.fingerprint == registry.fingerprint(registry.load_world(name))
     assert card.report.passed and card.report.profile == "gate"
     assert {f.code for f in card.report.findings} == PROPERTIES.keys()
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_the_page_states_what_it_took(name: str) -> None:
-    page = (ROOT / "docs" / "written.md").read_text()
-    assert row(registry.manifest(name)) in page, "docs/written.md: put in the row above"
+def test_documentation_matches_origins_in_manifests(name: str) -> None:
+    page = (ROOT / "docs" / "reference" / "written.md").read_text()
+    assert row(registry.manifest(name)) in page, "docs/reference/written.md: put in the row above"
 
 
 def row(card: Manifest) -> str:
-    """The row of an environment on the page."""
+    """Return the table row of an environment in the documentation."""
     assert card.origin is not None
     asked, told = spoken(card.id, card.origin.rounds)
     failed = ", ".join(card.origin.failed_first) or "nothing"
@@ -56,8 +57,8 @@ def row(card: Manifest) -> str:
 
 
 def spoken(name: str, rounds: int) -> tuple[int, int]:
-    """How many thousand characters the model read and wrote for an environment."""
+    """Return the number of characters, in thousands, that the model read and wrote for an environment."""
     purposes = {f"plan {name}", f"write {name}", *(f"repair {n} {name}" for n in range(1, rounds))}
-    own = [r for r in Recordings(COMPLETIONS).read_all() if r.request.purpose in purposes]
+    own = [r for r in Recordings(FOLDER).read_all() if r.request.purpose in purposes]
     asked = sum(len(str(m["content"])) for r in own for m in r.request.messages)
     return round(asked / 1000), round(sum(len(r.completion.text) for r in own) / 1000)

@@ -14,7 +14,7 @@ from trace_gym.actions import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.policies import Policy
 from trace_gym.policies.hf import HFPolicy
-from trace_gym.rollout import TokenRollout
+from trace_gym.rollouts import TokenRollout
 from trace_gym.types import Call, Say
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -133,11 +133,11 @@ class Puppet(HFPolicy):
     def _next(self, rollout: TokenRollout) -> int:
         _, turn, left = self._turns.get(id(rollout), (rollout, -1, []))
         if turn != rollout.episode.turns:
-            left = [*self.chat.tokenizer(self.says(rollout.episode))["input_ids"], self.chat.eos][::-1]
+            left = [*self.chat.tokenizer(self.message(rollout.episode))["input_ids"], self.chat.eos][::-1]
             self._turns[id(rollout)] = rollout, rollout.episode.turns, left
         return left.pop()
 
-    def says(self, episode: Episode) -> str:
+    def message(self, episode: Episode) -> str:
         """The text of the script's next turn."""
         match self.script.act(episode):
             case Call() as call:

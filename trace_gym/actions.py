@@ -1,7 +1,7 @@
-"""Assistant turns as text: chat formats to tool calls and back.
+"""Conversion of assistant turns between text in a chat format and tool calls.
 
-A format is a class with `parse` and `render`; register another in `FORMATS`. The first is the
-Hermes format that Qwen models speak: ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``.
+A chat format is a class with the methods `parse` and `render`. To add a chat format, register it in `FORMATS`. The
+default is the Hermes format of Qwen models: ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Any, Protocol
 from trace_gym.types import Call, Say
 
 MAX_TEXT = 100_000
-"""Longest assistant turn in characters; a longer one is refused without being parsed."""
+"""Maximum length of an assistant turn in characters. Longer turns are rejected before they are parsed."""
 
 
 class Malformed(Exception):
-    """A turn that obeys no convention; the message tells the agent what is wrong and what is possible."""
+    """A turn violates the conventions of the interface. The agent receives the message, which explains the error."""
 
 
 class ActionFormat(Protocol):
-    """How one family of models writes tool calls into its text."""
+    """Format in which one family of models writes tool calls as text."""
 
     def parse(self, text: str) -> tuple[str, list[Call]]:
-        """Split a turn into what is said and what is called.
+        """Return the message to the user and the tool calls in a turn.
 
         Raises:
-            Malformed: A call was begun and cannot be read.
+            Malformed: The turn contains the start of a tool call that cannot be parsed.
         """
         ...
 
     def render(self, call: Call) -> str:
-        """The text of a call, such that `parse` reads it back."""
+        """Return the text of a tool call, from which `parse` returns the same call."""
         ...
 
 
 class Hermes:
-    """JSON between ``<tool_call>`` tags."""
+    """Chat format with tool calls as JSON between ``<tool_call>`` tags."""
 
     _block = re.compile(r"<tool_call>(.*?)(?:</tool_call>|$)", re.S)
 
@@ -49,11 +49,11 @@ class Hermes:
 
     def render(self, call: Call) -> str:
         body = json.dumps({"name": call.tool, "arguments": call.arguments})
-        return "<tool_call>\n" + body.replace("<", r"\u003c") + "\n</tool_call>"  # an argument may hold the tag
+        return "<tool_call>\n" + body.replace("<", r"\u003c") + "\n</tool_call>"  # an argument may contain the tag
 
 
 class JsonAction:
-    """A bare JSON object ``{"name": ..., "arguments": {...}}``, as tau2's gym takes it; other text is said."""
+    """Chat format of the tau2 gym: a turn is a JSON object ``{"name": ..., "arguments": {...}}`` or a message."""
 
     def parse(self, text: str) -> tuple[str, list[Call]]:
         if not text.lstrip().startswith("{"):
@@ -82,18 +82,22 @@ def _call(body: str, where: str) -> Call:
 
 
 def _name(text: str) -> str:
-    """The name of a tool, if it may stand in a message."""
+    """Return the name of a tool unchanged.
+
+    Raises:
+        Malformed: The name has more than 64 characters, control characters, or spaces at its ends.
+    """
     if len(text) > 64 or clean(text) != text:
         raise Malformed(f"{text[:64]!a} is no tool name")
     return text
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON that every other parser would accept too, and that no world can stumble over.
+    """Return the value of a JSON text under restrictions that all JSON parsers and all worlds can process.
 
     Raises:
-        ValueError: Not JSON; or NaN, infinity, a number of more than 20 digits (64-bit ids fit), a lone surrogate, or
-            more than 32 levels of nesting.
+        ValueError: The text is not JSON, or contains NaN, infinity, an integer of more than 20 digits (64-bit ids are
+            shorter), a lone surrogate, or more than 32 levels of nesting.
     """
     try:
         made = _decoder.decode(text.strip())
@@ -110,7 +114,7 @@ def read_json(text: str) -> Any:
 
 
 MAX_DEPTH = 32
-"""Levels of nesting in a tool call; deeper JSON is refused."""
+"""Maximum number of nesting levels in the JSON of a tool call."""
 _MAX_DIGITS = 20
 
 
@@ -143,7 +147,10 @@ def _depth(value: Any) -> int:
 
 
 def _spoken(text: str) -> str:
-    """What follows the thoughts at the start of a turn; a chat template may have opened their tag already."""
+    """Return a turn without the reasoning before ``</think>``.
+
+    The tag ``<think>`` may be missing, because some chat templates put it at the end of the prompt.
+    """
     thoughts, closed, rest = text.partition("</think>")
     begun = thoughts.lstrip()
     if closed and (begun.startswith("<think>") or not ("<tool_call>" in begun or begun.startswith("{"))):
@@ -152,14 +159,14 @@ def _spoken(text: str) -> str:
 
 
 def read_turn(action: Any, style: str = "hermes") -> tuple[str, list[Call]]:
-    """What an assistant turn says and calls.
+    """Return the message to the user and the tool calls of an assistant turn.
 
     Args:
         action: Text in the chat format `style`, or an OpenAI assistant message (``content``, ``tool_calls``).
         style: A key of `FORMATS`.
 
     Raises:
-        Malformed: The turn cannot be read; the message is meant for the agent.
+        Malformed: The turn cannot be parsed. The agent receives the error message.
     """
     if isinstance(action, dict):
         return _read_message(action)
@@ -184,20 +191,20 @@ def _read_message(message: dict[str, Any]) -> tuple[str, list[Call]]:
 
 
 def _wired(call: Any) -> Call:
-    """A call as an OpenAI message holds it; its arguments are JSON text, or the object itself."""
+    """Return a tool call of an OpenAI message. Its arguments may be JSON text or a dictionary."""
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise Malformed("a tool call must hold function.name and function.arguments")
     if not isinstance(call.get("id"), str) and not _sound(
         call.get("id"), depth=0
-    ):  # such as an integer of 5,000 digits, which Python does not print
+    ):  # such as an integer of 5,000 digits, which Python does not convert to text
         raise Malformed("the id of a tool call must be text")
     name = _name(function["name"])
     return Call(name, _object(name, function.get("arguments") or "{}"))
 
 
 def _object(name: str, arguments: Any) -> dict[str, Any]:
-    """The arguments of a call, given as JSON text or as what JSON can hold."""
+    """Return the arguments of a tool call, which are given as JSON text or as a value that JSON can represent."""
     try:
         body = arguments if isinstance(arguments, str) else json.dumps(arguments)
         if len(body) > MAX_TEXT:
@@ -211,10 +218,10 @@ def _object(name: str, arguments: Any) -> dict[str, Any]:
 
 
 def read_step(step: Call | Say) -> tuple[str, list[Call]]:
-    """What a scripted step says and calls, held to what a model can write.
+    """Return the message to the user and the tool calls of a scripted step, under the same restrictions as a turn.
 
     Raises:
-        Malformed: No model could have written it; the message is meant for the agent.
+        Malformed: The step contains values that a turn cannot contain. The agent receives the error message.
     """
     if isinstance(step, Say):
         if not isinstance(step.text, str):
@@ -227,7 +234,10 @@ def read_step(step: Call | Say) -> tuple[str, list[Call]]:
 
 
 def _sound(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Whether JSON holds a value just as it is, and `read_json` would read it; a quick yes, or perhaps."""
+    """Return True if a value survives a round trip through JSON and `read_json` unchanged, by a fast check.
+
+    False means that the check is inconclusive. Values nested more than `depth` levels deep give False.
+    """
     kind = type(value)
     if kind is str:
         return bool(value.isascii())
@@ -246,7 +256,7 @@ _unspeakable = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
 
 
 def clean(text: str) -> str:
-    """Text without control characters and lone surrogates, which no user types and no log can hold."""
+    """Return the text without control characters, lone surrogates, and spaces at its ends."""
     return _speakable(text).strip()
 
 
@@ -255,7 +265,11 @@ def _speakable(text: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """The text of a turn, unless it is too long."""
+    """Return the text of a turn unchanged.
+
+    Raises:
+        Malformed: The text is longer than `MAX_TEXT`.
+    """
     if len(text) > MAX_TEXT:
         raise Malformed(f"the turn has {len(text)} characters; at most {MAX_TEXT} are read")
     return text

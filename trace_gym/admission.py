@@ -1,4 +1,4 @@
-"""Manifests: admit a module file, and compare it with the manifest that admits it."""
+"""Admission of module files: writing a manifest, and comparing a module with its manifest."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def admit_file(
     spec: Spec | None = None,
     template_sha256: str = "",
     origin: Origin | None = None,
-    mix: tuple[float, ...] | None = None,
+    level_weights: tuple[float, ...] | None = None,
     description: Description | None = None,
 ) -> Manifest:
-    """Write the manifest of a module file. The arguments are those of `trace_gym.registry.admit`."""
+    """Write and return the manifest of a module file. The arguments are those of `trace_gym.registry.admit`."""
     source = file_bytes(path)
     found = description or _described(path, source)
     if spec is None and (known := _known(path, sha256(source))):
         author, spec, template_sha256 = known.author, known.spec, known.template_sha256
-        origin, mix = known.origin, known.mix
+        origin, level_weights = known.origin, known.level_weights
     made = Manifest(
         id=found.id,
         version=registration.version_in(path.with_suffix(".json")),
@@ -47,8 +47,8 @@ def admit_file(
         author=author,
         fingerprint=found.fingerprint,
         origin=origin,
-        mix=mix,
-        report=report.summary().model_copy(update={"env": found.id}),  # not the path at which it was validated
+        level_weights=level_weights,
+        report=report.summary().model_copy(update={"env": found.id}),  # instead of the path of the validated file
     )
     write(path.with_suffix(".json"), made.model_dump_json(indent=1) + "\n")
     refresh()
@@ -56,14 +56,18 @@ def admit_file(
 
 
 def described(world: type[World]) -> Description:
-    """Return the part of a manifest that describes a world. It runs the world's code, so call it in the sandbox.
+    """Return the part of a manifest that describes a world.
+
+    The function runs the world's code. For modules that are not admitted, call it only in the sandbox.
 
     Raises:
-        ConfigError: Its levels do not count from 0.
-        EnvBug: It does not generate.
+        ConfigError: The levels of the world are not ``range(n)`` with n of at least 1.
+        EnvBug: The world cannot generate a scenario.
     """
     if world.levels != range(len(world.levels)) or not world.levels:
-        raise ConfigError(f"{world.id} has levels {world.levels}; expected range(n) with n of at least 1")
+        raise ConfigError(
+            f"levels of {world.id} are not valid: found {world.levels}, expected range(n) with n of at least 1"
+        )
     return Description(
         id=world.id,
         capability=world.capability,
@@ -76,13 +80,15 @@ def described(world: type[World]) -> Description:
 
 
 def _title(world: type[World]) -> str:
-    """Return the first line of a world's docstring, or an empty string for the one that `dataclass` generates."""
+    """Return the first line of a world's docstring, or an empty string if `dataclass` generated the docstring."""
     text = (world.__doc__ or "").strip()
     return "" if text.startswith(f"{world.__name__}(") else text.partition("\n")[0][:2000]
 
 
 def is_admitted(module: str | os.PathLike[str]) -> bool:
-    """Whether the manifest beside a module file admits exactly these bytes, so that the module may run anywhere.
+    """Return whether a module file is admitted, so that it may run outside the sandbox.
+
+    A module is admitted if the manifest next to it has its name and content hash, and its validation passed.
 
     Raises:
         ReadError: The module cannot be read.
@@ -95,22 +101,22 @@ def is_admitted(module: str | os.PathLike[str]) -> bool:
 def _described(path: Path, source: bytes) -> Description:
     """Return the description of a module that is not admitted yet.
 
-    The sandbox is a higher layer, and it imports this module. A hook that the sandbox sets when it is imported would be
-    missing for a caller who imports only the registry, and moving `registry.admit` to a higher layer would rename a
-    public function. So the sandbox is imported by name when it is needed.
+    The description is computed in the sandbox. The sandbox package imports this module, so it is imported here by name
+    when it is needed, to avoid a circular import.
     """
     made: Description = import_module("trace_gym.sandbox.unadmitted").describe(path, source)
     return made
 
 
 def _known(module: Path, digest: str) -> Manifest | None:
-    """Return the manifest whose origin a module keeps: that of the same bytes, or of a language model's module.
+    """Return the existing manifest from which a new manifest of the module takes author, spec and origin, or None.
 
-    A module that a language model wrote keeps its spec and origin when somebody edits it. The origin then holds the
-    hash of what the model wrote.
+    This is the manifest next to the module if the module has not changed since, is hand-written, or was written by a
+    language model. In the last case, `origin.module_sha256` of the returned manifest is the hash of the model's
+    version.
     """
     card = _card_of(module)
-    if card is None or card.module_sha256 == digest:
+    if card is None or card.module_sha256 == digest or card.author == "hand":
         return card
     if card.origin is None:
         return None
@@ -119,7 +125,7 @@ def _known(module: Path, digest: str) -> Manifest | None:
 
 
 def _card_of(module: Path) -> Manifest | None:
-    """Return the manifest beside a module, or None if there is none that can be read."""
+    """Return the manifest next to a module, or None if there is no valid manifest."""
     try:
         return Manifest.model_validate_json(module.with_suffix(".json").read_bytes())
     except (OSError, ValueError):

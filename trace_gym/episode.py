@@ -1,16 +1,16 @@
-"""Episode: one attempt at one scenario, the narrow waist that every integration wraps."""
+"""Episodes: one run of one scenario. All integrations, such as Gymnasium and TRL, wrap the class `Episode`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from random import Random
 from typing import Any
 
 from trace_gym.actions import FORMATS, Malformed, clean, read_step, read_turn
+from trace_gym.chat import canonical, storable, text_of_malformed, tool_call, tool_message
 from trace_gym.errors import ConfigError, EnvBug, PolicyError, ScenarioError, TraceGymError
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
@@ -26,32 +26,32 @@ Action = str | Message | Call | Say
 
 
 class Episode:
-    """One attempt at one scenario. Single use: there is no reset; build another one.
+    """One run of one scenario. An episode cannot be reset: create a new `Episode` for each run.
 
     Args:
         world: The world class.
-        scenario: The address; its level must be one of the world's.
+        scenario: The scenario. Its level must be one of the world's levels.
         style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
-        interface: Replaces the world's own interface, for example by the exact texts of an installed benchmark.
-        share_start: Take the verifier's checks of the start state from an earlier episode that began in the same
-            state, as the members of a GRPO group do. Only for a world whose `verify` depends on nothing but its
-            arguments; validation checks that, so `trace_gym.registry.episode` sets it.
-        user: Rewords what the scripted user of the world says, for example with a language model. The world still
-            decides every answer and the end of the conversation.
+        interface: Interface that replaces the world's interface, for example with the texts of an installed benchmark.
+        share_start: Reuse the verifier's checks of the start state from an earlier episode with the same start state,
+            such as another member of a GRPO group. This requires that the result of `verify` depends only on its
+            arguments. Validation checks this requirement, so `trace_gym.registry.start_episode` sets the option.
+        user: Speaker that rewords the messages of the scripted user, for example with a language model. The world still
+            decides each answer and the end of the conversation.
 
     Raises:
-        ScenarioError: The level does not exist.
-        ConfigError: There is no such chat format.
-        EnvBug: `generate` failed, or the opening is no text.
+        ScenarioError: The world does not have the level.
+        ConfigError: The chat format does not exist.
+        EnvBug: `generate` failed, or the initial message is not text.
     """
 
     user: Speaker | None = None
     failure: TraceGymError | None = None
-    """The error of `user` that makes the episode unscorable; every further call raises it."""
+    """Error of `user`, after which the episode cannot be scored. All later calls of `step` and `finish` raise it."""
     script: list[str]
-    """Messages of the scripted user, before they were reworded."""
+    """Messages of the scripted user, without rewording."""
     fallbacks: int = 0
-    """Messages of the script that `user` could not reword."""
+    """Number of messages of the script that `user` could not reword."""
 
     def __init__(
         self,
@@ -64,9 +64,12 @@ class Episode:
         user: Speaker | None = None,
     ) -> None:
         if scenario.level not in world.levels:
-            raise ScenarioError(f"{world.id} has levels {list(world.levels)}, not {scenario.level}")
+            raise ScenarioError(
+                f"scenario {scenario} does not exist: found level {scenario.level}, "
+                f"but {world.id} has levels {list(world.levels)}"
+            )
         if style not in FORMATS:
-            raise ConfigError(f"{style!r} is no chat format; registered are {', '.join(FORMATS)}")
+            raise ConfigError(f"chat format is not valid: found {style!r}, expected one of {', '.join(FORMATS)}")
         self.scenario = scenario
         self.style = style
         self.share_start = share_start
@@ -74,7 +77,7 @@ class Episode:
         try:
             self.world = world.generate(Random(str(scenario)), scenario.level)
             self.start = self.world.copy()
-            opening = _storable(self.world.opening())
+            opening = storable(self.world.opening())
         except Exception as error:
             raise EnvBug(f"{scenario}: generate failed with {type(error).__name__}: {error}") from error
         self.messages: list[Message] = [
@@ -96,24 +99,24 @@ class Episode:
 
     @property
     def tools(self) -> tuple[Message, ...]:
-        """The OpenAI function tools, raw JSON Schemas in the target's order."""
+        """Schemas of the tools in the OpenAI function format, in the order of the interface."""
         return self.interface.tools
 
     @property
     def state_hash(self) -> str:
-        """Hex digest of the canonical state; equal for all members of a group at the start."""
-        return hashlib.sha256(json.dumps(self.world, sort_keys=True, default=_canonical).encode()).hexdigest()
+        """SHA-256 digest of the current state in hexadecimal. All episodes of a scenario start with the same hash."""
+        return hashlib.sha256(json.dumps(self.world, sort_keys=True, default=canonical).encode()).hexdigest()
 
     def step(self, action: Action) -> list[Message]:
-        """Take one assistant turn and return the messages that answer it.
+        """Execute one assistant turn and return the messages that answer it.
 
-        Whatever the model wrote is answered, never raised: a turn that cannot be read, an unknown
-        tool or an ill-typed argument leaves the state as it was. After the end every action is
-        answered by the same notice.
+        Errors of the model never raise an exception. If the turn cannot be parsed, or a call has an unknown tool or
+        invalid arguments, the returned message describes the error, and the state does not change. After the end of the
+        episode, every action returns the same notice.
 
         Raises:
-            EnvBug: The world raised something other than ToolError; the fault is the environment's.
-            UserUnavailable: The language model behind the user failed; the episode ends and is not scored.
+            EnvBug: The world raised an exception other than ToolError, which is a bug of the environment.
+            UserUnavailable: The language model that plays the user failed. The episode ends and is not scored.
         """
         self._require_user()
         if self.done:
@@ -125,23 +128,25 @@ class Episode:
             self.messages += [turn, *answers]
             if not self.done and self.turns >= self.world.max_turns:
                 self._finish(truncated=True)
-        except Exception as error:  # ToolError is answered where the tool is called
+        except Exception as error:  # `_call` handles ToolError
             raise self._bug(f"turn {self.turns}", error) from error
         if self.user is not None and len(self.script) > scripted and not self.done:
             self._reword()
         return answers
 
     def checks(self) -> Iterator[Check]:
-        """Evaluate the goals, guards and conduct checks on the present state."""
+        """Yield the goals, guards and conduct checks, evaluated on the current state."""
         yield from self.world.verify(self.start, self.said)
         yield from self.world.conduct(self.start, self.events)
 
     def finish(self) -> Score:
-        """End the episode now (an agent that stops, a budget that ran out) and return its score.
+        """End the episode if it has not ended and return its score.
+
+        Call this method if the agent stops, or if a budget is exhausted.
 
         Raises:
             EnvBug: The verifier failed.
-            UserUnavailable: The language model behind the user failed before.
+            UserUnavailable: The language model that plays the user failed in an earlier turn.
         """
         self._require_user()
         if not self.done:
@@ -153,7 +158,7 @@ class Episode:
         return self.score
 
     def _reword(self) -> None:
-        """Replace the last message, which the script wrote, by the words of `user`."""
+        """Replace the last message, which comes from the script, with its rewording by `user`."""
         assert self.user is not None
         try:
             text, scripted = self.user.speak(self.scenario, self.script, self.messages[1:-1])
@@ -165,24 +170,24 @@ class Episode:
         self.fallbacks += scripted
 
     def _require_user(self) -> None:
-        """Raise the error that the user's model failed with, if it has failed."""
+        """End the episode and raise the error of `user`, if `user` has failed."""
         if self.failure is not None:
             self.done = True
             raise self.failure
 
     def _take(self, action: Action) -> tuple[Message, list[Message]]:
-        """The turn as it stands in the conversation, and what answers it."""
+        """Execute a turn, and return its message for the conversation and the messages that answer it."""
         try:
             text, calls = self._read(action)
         except Malformed as error:
             self.malformed += 1
             refusal = f"Error: {clean(str(error))}. Nothing was done. The tools are {', '.join(self.interface.kinds)}."
-            return {"role": "assistant", "content": _shown(action)}, [{"role": "user", "content": refusal}]
+            return {"role": "assistant", "content": text_of_malformed(action)}, [{"role": "user", "content": refusal}]
         turn: Message = {"role": "assistant", "content": text}
         if not calls:
             return turn, self._say(text)
         ids = self._call_ids(action, len(calls))
-        turn["tool_calls"] = [_wire(c, i) for c, i in zip(calls, ids, strict=True)]
+        turn["tool_calls"] = [tool_call(c, i) for c, i in zip(calls, ids, strict=True)]
         return turn, self._act(text, calls, ids)
 
     def _read(self, action: Action) -> tuple[str, list[Call]]:
@@ -194,7 +199,10 @@ class Episode:
         return text, calls
 
     def _call_ids(self, action: Action, count: int) -> list[str]:
-        """The ids of an OpenAI message's calls (its client matches answers by them), or our own."""
+        """Return one id per call: the id in the OpenAI message if the action is one and has ids, else a generated id.
+
+        OpenAI clients match the results to the calls by these ids.
+        """
         own = [f"call_{self.turns}_{n}" for n in range(count)]
         if not isinstance(action, dict):
             return own
@@ -208,7 +216,7 @@ class Episode:
             self._finish()
         if answer is None:
             return []
-        self.script.append(_storable(answer))
+        self.script.append(storable(answer))
         return [{"role": "user", "content": answer}]
 
     def _act(self, text: str, calls: list[Call], ids: list[str]) -> list[Message]:
@@ -219,11 +227,11 @@ class Episode:
             refusal = "a message and a tool call in one turn; send one or the other"
         if refusal:
             self.malformed += 1
-            return [_answer(c, i, f"Error: {refusal}. Nothing was done.") for c, i in zip(calls, ids, strict=True)]
+            return [tool_message(c, i, f"Error: {refusal}. Nothing was done.") for c, i in zip(calls, ids, strict=True)]
         if text:
             self.said.append(text)
             self.events.append(Event(Say(text), ""))
-        answers = [_answer(c, i, self._call(c)) for c, i in zip(calls, ids, strict=True)]
+        answers = [tool_message(c, i, self._call(c)) for c, i in zip(calls, ids, strict=True)]
         if self.world.ended:
             self._finish()
         return answers
@@ -245,7 +253,7 @@ class Episode:
         return EnvBug(f"{self.scenario}: {where} raised {type(error).__name__}: {error}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the world's own interface, which the receiver has."""
+        """Return the attributes to pickle, without the interface if it is the one of the world class."""
         own = self.interface is interface_of(type(self.world))
         return {k: v for k, v in vars(self).items() if not (own and k == "interface")}
 
@@ -263,47 +271,6 @@ _interfaces: dict[type[World], Interface] = {}
 
 
 def interface_of(world: type[World]) -> Interface:
-    """The world's own interface, built once per class."""
+    """Return the interface of a world class, which is built once per class."""
     known = _interfaces.get(world)
     return known if known is not None else _interfaces.setdefault(world, world.interface())
-
-
-def _storable(words: Any) -> str:
-    """The words of a user, which every log must be able to hold.
-
-    Raises:
-        TypeError, UnicodeEncodeError: They are no text, or hold half a surrogate pair.
-    """
-    if not isinstance(words, str):
-        raise TypeError(f"the user says {words!r}, which is no text")
-    words.encode()
-    return words
-
-
-def _answer(call: Call, call_id: str, content: str) -> Message:
-    return {"role": "tool", "tool_call_id": call_id, "name": call.tool, "content": content}
-
-
-def _wire(call: Call, call_id: str) -> Message:
-    function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
-    return {"id": call_id, "type": "function", "function": function}
-
-
-def _shown(action: Any) -> str:
-    """A malformed turn as it stays in the conversation: text, bounded."""
-    try:
-        text = action if isinstance(action, str) else json.dumps(action)
-    except (TypeError, ValueError, RecursionError):
-        text = f"<{type(action).__name__}>"
-    return clean(text[:2000])
-
-
-def _canonical(value: Any) -> Any:
-    """What JSON shall hold for a value of a world's state that it does not know."""
-    if is_dataclass(value):
-        return {f.name: getattr(value, f.name) for f in fields(value)}
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    return vars(value) if isinstance(value, World) else str(value)

@@ -1,58 +1,60 @@
-"""The exceptions of trace_gym.
+"""Exceptions of trace_gym.
 
 TraceGymError
- +-- ScenarioError      (ValueError)      an address that does not parse, or a level that does not exist
- +-- EnvNotFound        (KeyError)        no environment of this name; lists those that exist
- +-- DuplicateEnv       (ValueError)      two files with one id; names both
- +-- TamperedEnv        (RuntimeError)    a module whose hash is not the one in its manifest
- +-- EnvBug             (RuntimeError)    a generated environment raised something other than ToolError
- +-- ReadError          (ValueError)      a file that is missing, truncated or of another format
- +-- WriteError         (OSError)         a file or folder that cannot be written
- +-- InUse              (RuntimeError)    a file or folder that another process is writing
- +-- ConfigError        (ValueError)      a configuration that does not validate
- +-- SplitError         (ValueError)      tasks that an earlier stage has already seen
- +-- MissingExtra       (ImportError)     an optional dependency; the message holds the pip line
- +-- RejectedEnv        (RuntimeError)    a module that an author wrote and that did not pass
- +-- PolicyError        (RuntimeError)    a policy could not act: an endpoint failed, or a model went wrong
- |    +-- Unavailable                     an endpoint did not answer, however often it was asked
- |    |    +-- UserUnavailable            the language model behind the user did not answer
- +-- ContextOverflow    (RuntimeError)    a conversation no longer fits into the context of the agent's model
- +-- NoSignal           (RuntimeError)    training has nothing to learn from
- +-- ModelError         (RuntimeError)    a language model did not answer, or its answer is of no use
- +-- BudgetSpent        (RuntimeError)    a request might cost more than is left of the budget; it was not sent
- +-- SandboxError       (RuntimeError)    the process that confines others did not answer
+ +-- ScenarioError      (ValueError)      a scenario id is not valid, or its level or seed does not exist
+ +-- EnvNotFound        (KeyError)        no environment has this name
+ +-- DuplicateEnv       (ValueError)      several files define the same environment name
+ +-- TamperedEnv        (RuntimeError)    a module does not match its manifest, or did not pass validation
+ +-- EnvBug             (RuntimeError)    an environment raised an exception other than ToolError
+ +-- ReadError          (ValueError)      a file is missing, truncated, or not in the expected format
+ +-- WriteError         (OSError)         a file or folder cannot be written
+ +-- InUse              (RuntimeError)    another process is writing the file or folder
+ +-- ConfigError        (ValueError)      a configuration value is missing or not valid
+ +-- SplitError         (ValueError)      an earlier stage has already used the held-out tasks
+ +-- MissingExtra       (ImportError)     an optional dependency is missing; the message contains the pip command
+ +-- RejectedEnv        (RuntimeError)    a generated module did not pass validation
+ +-- PolicyError        (RuntimeError)    a policy could not act, because its endpoint or model failed
+ |    +-- Unavailable                     an endpoint did not answer a request after all retries
+ |    |    +-- UserUnavailable            the language model that plays the user did not answer
+ +-- ContextOverflow    (RuntimeError)    a conversation exceeds the context length of the agent's model
+ +-- NoSignal           (RuntimeError)    all rewards are equal within each group, so GRPO has no gradient
+ +-- ModelError         (RuntimeError)    a language model did not answer, or its answer is not usable
+ |    +-- EmptyAnswer                     all answers of a language model were empty
+ |    +-- NoUsableAnswer                  no answer of a language model had the requested format
+ +-- BudgetSpent        (RuntimeError)    a request was not sent, because its cost could exceed the budget
+ +-- SandboxError       (RuntimeError)    the supervisor process of the sandbox failed
 
-Each class also inherits the builtin that it refines, so ``except ValueError`` works, and each is
-built from one message only, so that it pickles. ``ToolError`` is not here: it is part of a world
-(`trace_gym.world`), meant for the agent and never for the caller.
+Each class also inherits from a builtin exception, so ``except ValueError`` works. Each exception has one argument, the
+message, so that it can be pickled. `trace_gym.world.ToolError` is not in this list: the agent receives it as the result
+of a call, and it is never raised to the caller of this library.
 """
 
 
 class TraceGymError(Exception):
-    """Root of everything that trace_gym raises on purpose."""
+    """Base class of the exceptions that trace_gym raises for expected errors."""
 
     def __str__(self) -> str:  # KeyError would print the repr of its message
         return str(self.args[0]) if self.args else ""
 
 
 class ScenarioError(TraceGymError, ValueError):
-    """A scenario address that does not parse, or names a level that does not exist."""
+    """A scenario id cannot be parsed, or its level or seed does not exist."""
 
 
 class EnvNotFound(TraceGymError, KeyError):
-    """No environment of this name is registered."""
+    """No environment or mixture with this name is registered."""
 
 
 class DuplicateEnv(TraceGymError, ValueError):
-    """Two files claim one environment id."""
+    """Several files define the same environment name."""
 
 
 class TamperedEnv(TraceGymError, RuntimeError):
-    """A module's content hash differs from the one in its manifest."""
+    """The content hash of a module differs from its manifest, or the module did not pass validation."""
 
 
 class EnvBug(TraceGymError, RuntimeError):
-    """A world raised something other than ToolError: a bug of the environment, not of the agent."""
+    """A world raised an exception other than ToolError, which is a bug of the environment and not of the agent."""
 
 
 class ReadError(TraceGymError, ValueError):
@@ -72,7 +74,7 @@ class ConfigError(TraceGymError, ValueError):
 
 
 class SplitError(TraceGymError, ValueError):
-    """Held-out tasks were already seen by an earlier stage."""
+    """An earlier stage has already used the held-out tasks."""
 
 
 class MissingExtra(TraceGymError, ImportError):
@@ -80,50 +82,50 @@ class MissingExtra(TraceGymError, ImportError):
 
 
 class RejectedEnv(TraceGymError, RuntimeError):
-    """A module that an author wrote did not pass; it was not moved in."""
+    """A generated module did not pass validation and was not admitted."""
 
 
 class PolicyError(TraceGymError, RuntimeError):
-    """A policy could not act: the endpoint failed, or the model has no finite distribution.
+    """A policy could not act, because its endpoint failed or its model returned probabilities that are not finite.
 
-    The fault is the infrastructure's, so the episode is not scored; it never counts as a zero.
+    This is an infrastructure failure, so the episode is not scored. It does not count as a failure of the agent.
     """
 
 
 class Unavailable(PolicyError):
-    """An endpoint did not answer a request, however often it was asked."""
+    """An endpoint did not answer a request after all retries."""
 
 
 class UserUnavailable(Unavailable):
-    """The language model behind the user did not answer, so the conversation cannot continue and is not scored."""
+    """The language model that plays the user did not answer. The episode ends and is not scored."""
 
 
 class ContextOverflow(TraceGymError, RuntimeError):
-    """A conversation no longer fits into the context of the agent's model.
+    """A conversation exceeds the context length of the agent's model.
 
-    This is a failure of the agent: the episode ends where it is and is scored.
+    This is a failure of the agent: the episode ends and its current state is scored.
     """
 
 
 class NoSignal(TraceGymError, RuntimeError):
-    """No group of rollouts differs in reward, so GRPO has no gradient."""
+    """The rewards are equal within each group of rollouts, so GRPO has no gradient."""
 
 
 class ModelError(TraceGymError, RuntimeError):
-    """A language model did not answer within its attempts, or what it answered is of no use."""
+    """A language model did not answer after all retries, or its answers are not usable."""
 
 
 class EmptyAnswer(ModelError):
-    """A language model answered several times, and its answers contained no text."""
+    """All answers of a language model to a request were empty."""
 
 
 class NoUsableAnswer(ModelError):
-    """A language model answered, and none of its answers had the form that was asked for."""
+    """No answer of a language model to a request had the requested format."""
 
 
 class BudgetSpent(TraceGymError, RuntimeError):
-    """A request might cost more than is left of the budget; it was not sent."""
+    """A request was not sent, because its cost could exceed the rest of the budget."""
 
 
 class SandboxError(TraceGymError, RuntimeError):
-    """The process that confines others did not start, or did not answer in time."""
+    """The supervisor process of the sandbox did not start, or did not answer in time."""

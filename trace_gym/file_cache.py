@@ -1,4 +1,4 @@
-"""Values computed from files and computed again when a file changes."""
+"""Cache for values that are computed from the content of files."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 Stamp = tuple[int, ...]
-"""What tells two versions of a file apart without reading it: times, size and inode."""
+"""Modification time, inode change time, size, inode and device of a file.
+
+Two versions of a file have different stamps, so a change is detected without reading the file.
+"""
 
 SETTLED_NS = 2_000_000_000
-"""Age from which a file's times are trusted. Two changes within one tick of a file system's clock (a few
-milliseconds, and 2 seconds on FAT) leave the same times, so a value of a younger file is not kept."""
+"""Minimum time in nanoseconds since the last change of a file before its value is cached.
+
+Two changes within one tick of a file system's clock (a few milliseconds; 2 seconds on FAT) have the same timestamps.
+Therefore values of files that changed more recently are not cached.
+"""
 
 
 class FileCache(Generic[T]):
-    """One value per file. All threads may use it at once; at worst a value is computed twice.
+    """Thread-safe cache of one value per file. Threads may compute the same value twice, but with the same result.
 
     Args:
-        compute: Computes the value from the content of a file.
+        compute: Function that returns the value for the content of a file.
     """
 
     def __init__(self, compute: Callable[[bytes], T]) -> None:
@@ -30,12 +36,12 @@ class FileCache(Generic[T]):
         self._kept: dict[Path, tuple[Stamp, T]] = {}
 
     def __call__(self, path: Path) -> T:
-        """Return the value of a file as the file is now.
+        """Return the value of a file from the cache, or compute the value if the file is new or has changed.
 
         Raises:
             OSError: The file cannot be read.
         """
-        stamp, now = stamp_of(path), time.time_ns()  # before the file is read: a later change has another stamp
+        stamp, now = stamp_of(path), time.time_ns()  # taken before the file is read, so a later change is detected
         known = self._kept.get(path)
         if known is not None and known[0] == stamp:
             return known[1]
@@ -48,10 +54,10 @@ class FileCache(Generic[T]):
 def stamp_of(path: str | os.PathLike[str]) -> Stamp:
     """Return the stamp of a file.
 
-    The time of the last change of the inode is part of it, because a program can set the modification time at will.
+    The stamp includes the change time of the inode, because programs can set the modification time to any value.
 
     Raises:
-        OSError: The file cannot be read.
+        OSError: The status of the file cannot be read.
     """
     found = os.stat(path)
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)

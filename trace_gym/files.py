@@ -1,4 +1,4 @@
-"""Atomic file writes, bounded reads, and locks for files that one process at a time may write."""
+"""Atomic file writes, reads with a size limit, and file locks."""
 
 from __future__ import annotations
 
@@ -16,63 +16,80 @@ from filelock import BaseFileLock, FileLock, Timeout
 from trace_gym.errors import InUse, ReadError, WriteError
 
 MOST_BYTES = 2**30
-"""Largest file that is read, and largest size of a gzipped file after decompression."""
+"""Maximum size of a file to read, also after decompression of a gzipped file."""
 GZIP = b"\x1f\x8b"
 """First bytes of a gzipped file."""
 
 
 def write(path: Path, text: str) -> None:
-    """Write the whole file or nothing, and make its folder.
+    """Write a file atomically, and create its folder if necessary.
 
-    A device or a pipe, such as ``/dev/stdout``, is written to directly.
+    If `path` is a device or a pipe, such as ``/dev/stdout``, the text is written to it directly.
 
     Raises:
-        WriteError: The file cannot be written; an earlier version of it is unchanged.
+        WriteError: The file cannot be written. An existing file is not changed.
     """
-    place = Path(os.path.realpath(path))  # a symbolic link stays one
     try:
-        if place.exists() and not place.is_file() and not place.is_dir():
-            with place.open("w", encoding="utf-8") as stream:
-                stream.write(text)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_text(text, encoding="utf-8")
             return
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    with replacement(path) as new:
+        new.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def replacement(path: Path) -> Iterator[Path]:
+    """Yield an empty temporary file that replaces the file at `path` if the block ends without an error.
+
+    The folder of the file is created if necessary. Several processes may write the same file at
+    once: each uses a separate temporary file, and the process that finishes last determines the content.
+
+    Raises:
+        WriteError: The file cannot be written. An existing file is not changed.
+    """
+    place = Path(os.path.realpath(path))  # so that a symbolic link is not replaced by a file
+    try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        _replace(place, text)
+        descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=place.name)
+        os.close(descriptor)
+        try:
+            yield Path(name)
+            os.chmod(name, 0o644)  # temporary files are created with mode 0600
+            os.replace(name, place)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
-def _replace(place: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=place.name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644)  # a temporary file is private
-        os.replace(name, place)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def make_folder(path: Path) -> Path:
-    """Make a folder and its parents unless they exist, and return it.
+    """Create a folder and its parents if they do not exist, and return the path.
 
     Raises:
-        WriteError: A file has this name, or the folder cannot be made.
+        WriteError: A file with this name exists, or the folder cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise WriteError(f"{path} is a file: expected a folder, or a name that is free. Choose another name") from None
+        raise WriteError(
+            f"{path} is a file: expected a folder, or a path that does not exist. Choose another path"
+        ) from None
     except OSError as error:
         raise cannot_write(path, error) from None
     return path
 
 
 def cannot_write(path: Path | str, error: OSError) -> WriteError:
-    """Return the error for a path that the operating system refuses to write."""
+    """Return a `WriteError` for an error of the operating system. A `WriteError` is returned unchanged."""
     if isinstance(error, WriteError):
         return error
-    return WriteError(f"cannot write {path}: {error.strerror or error}. Free the place, or choose another path")
+    return WriteError(
+        f"cannot write {path}: {error.strerror or error}. Check the permissions and the free disk space, or choose "
+        "another path"
+    )
 
 
 def read_bytes(path: Path | str, fix: str = "") -> bytes:
@@ -80,7 +97,7 @@ def read_bytes(path: Path | str, fix: str = "") -> bytes:
 
     Args:
         path: The file.
-        fix: Last sentence of each error message: what to do instead.
+        fix: Last sentence of each error message, which explains how to fix the error.
 
     Raises:
         ReadError: The file is missing, not a regular file, too large, not readable, or a damaged gzip file.
@@ -91,7 +108,7 @@ def read_bytes(path: Path | str, fix: str = "") -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise ReadError(f"{path} is {_kind(found.st_mode)}: expected a regular file{end}")
         if found.st_size > MOST_BYTES:
-            raise ReadError(f"{path} has {found.st_size:,} bytes: at most {MOST_BYTES:,} are read{end}")
+            raise ReadError(f"{path} is too large: found {found.st_size:,} bytes, expected at most {MOST_BYTES:,}{end}")
         raw = Path(path).read_bytes()
     except FileNotFoundError:
         raise ReadError(f"there is no file {path}{end}") from None
@@ -103,7 +120,7 @@ def read_bytes(path: Path | str, fix: str = "") -> bytes:
 
 
 def read_start(path: Path) -> bytes:
-    """Return the first bytes of a file, as they are on disk."""
+    """Return the first 16 bytes of a file, without decompression."""
     with path.open("rb") as file:
         return file.read(16)
 
@@ -117,7 +134,10 @@ def _decompressed(raw: bytes, path: Path | str) -> bytes:
     except (EOFError, OSError, zlib.error) as error:
         raise ReadError(f"{path} is a damaged or truncated gzip file ({error}). Copy or download it again") from None
     if len(content) > MOST_BYTES:
-        raise ReadError(f"{path} has more than {MOST_BYTES:,} bytes after decompression. Split it into smaller files")
+        raise ReadError(
+            f"{path} is too large: found more than {MOST_BYTES:,} bytes after decompression. Split it into smaller "
+            "files"
+        )
     return content
 
 
@@ -132,7 +152,7 @@ def read_text(path: Path | str, fix: str = "") -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         end = f". {fix}" if fix else ""
-        raise ReadError(f"{path} is not text in UTF-8 (byte {error.start}){end}") from None
+        raise ReadError(f"{path} is not UTF-8 text: found an invalid byte at offset {error.start}{end}") from None
 
 
 def _kind(mode: int) -> str:
@@ -143,18 +163,18 @@ def _kind(mode: int) -> str:
 
 @contextmanager
 def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
-    """Hold the lock of a file, or of a folder that exists, while the block runs.
+    """Hold the lock of a file or folder while the block runs.
 
-    The operating system releases the lock when the process ends, even by ``kill -9``. The lock is a hidden file:
-    ``.lock`` in a folder, ``.NAME.lock`` next to a file. It is removed at the end of the block.
+    The lock is a hidden file: ``.lock`` in an existing folder, or ``.NAME.lock`` next to a file. It is removed at the
+    end of the block. If the process is killed, the operating system releases the lock.
 
     Args:
-        path: What is written. A device needs no lock.
-        wait: Seconds to wait for another process.
+        path: The file or folder that the block writes. Devices and pipes are not locked.
+        wait: Time limit in seconds for acquiring the lock.
 
     Raises:
-        InUse: Another process (or another thread of this one) holds the lock.
-        WriteError: The lock cannot be made.
+        InUse: Another process, or another thread of this process, holds the lock.
+        WriteError: The lock file cannot be created.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         yield
@@ -164,21 +184,23 @@ def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
     lock = FileLock(place, timeout=wait, thread_local=False)
     _acquire(lock, path, place)
     try:
-        with suppress(OSError):  # only for the message of `InUse`
+        with suppress(OSError):  # the process id is used only in the message of `InUse`
             place.write_text(str(os.getpid()))
         yield
     finally:
         with suppress(OSError):
-            place.unlink()  # while it is held: a process that waits for the removed file opens a new one
+            place.unlink()  # before the release: a process that waits for the removed file creates a new one
         lock.release()
 
 
 def shared_lock(path: Path) -> object:
-    """Return the lock of a file that one process uses in several places; it is held as long as the object lives.
+    """Acquire and return the lock of a file, which several places in this process can share.
+
+    The lock is released when the returned object is deleted.
 
     Raises:
         InUse: Another process holds the lock.
-        WriteError: The lock cannot be made.
+        WriteError: The lock file cannot be created.
     """
     place = path.resolve().with_name(f".{path.name}.lock")
     lock = FileLock(place, timeout=0, thread_local=False, is_singleton=True)
@@ -187,11 +209,11 @@ def shared_lock(path: Path) -> object:
 
 
 def _acquire(lock: BaseFileLock, path: Path, place: Path) -> None:
-    """Acquire the lock of a path, whose lock file is at `place`.
+    """Acquire the lock of a path. `place` is the path of the lock file.
 
     Raises:
         InUse: Another process holds the lock.
-        WriteError: The lock cannot be made.
+        WriteError: The lock file cannot be created.
     """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -204,11 +226,13 @@ def _acquire(lock: BaseFileLock, path: Path, place: Path) -> None:
 
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """Make a folder and hold its lock while the block runs; a new folder that stays empty is removed.
+    """Create a folder if it does not exist, and hold its lock while the block runs.
+
+    If the folder is new and empty at the end of the block, it is removed.
 
     Raises:
-        InUse: Another process works in the folder.
-        WriteError: The folder cannot be made.
+        InUse: Another process holds the lock of the folder.
+        WriteError: The folder cannot be created.
     """
     new = not folder.exists()
     try:
@@ -216,14 +240,13 @@ def working_in(folder: Path) -> Iterator[None]:
             yield
     finally:
         if new:
-            with suppress(OSError):  # it is not empty
+            with suppress(OSError):  # the folder is not empty
                 folder.rmdir()
 
 
 def _in_use(path: Path, place: Path) -> InUse:
     return InUse(
-        f"{path} is in use: {_holder(place)} is writing it, and a second writer would damage it. "
-        "Wait until it ends, or choose another path"
+        f"{path} is in use: {_holder(place)} is writing to it. Wait until that process ends, or choose another path"
     )
 
 

@@ -1,4 +1,4 @@
-"""Imports of modules from content that was read and checked before."""
+"""Imports of modules from content that has already been read and checked."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from types import CodeType, ModuleType
 
 
 class CheckedLoader(SourceFileLoader):
-    """Loader that runs the given content, whatever the file or a bytecode cache holds now.
+    """Loader that executes the given content and ignores the current content of the file and of bytecode caches.
 
     Args:
         name: Full name of the module.
-        path: File that the content was read from.
-        source: The content.
+        path: File from which the content was read.
+        source: Content of the file.
     """
 
     def __init__(self, name: str, path: str, source: bytes) -> None:
@@ -30,7 +30,7 @@ _forgetting = Lock()
 
 
 def forget(module: ModuleType) -> None:
-    """Let the next import of a module's name run its file again, unless another thread has imported one since."""
+    """Remove a module from `sys.modules`, unless another thread has imported a module of the same name since."""
     with _forgetting:
         if sys.modules.get(module.__name__) is module:
             del sys.modules[module.__name__]

@@ -1,7 +1,7 @@
-"""Mixtures: several environments under one name, drawn by weight.
+"""Mixtures: weighted combinations of several environments under one name.
 
-A mixture's scenario stands for one scenario of one of its parts, always the same one, so that a mixture has
-addresses, seeds and splits like any environment.
+Each scenario of a mixture maps to a fixed scenario of one of its parts. Therefore a mixture has scenario ids, seeds and
+splits like an environment.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from trace_gym.types import Record, Scenario
 
 
 class Mixture(Record):
-    """A weighted choice of environments, stored as ``<id>.json`` without a module beside it."""
+    """Weighted set of environments, stored as ``<id>.json`` without a module next to it."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     version: int = Field(default=0, ge=0)
     title: str = ""
     mixture: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(min_length=1)
-    """Weight of each part by name; only their proportions matter."""
+    """Mapping of the name of each part to its weight. Only the ratios of the weights matter."""
 
     def part_of(self, scenario: Scenario) -> Scenario:
-        """The part's scenario that `scenario` stands for: level and seed stay, hence so does the split."""
+        """Return the scenario of a part to which a scenario of the mixture maps.
+
+        Level and seed are the same in both scenarios, and therefore also the split.
+        """
         parts = sorted(self.mixture)
         [part] = Random(str(scenario)).choices(parts, [self.mixture[p] for p in parts])
         return Scenario(env=part, level=scenario.level, seed=scenario.seed)

@@ -1,4 +1,4 @@
-"""One module file: its bytes, the world class that it defines, and the fingerprint of that world."""
+"""Import of environment modules from files, and fingerprints of their world classes."""
 
 from __future__ import annotations
 
@@ -23,22 +23,27 @@ from trace_gym.types import Scenario, sha256
 from trace_gym.world import World
 
 FIRST = 32
-"""Seeds of each level in a fingerprint: enough that a change of the mix of tasks shows as well."""
+"""Number of seeds per level in a fingerprint. It is large enough to detect changes in the distribution of tasks."""
 
 
 def world_at(path: str | os.PathLike[str]) -> type[World]:
-    """The world class in a module file, unchecked: for what checks it, and for hand-written worlds.
+    """Return the world class in a module file without comparing the file to its manifest.
+
+    Use this function for validation and for hand-written worlds.
 
     Raises:
-        ReadError: There is no such file.
-        EnvBug: The module does not define a world whose id is the file's name.
+        ReadError: The file cannot be read.
+        EnvBug: The module fails, or does not define a world whose id is the file's name.
     """
     module = Path(path).expanduser().resolve()
     return execute(module, file_bytes(module))
 
 
 def fingerprint(world: type[World]) -> str:
-    """Hash of the first openings and start states of every level: a generator that drifts shows here."""
+    """Return a hash of the first user messages and start states of the first seeds at each level.
+
+    The hash detects changes of the generator.
+    """
     first = []
     for level in world.levels:
         for seed in range(FIRST):
@@ -48,43 +53,44 @@ def fingerprint(world: type[World]) -> str:
 
 
 def file_bytes(path: Path) -> bytes:
-    """The content of a module file.
+    """Return the content of a module file.
 
     Raises:
-        ReadError: It cannot be read.
+        ReadError: The file cannot be read.
     """
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ReadError(f"{path} cannot be read: {error.strerror}") from None
+        raise ReadError(f"cannot read {path}: {error.strerror}. Check the path and its permissions") from None
 
 
 _worlds: dict[str, tuple[Path, str, type[World]]] = {}
-"""The last class loaded under each name, with the file and hash that it came from."""
+"""Mapping of each name to the file, content hash and class of the world that was loaded last under this name."""
 
 file_sha256 = FileCache(sha256)
-"""Hash of a file's content, computed again when the file changes."""
+"""SHA-256 digest of the content of each file."""
 
 
 def loaded(path: Path, digest: str) -> type[World] | None:
-    """Return the world class of a module file if exactly this content is loaded now, else None."""
+    """Return the world class of a module file if the version with this content hash is loaded, else None."""
     known = _worlds.get(path.stem)
     if known is None or known[:2] != (path, digest):
         return None
     world = known[2]
-    # Another file of this name may have been loaded since.
+    # Another file with this name may have been imported since.
     current: object = getattr(sys.modules.get(_module_name(path)), world.__name__, None)
     return world if current is world else None
 
 
 def execute(path: Path, source: bytes) -> type[World]:
-    """The world class that `source` defines, imported under the name that it has in every process.
+    """Import a module from its content and return its world class.
 
-    Exactly these bytes run: what was hashed is what runs, whatever a bytecode cache holds. Any number of threads may
-    call this at once: Python's import system lets one of them run the module while the others wait for it.
+    The name of the module is the same in all processes, so that episodes can be pickled. The content `source` is
+    executed, not the current content of the file or of a bytecode cache. The function is thread-safe: one thread
+    executes the module, and the others wait for it.
 
     Raises:
-        EnvBug: It cannot run, or defines no world whose id is the file's name.
+        EnvBug: The module fails, or does not define a world whose id is the file's name.
     """
     digest = sha256(source)
     if (known := loaded(path, digest)) is not None:
@@ -95,16 +101,19 @@ def execute(path: Path, source: bytes) -> type[World]:
             world = _import_world(path, digest, replaced)
     except BaseException as error:
         if replaced:
-            sys.modules.setdefault(_module_name(path), replaced[-1])  # its episodes are still copied by that name
+            sys.modules.setdefault(_module_name(path), replaced[-1])  # existing episodes need the module to be copied
         if not isinstance(error, Exception):
             raise
-        raise EnvBug(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise EnvBug(f"{path} cannot be loaded: it raised {type(error).__name__}: {error}") from error
     _worlds[path.stem] = (path, digest, world)
     return world
 
 
 def _import_world(path: Path, digest: str, replaced: list[ModuleType]) -> type[World]:
-    """Import the world class of the offered module. Other modules of its name make way, and are added to `replaced`."""
+    """Import the module that `_offered` provides and return its world class.
+
+    Modules with the same name but another file or content are removed from `sys.modules` and appended to `replaced`.
+    """
     while not _is_version(module := import_module(_module_name(path)), path, digest):
         replaced.append(module)
         forget(module)
@@ -120,10 +129,11 @@ def _module_name(path: Path) -> str:
 
 
 def _is_version(module: ModuleType, path: Path, digest: str) -> bool:
-    """Whether a module was imported from this file with this content.
+    """Return whether a module was imported from this file with this content.
 
-    A pickle that arrives imports a module in the usual way, without a digest. The first content that is asked for
-    after that counts as the module's own: a second copy of its classes would not pickle beside the first.
+    Unpickling imports a module with the usual loader, which stores no digest of the content. In this case, the first
+    digest that this function gets is stored as the module's digest. Importing the module again would create a second
+    copy of its classes, and objects of the first copy could no longer be pickled.
     """
     loader = getattr(module, "__loader__", None)
     if module.__file__ != str(path) or not isinstance(loader, SourceFileLoader):
@@ -132,7 +142,7 @@ def _is_version(module: ModuleType, path: Path, digest: str) -> bool:
 
 
 class _Offer(local):
-    """The module that a thread is about to import: its full name, its file and the content to run."""
+    """Full name, file and content of the module that the current thread imports."""
 
     module: tuple[str, Path, bytes] | None = None
 
@@ -142,7 +152,7 @@ _offer = _Offer()
 
 @contextmanager
 def _offered(path: Path, source: bytes) -> Iterator[None]:
-    """Make imports of this thread find a module file in these bytes."""
+    """Make imports in this thread load a module file from this content while the block runs."""
     before, _offer.module = _offer.module, (_module_name(path), path, source)
     try:
         yield
@@ -151,7 +161,7 @@ def _offered(path: Path, source: bytes) -> Iterator[None]:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the module that this thread offers; every other import is left to the usual finders."""
+    """Import finder for the module in `_offer` of the current thread. Other imports use the usual finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -172,4 +182,4 @@ def _world_of(module: ModuleType) -> type[World]:
     for made in own:
         if issubclass(made, World) and vars(made).get("id") == name:
             return made
-    raise EnvBug(f"expected a World whose id is {name!r}, found {', '.join(c.__name__ for c in own) or 'no class'}")
+    raise EnvBug(f"expected a World with the id {name!r}, found {', '.join(c.__name__ for c in own) or 'no class'}")

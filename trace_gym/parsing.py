@@ -1,4 +1,4 @@
-"""JSON and YAML from untrusted files: every malformed text is a `ReadError` that names the file."""
+"""Parsers for JSON and YAML from untrusted files. Malformed text raises a `ReadError` that names the file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from trace_gym.files import read_text
 M = TypeVar("M", bound=BaseModel)
 
 MOST_DEPTH = 100
-"""Levels of nesting that are read."""
+"""Maximum number of nesting levels."""
 MOST_NODES = 1_000_000
-"""Values in a YAML text, with each alias counted as what it stands for."""
+"""Maximum number of values in a YAML text after the expansion of its aliases."""
 
 
 def parse_json(text: str | bytes, where: str, fix: str = "", *, nan: bool = False) -> Any:
@@ -27,39 +27,41 @@ def parse_json(text: str | bytes, where: str, fix: str = "", *, nan: bool = Fals
 
     Args:
         text: The text.
-        where: Name of the text in error messages, such as its file and line.
+        where: Name of the source in error messages, such as a file and line.
         fix: Last sentence of each error message.
-        nan: Accept NaN and Infinity, which other programs write into fields that nobody reads.
+        nan: Accept NaN and Infinity, which some other programs write into fields that this library does not use.
 
     Raises:
         ReadError: The text is not JSON (RFC 8259), is truncated, is nested more than `MOST_DEPTH` levels deep, or
-            holds a number that is out of range.
+            contains a number that is out of range.
     """
     end = f". {fix}" if fix else ""
     if isinstance(text, bytes):
         try:
             text = text.decode()
         except UnicodeDecodeError as error:
-            raise ReadError(f"{where} is not text in UTF-8 (byte {error.start}){end}") from None
+            raise ReadError(f"{where} is not UTF-8 text: found an invalid byte at offset {error.start}{end}") from None
     if not text.strip():
         raise ReadError(f"{where} is empty{end}")
     try:
         made = (_lenient if nan else _strict).decode(text)
     except json.JSONDecodeError as error:
         if _broke_off(text, error):
-            raise ReadError(f"{where} is truncated: its JSON breaks off at line {error.lineno}{end}") from None
-        raise ReadError(f"{where} is not JSON ({error}); it begins {text[:40]!r}{end}") from None
+            raise ReadError(f"{where} is truncated: its JSON ends unexpectedly at line {error.lineno}{end}") from None
+        raise ReadError(f"{where} is not JSON ({error}): it begins with {text[:40]!r}{end}") from None
     except RecursionError:
-        raise ReadError(f"{where} is JSON nested too deep: at most {MOST_DEPTH} levels are read{end}") from None
+        raise ReadError(
+            f"{where} is JSON that is nested too deeply: expected at most {MOST_DEPTH} levels{end}"
+        ) from None
     except ValueError as error:
         raise ReadError(f"{where} is not JSON ({error}){end}") from None
     if _too_deep(made):
-        raise ReadError(f"{where} is JSON nested too deep: at most {MOST_DEPTH} levels are read{end}")
+        raise ReadError(f"{where} is JSON that is nested too deeply: expected at most {MOST_DEPTH} levels{end}")
     return made
 
 
 def read_json(path: Path | str, fix: str = "") -> Any:
-    """Return the value of a JSON file, which may be gzipped.
+    """Return the value in a JSON file, which may be gzipped.
 
     Raises:
         ReadError: The file cannot be read or is not JSON.
@@ -67,15 +69,15 @@ def read_json(path: Path | str, fix: str = "") -> Any:
     return parse_json(read_text(path, fix), str(path), fix)
 
 
-def json_lines(text: str, where: str, fix: str = "") -> Iterator[tuple[int, Any]]:
-    """Yield the number and the value of each line of a JSONL text; empty lines are skipped.
+def json_lines(text: str, where: str, fix: str = "", *, nan: bool = False) -> Iterator[tuple[int, Any]]:
+    """Yield the line number and value of each nonempty line of a JSONL text.
 
     Raises:
         ReadError: A line is not JSON.
     """
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON strings may hold U+2028
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON strings may contain U+2028
         if line.strip():
-            yield number, parse_json(line, f"{where}, line {number}", fix)
+            yield number, parse_json(line, f"{where}, line {number}", fix, nan=nan)
 
 
 def read_model(path: Path | str, kind: type[M], what: str, fix: str = "") -> M:
@@ -83,12 +85,12 @@ def read_model(path: Path | str, kind: type[M], what: str, fix: str = "") -> M:
 
     Args:
         path: The file.
-        kind: The model.
-        what: What the file should hold, such as ``"a diagnosis"``.
+        kind: Class of the model.
+        what: Description of the expected content for error messages, such as ``"a diagnosis"``.
         fix: Last sentence of each error message.
 
     Raises:
-        ReadError: The file cannot be read, or holds something else; names the first wrong field.
+        ReadError: The file cannot be read, or its content is not valid. The message names the first invalid field.
     """
     data = read_json(path, fix)
     try:
@@ -98,17 +100,18 @@ def read_model(path: Path | str, kind: type[M], what: str, fix: str = "") -> M:
 
 
 def first_fault(error: ValidationError) -> str:
-    """Return the first wrong field of a validation error, and what is wrong with it."""
+    """Return the path and the error message of the first invalid field in a validation error."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"])) or "the file"
     return f"{place}: {first['msg']}"
 
 
 def parse_yaml(text: str, where: str, fix: str = "") -> Any:
-    """Return the value of a YAML text; JSON is YAML.
+    """Return the value of a YAML or JSON text.
 
     Raises:
-        ReadError: The text is not YAML, repeats a key, or expands to more than `MOST_NODES` values by aliases.
+        ReadError: The text is not YAML, contains a duplicate key or NaN, is nested more than `MOST_DEPTH` levels deep,
+            or has aliases that expand to more than `MOST_NODES` values.
     """
     end = f". {fix}" if fix else ""
     try:
@@ -123,17 +126,19 @@ def parse_yaml(text: str, where: str, fix: str = "") -> Any:
         finally:
             loader.dispose()
     except RecursionError:
-        raise ReadError(f"{where} is YAML nested too deep: at most {MOST_DEPTH} levels are read{end}") from None
+        raise ReadError(
+            f"{where} is YAML that is nested too deeply: expected at most {MOST_DEPTH} levels{end}"
+        ) from None
     except yaml.YAMLError as error:
         raise ReadError(f"{where} is not YAML ({' '.join(str(error).split())}){end}") from None
     except (ValueError, OverflowError) as error:  # such as a date that does not exist
         if isinstance(error, ReadError):
             raise
-        raise ReadError(f"{where} holds a value that cannot be read ({error}){end}") from None
+        raise ReadError(f"{where} contains a value that cannot be parsed ({error}){end}") from None
 
 
 def read_yaml(path: Path | str, fix: str = "") -> Any:
-    """Return the value of a YAML file; None for an empty one.
+    """Return the value in a YAML file, or None if the file is empty.
 
     Raises:
         ReadError: The file cannot be read or is not YAML.
@@ -142,14 +147,14 @@ def read_yaml(path: Path | str, fix: str = "") -> Any:
 
 
 def _yaml_problem(root: yaml.Node) -> str:
-    """Return why a YAML document must not be constructed, or ``""``."""
+    """Return a description of the first error in a YAML document, or ``""`` if the document is valid."""
     known: dict[int, tuple[int, int]] = {}
     open_nodes: set[int] = set()
 
     def measure(node: yaml.Node) -> tuple[int, int]:
-        """Return the number of values and the levels of nesting of a node, with every alias expanded."""
+        """Return the number of values and of nesting levels of a node, with all aliases expanded."""
         if id(node) in open_nodes:
-            raise _Refused("an alias stands for a value that contains it")
+            raise _Refused("an alias refers to a value that contains the alias")
         if id(node) not in known:
             open_nodes.add(id(node))
             inner = [measure(child) for child in _children(node)]
@@ -158,7 +163,7 @@ def _yaml_problem(root: yaml.Node) -> str:
             if size > MOST_NODES:
                 raise _Refused(f"its aliases expand to more than {MOST_NODES:,} values")
             if depth > MOST_DEPTH:
-                raise _Refused(f"nested too deep: at most {MOST_DEPTH} levels are read")
+                raise _Refused(f"nested too deeply: expected at most {MOST_DEPTH} levels")
             known[id(node)] = size, depth
         return known[id(node)]
 
@@ -170,7 +175,7 @@ def _yaml_problem(root: yaml.Node) -> str:
 
 
 class _Refused(Exception):
-    """A YAML document that is not constructed."""
+    """The document is not valid."""
 
 
 def _children(node: yaml.Node) -> Iterator[yaml.Node]:
@@ -212,8 +217,8 @@ def _float(digits: str) -> float:
 def _int(digits: str) -> int:
     try:
         return int(digits)
-    except ValueError:  # Python's limit for the conversion, which takes quadratic time
-        raise ValueError(f"a number of {len(digits)} digits is out of range") from None
+    except ValueError:  # the number has more digits than `sys.get_int_max_str_digits` allows
+        raise ValueError(f"an integer of {len(digits)} digits is out of range") from None
 
 
 def _constant(name: str) -> NoReturn:

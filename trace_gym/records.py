@@ -1,4 +1,4 @@
-"""Files of trajectories: one JSON line per rollout, appended by one process at a time, repaired and resumed."""
+"""JSONL files of trajectories, to which one process at a time appends. Incomplete files are repaired and continued."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ from pydantic import ValidationError
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import GZIP, cannot_write, locked, read_start, read_text, write
 from trace_gym.parsing import first_fault, parse_json
-from trace_gym.targets.results import EXPECTED, own_records
+from trace_gym.targets.results import expected, own_records
 from trace_gym.types import Trajectory
 
 FIX = "Move the file away, or delete the line"
+"""Last sentence of the error messages about an invalid trajectory file."""
 BEGINS = '{"id":'
-"""Beginning of every line, by which a half-written one is known from a file of another kind."""
+"""Prefix of every line. It distinguishes an incomplete line from the content of another kind of file."""
 
 
 def read_records(path: Path) -> list[Trajectory]:
-    """Return the trajectories of a JSONL file of ``trace-gym rollout``, which may be gzipped.
+    """Return the trajectories in a JSONL file that ``trace-gym rollout`` has written. The file may be gzipped.
 
     Raises:
-        ReadError: The file cannot be read, a line is not a trajectory, or a sample is there twice.
+        ReadError: The file cannot be read, a line is not a trajectory, or the file contains a sample twice.
     """
-    return own_records(read_text(path, EXPECTED), str(path))
+    return own_records(read_text(path, expected()), str(path))
 
 
 @contextmanager
 def appending(
     path: Path, model: str, temperature: float | None = None, user: str = ""
 ) -> Iterator[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
-    """Hold the lock of a file, and yield the model's scored records by id and a function that appends one.
+    """Lock a file, and yield the scored records of a model by id and a function that appends a record.
 
-    The file is repaired first: duplicates, a half-written last line, and records of the model that are not scored
-    are removed. Records of other models are kept.
+    The file is repaired first: duplicates, an incomplete last line, and unscored records of the model are removed.
+    Records of other models are kept.
 
     Args:
-        path: The file; it is made when it is missing.
+        path: The file. It is created if it does not exist.
         model: Name of the policy.
-        temperature: Sampling temperature of the policy, None where it has none.
-        user: Model that rewords the scripted user; empty for the words of the script.
+        temperature: Sampling temperature of the policy, None if it has none.
+        user: Name of the model that rewords the messages of the scripted user; empty if no model does.
 
     Raises:
         InUse: Another process is writing the file.
-        ReadError: The file holds something else than trajectories.
+        ReadError: The file contains something other than trajectories.
         ConfigError: The model's records have another temperature or another user.
         WriteError: The file cannot be written.
     """
@@ -57,13 +58,13 @@ def appending(
         for record in known.values():
             if None not in (temperature, record.temperature) and record.temperature != temperature:
                 raise ConfigError(
-                    f"{path} holds rollouts of {model} at temperature {record.temperature:g}: found {temperature:g} "
-                    "now. Choose another file, or the same temperature"
+                    f"{path} contains rollouts of {model} at temperature {record.temperature:g}, but this run uses "
+                    f"temperature {temperature:g}. Choose another file, or use the same temperature"
                 )
             if (found := record.user.model if record.user else "") != user:
                 raise ConfigError(
-                    f"{path} holds rollouts of {model} with user {found or 'script'}: found {user or 'script'} now. "
-                    "Choose another file, or the same user"
+                    f"{path} contains rollouts of {model} with the simulated user {found or 'script'}, but this run "
+                    f"uses the simulated user {user or 'script'}. Choose another file, or use the same simulated user"
                 )
         try:
             file = path.open("a", encoding="utf-8")
@@ -80,14 +81,14 @@ def appending(
         try:
             yield known, append
         finally:
-            with suppress(OSError):  # what a full disk kept in its buffer, as the error was raised before
+            with suppress(OSError):  # close() flushes the buffer again; `append` has already raised the error
                 file.close()
 
 
 def _resume(path: Path, model: str) -> dict[str, Trajectory]:
-    """Return the scored records of `model` by id, after the file is repaired."""
+    """Repair the file, and return the scored records of `model` by id."""
     if not path.is_file():
-        return {}  # such as /dev/null
+        return {}  # a device, such as /dev/null
     if read_start(path).startswith(GZIP):
         raise ReadError(f"{path} is gzipped, so nothing can be appended to it. Unpack it, or choose another file")
     *lines, torn = read_text(path, FIX).split("\n")

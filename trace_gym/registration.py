@@ -1,8 +1,8 @@
-"""Which environments there are: the folders, the files in them, and their gymnasium ids.
+"""Search for environments in folders, and registration of their Gymnasium ids.
 
-An environment is ``<name>.py`` with a manifest ``<name>.json`` beside it; a mixture is a ``<name>.json`` alone.
-Only names and versions are read here, with the standard library, and no environment's code is imported, so that
-``import trace_gym`` stays light. `trace_gym.registry` reads the rest.
+An environment consists of a module ``<name>.py`` and a manifest ``<name>.json`` in the same folder. A mixture is a file
+``<name>.json`` without a module. This module reads only names and versions and imports no environment, so that
+``import trace_gym`` is fast. `trace_gym.registry` reads manifests and modules.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,16 +19,21 @@ from threading import RLock
 
 import gymnasium
 
-from trace_gym.errors import DuplicateEnv, ReadError
+from trace_gym import target_packages
+from trace_gym.errors import ConfigError, DuplicateEnv, ReadError
+from trace_gym.target_packages import TARGETS_VARIABLE
 
 VARIABLE = "TRACE_GYM_ENVS"
-"""Names the folders that are searched after the packaged one."""
+"""Environment variable with the folders that are searched after the folder of this package."""
 
 ALLOW_UNISOLATED, ALLOW_UNISOLATED_FLAG = "TRACE_GYM_ALLOW_UNISOLATED", "--allow-unisolated"
 """Environment variable (with the value ``1``) and option that permit running unadmitted code without isolation."""
 
 package = import_module("trace_gym.generated_envs")
-"""Where environments are imported from; by name, as type checkers do not see that pyproject.toml maps it."""
+"""Package of the environments.
+
+It is imported by name because type checkers do not know that pyproject.toml maps it into `trace_gym`.
+"""
 
 _PACKAGED = Path(str(package.__file__)).parent.resolve()
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -35,16 +41,16 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class Entry:
-    """An environment or a mixture as its files promise it, unread but for the version."""
+    """Files of an environment or a mixture. Only the version has been read from them."""
 
     name: str
     card: Path
-    """The manifest, or the mixture's file."""
+    """Manifest of the environment, or file of the mixture."""
     module: Path | None
-    """The environment's code; None for a mixture."""
+    """Module of the environment; None for a mixture."""
     version: int = 0
     rivals: tuple[Path, ...] = ()
-    """Files in later folders that claim the same name."""
+    """Files in later folders that define the same name."""
 
     @property
     def gym_id(self) -> str:
@@ -52,7 +58,7 @@ class Entry:
 
 
 class Entries(Mapping[str, Entry]):
-    """The entries by name, sorted. `refresh` replaces all of them at once, so a reader never sees a part of them."""
+    """Sorted mapping from names to entries. `refresh` replaces all entries at once, so that its state is consistent."""
 
     def __init__(self) -> None:
         self._now: dict[str, Entry] = {}
@@ -69,7 +75,7 @@ class Entries(Mapping[str, Entry]):
     def __len__(self) -> int:
         return len(self._now)
 
-    def items(self) -> ItemsView[str, Entry]:  # those of `Mapping` look each name up later
+    def items(self) -> ItemsView[str, Entry]:  # `Mapping.items` would look up each name later, after a refresh
         return self._now.items()
 
     def values(self) -> ValuesView[Entry]:
@@ -77,14 +83,14 @@ class Entries(Mapping[str, Entry]):
 
 
 entries = Entries()
-"""Every environment and mixture; `refresh` fills it."""
+"""All environments and mixtures. `refresh` fills this mapping."""
 
 _refreshing = RLock()
-"""Held while the folders are searched, so that what was found last is what stays."""
+"""Lock for searching the folders, so that the result of the latest search is kept."""
 
 
 def _release_in_child() -> None:
-    """Give a forked child a free lock: the thread that may have held it does not exist there."""
+    """Create a new lock in a forked process, because the thread that may hold the old lock does not exist there."""
     global _refreshing
     _refreshing = RLock()
 
@@ -94,13 +100,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def folders() -> list[Path]:
-    """The folders that are searched, in order: the packaged one, then those in `VARIABLE`."""
+    """Return the searched folders in order: the folders of packages, then the folders in `VARIABLE`."""
     named = [Path(p).expanduser().resolve() for p in os.environ.get(VARIABLE, "").split(os.pathsep) if p]
-    return list(dict.fromkeys([_PACKAGED, *named]))  # one folder named twice is no duplicate
+    return list(dict.fromkeys([*package_folders(), *named]))  # a folder that is listed twice is searched once
+
+
+def package_folders() -> list[Path]:
+    """Return the folders with environments that belong to this package and to the registered target packages."""
+    return [_PACKAGED, *(place / target_packages.ENVIRONMENTS for place in target_packages.folders())]
 
 
 def refresh() -> None:
-    """Look through the folders again, and make gymnasium's ``trace/*`` ids agree with what is there."""
+    """Search the folders again, and update the ids ``trace/*`` in the registry of Gymnasium."""
     with _refreshing:
         searched = folders()
         package.__path__[:] = map(str, searched)
@@ -110,7 +121,7 @@ def refresh() -> None:
         for gone in before - now.keys():
             gymnasium.registry.pop(gone, None)
         for gym_id, entry in now.items():
-            if gym_id not in gymnasium.registry:  # ids that stay are never missing, not even for a moment
+            if gym_id not in gymnasium.registry:  # existing ids are kept, so that they are available at all times
                 gymnasium.register(
                     gym_id,
                     entry_point="trace_gym.adapters.gymnasium:TraceEnv",
@@ -120,18 +131,18 @@ def refresh() -> None:
 
 
 def add_folder(path: str | os.PathLike[str]) -> list[str]:
-    """Search one more folder, here and in every process started from here.
+    """Add a folder to the searched folders of this process and of the processes that it starts.
 
     Returns:
-        The names that it adds.
+        The names of the environments and mixtures in the folder that were not registered before.
 
     Raises:
-        ReadError: There is no such folder.
-        DuplicateEnv: It holds a name that another folder has; nothing is added.
+        ReadError: The folder does not exist.
+        DuplicateEnv: Another folder defines one of the names. The folder is not added.
     """
     folder = Path(path).expanduser().resolve()
     if not folder.is_dir():
-        raise ReadError(f"{folder} is no folder; expected one with <name>.py and <name>.json in it")
+        raise ReadError(f"{folder} is not a folder; expected a folder with <name>.py and <name>.json in it")
     if folder in folders():
         refresh()
         return [n for n, e in entries.items() if e.card.parent == folder]
@@ -146,14 +157,48 @@ def add_folder(path: str | os.PathLike[str]) -> list[str]:
         return [n for n, e in entries.items() if e.card.parent == folder]
 
 
+@contextmanager
+def adding_package(entry: str) -> Iterator[None]:
+    """Register a target package in this process and in the processes that it starts; undo this if the block fails.
+
+    Args:
+        entry: Import name of the package, or the path of its folder.
+
+    Raises:
+        ConfigError: The package cannot be found.
+        DuplicateEnv: One of its environments has the name of another environment.
+    """
+    with _refreshing:
+        before = os.environ.get(TARGETS_VARIABLE, "")
+        os.environ[TARGETS_VARIABLE] = target_packages.with_package(
+            str(Path(entry).expanduser().resolve()) if os.sep in entry else entry
+        )
+        try:
+            if (place := target_packages.folder(target_packages.name_of(entry))) is None:
+                raise ConfigError(
+                    f"the target package {entry!r} cannot be found: expected the import name of an installed top-level "
+                    "package, or the path of its folder. Install the package, or correct the path"
+                )
+            refresh()
+            folder = place / target_packages.ENVIRONMENTS
+            claimed = [e for e in entries.values() if e.rivals]
+            if twice := [e for e in claimed if folder in (e.card.parent, *(p.parent for p in e.rivals))]:
+                raise DuplicateEnv("; ".join(map(duplicate, twice)))
+            yield
+        except BaseException:
+            os.environ[TARGETS_VARIABLE] = before
+            refresh()
+            raise
+
+
 def duplicate(entry: Entry) -> str:
-    """What to say of a name that several files claim."""
+    """Return the error message for a name that several files define."""
     claims = ", ".join(str(p) for p in (entry.module or entry.card, *entry.rivals))
     return f"several files claim to be {entry.name!r}: {claims}; rename or remove all but one"
 
 
 def version_in(card: Path) -> int:
-    """The version that a manifest or mixture states; 0 where it states none."""
+    """Return the version in a manifest or in the file of a mixture; 0 if the file contains none."""
     version = _read(card).get("version")
     return version if isinstance(version, int) and version >= 0 else 0
 
@@ -168,8 +213,8 @@ def _found(searched: list[Path]) -> list[Entry]:
             if card is not None and (module or "mixture" in _read(card)):
                 cards.setdefault(name, card)
             elif module is None:
-                continue  # some other file, which is none of our business
-            claims.setdefault(name, []).append(module or card)  # type: ignore[arg-type]  # one of them is there
+                continue  # a JSON file that is neither a manifest nor a mixture
+            claims.setdefault(name, []).append(module or card)  # type: ignore[arg-type]  # one of the two is not None
     return [_entry(name, card, claims[name]) for name, card in cards.items()]
 
 
@@ -180,7 +225,7 @@ def _entry(name: str, card: Path, claims: list[Path]) -> Entry:
 
 
 def _read(card: Path) -> dict[str, object]:
-    """A card's JSON object; empty when it cannot be read, which is for `trace_gym.registry` to complain of."""
+    """Return the JSON object in a file; empty if it cannot be read. `trace_gym.registry` reports the error later."""
     try:
         made = json.loads(card.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""List, find and load environments by name, and address their problems.
+"""Registry of environments and mixtures: list, load and start them by name.
 
-A module is executed only when its content hash is the one in its manifest and the manifest's report passed.
-That catches edits and accidents; it is no sandbox: loading an environment runs its code.
+A module is executed only if its hash matches its manifest and its validation passed. This check detects accidental
+changes; it is not a sandbox, because loading an environment runs its code.
 """
 
 from __future__ import annotations
@@ -9,23 +9,18 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from trace_gym import registration
 from trace_gym.admission import admit_file, described, is_admitted
+from trace_gym.environment import Environment
 from trace_gym.episode import Episode
-from trace_gym.errors import (
-    ConfigError,
-    DuplicateEnv,
-    EnvNotFound,
-    ReadError,
-    ScenarioError,
-    TamperedEnv,
-)
-from trace_gym.lookup import entry_of, manifest_cards, mixture_cards, not_found, read_card
+from trace_gym.errors import ConfigError, DuplicateEnv, EnvNotFound, ReadError, ScenarioError, TamperedEnv
+from trace_gym.lookup import entry_of, gym_id, manifest_cards, mixture_cards, name_of, not_found, read_card
 from trace_gym.mixture import Mixture
 from trace_gym.modules import execute, file_bytes, file_sha256, fingerprint, loaded, world_at
 from trace_gym.registration import add_folder, entries, folders, refresh
@@ -35,96 +30,65 @@ from trace_gym.types import Description, Manifest, Origin, Report, Scenario, Spe
 from trace_gym.world import World
 
 __all__ = [
-    "DOMAINS",
     "SPLITS",
     "add_folder",
     "admit",
     "described",
-    "episode",
+    "environment",
+    "episode_starter",
     "fingerprint",
     "folders",
     "gym_id",
     "home",
-    "in_domain",
     "is_admitted",
     "level_count",
     "level_for",
-    "load",
+    "load_world",
     "manifest",
     "manifests",
     "mixture",
-    "mixtures",
+    "list_mixtures",
     "module_path",
     "name_of",
-    "names",
+    "list_environments",
     "part_of",
     "refresh",
     "scenarios",
     "split_of",
+    "start_episode",
     "world_at",
 ]
 
-DOMAINS = ("airline", "retail", "mixed")
-"""Where an environment of tau2 may play: in one of its domains, or in either by turns of chance."""
-
 _log = logging.getLogger(__name__)
-_GYM_ID = re.compile(r"(?:trace_gym:)?trace/([a-z0-9-]+?)(?:-v(\d+))?")
 
 
-def names() -> list[str]:
-    """The environments, sorted; `mixtures` lists the mixtures."""
-    return [n for n, e in entries.items() if e.module]
+def list_environments(target: str = "", capability: str = "") -> list[str]:
+    """Return the sorted names of the environments, without the mixtures, which `list_mixtures` returns.
+
+    Args:
+        target: List only environments of this target, such as ``tau2_airline``.
+        capability: List only environments that train this capability, such as ``precondition_verification``.
+    """
+    found = [name for name, entry in entries.items() if entry.module]
+    if target or capability:
+        cards = {card.id: card for card in manifests()}
+        found = [n for n in found if n in cards and target in ("", cards[n].target)]
+        found = [n for n in found if capability in ("", cards[n].capability)]
+    return found
 
 
-def mixtures() -> list[str]:
-    """The mixtures, sorted."""
+def list_mixtures() -> list[str]:
+    """Return the names of the mixtures, sorted."""
     return [n for n, e in entries.items() if not e.module]
 
 
-def name_of(gym_id_or_name: str) -> str:
-    """The name behind ``trace/tau2-precondition-v0`` or ``tau2_precondition``.
-
-    Raises:
-        EnvNotFound: There is no such environment or mixture, or not in that version.
-    """
-    m = _GYM_ID.fullmatch(gym_id_or_name)
-    entry = entry_of(m[1].replace("-", "_") if m else gym_id_or_name)
-    if m and m[2] and int(m[2]) != entry.version:
-        raise EnvNotFound(f"{gym_id_or_name} is not registered; the version here is {entry.gym_id}")
-    return entry.name
-
-
-def in_domain(name: str, domain: str) -> str:
-    """The environment that trains the same in a domain of tau2, or the mixture of those of its domains.
-
-    ``tau2_precondition`` in ``retail`` is ``tau2_retail_precondition``, in ``mixed`` ``tau2_precondition_mixed``.
-
-    Raises:
-        ConfigError: There is no such domain.
-        EnvNotFound: There is no such environment in it.
-    """
-    if domain not in DOMAINS:
-        raise ConfigError(f"domain {domain!r} is unknown; expected one of {', '.join(DOMAINS)}")
-    if m := re.fullmatch(r"tau2_(?:airline_|retail_)?(\w+?)(?:_mixed)?", name_of(name)):
-        forms = {"airline": ("tau2_{}", "tau2_airline_{}"), "retail": ("tau2_retail_{}",), "mixed": ("tau2_{}_mixed",)}
-        for form in forms[domain]:
-            if (there := form.format(m[1])) in entries:
-                return there
-    raise EnvNotFound(f"{name} is not there for domain {domain!r}; make one of {', '.join(entries)}")
-
-
-def gym_id(name: str) -> str:
-    """The id for `gymnasium.make`, such as ``trace/tau2-precondition-v0``."""
-    return entry_of(name).gym_id
-
-
 def manifest(name: str) -> Manifest:
-    """The identity card of an environment.
+    """Return the manifest of an environment.
 
     Raises:
-        EnvNotFound: There is no such environment.
-        DuplicateEnv: Several files claim the name.
-        ReadError: The manifest cannot be read, or is another environment's.
+        EnvNotFound: No environment has this name.
+        DuplicateEnv: Several files define this name.
+        ReadError: The manifest cannot be read, or belongs to another environment.
     """
     entry = entry_of(name)
     if entry.module is None:
@@ -133,9 +97,9 @@ def manifest(name: str) -> Manifest:
 
 
 def manifests() -> list[Manifest]:
-    """Return the manifests of all environments; one that cannot be read is left out, with a warning."""
+    """Return the manifests of all environments. Log a warning for each manifest that cannot be read, and skip it."""
     made = []
-    for name in names():
+    for name in list_environments():
         try:
             made.append(manifest(name))
         except (ReadError, DuplicateEnv) as error:
@@ -144,23 +108,23 @@ def manifests() -> list[Manifest]:
 
 
 def mixture(name: str) -> Mixture:
-    """The parts and weights of a mixture.
+    """Return the parts and weights of a mixture.
 
     Raises:
-        EnvNotFound: There is no such mixture.
-        ReadError: Its file cannot be read.
+        EnvNotFound: No mixture has this name.
+        ReadError: The file of the mixture cannot be read.
     """
     entry = entry_of(name)
     if entry.module is not None:
-        raise EnvNotFound(f"{name} is an environment, not a mixture; the mixtures are {', '.join(mixtures())}")
+        raise EnvNotFound(f"{name} is an environment, not a mixture; the mixtures are {', '.join(list_mixtures())}")
     return read_card(entry, mixture_cards)
 
 
 def module_path(name: str) -> Path:
-    """The file of an environment's code, whether or not it has a manifest yet.
+    """Return the path of an environment's module, even if the module has no manifest yet.
 
     Raises:
-        EnvNotFound: No folder has such a file.
+        EnvNotFound: No folder contains a module of this name.
     """
     found = [p for folder in folders() if (p := folder / f"{name}.py").is_file()]
     if not found or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
@@ -168,50 +132,81 @@ def module_path(name: str) -> Path:
     return found[0]
 
 
-def load(name: str) -> type[World]:
-    """The world class of an environment, by name or gymnasium id.
+def load_world(name: str) -> type[World]:
+    """Return the world class of an environment.
+
+    Args:
+        name: Name or Gymnasium id of the environment.
 
     Raises:
-        EnvNotFound: There is no such environment.
-        DuplicateEnv: Several files claim the name.
-        TamperedEnv: The module, or the base world of a user's own target, is not the one that its manifest admits, or
-            did not pass.
+        EnvNotFound: No environment has this name.
+        DuplicateEnv: Several files define this name.
+        TamperedEnv: The module or the base world of a custom target does not match its manifest, or its validation did
+            not pass.
         EnvBug: The module does not define the world.
     """
     name = name_of(name)
     card = manifest(name)
     module = entry_of(name).module
-    assert module is not None  # manifest() refuses mixtures
-    mend = f"to check it and admit it as it is: trace-gym validate {name} --admit"
+    assert module is not None  # `manifest` raises an error for mixtures
+    fix = f"to check it and admit it as it is: trace-gym validate {name} --admit"
     try:
         found = file_sha256(module)
     except OSError as error:
         raise ReadError(f"{module} cannot be read: {error.strerror}") from None
     world = loaded(module, found)
     if world is None:
-        found = sha256(source := file_bytes(module))  # what is compared with the manifest is what runs
+        found = sha256(source := file_bytes(module))  # `execute` runs exactly the content that is hashed here
     if found != card.module_sha256:
-        raise TamperedEnv(f"{module} has sha256 {found}, its manifest says {card.module_sha256}; {mend}")
+        raise TamperedEnv(f"{module} has sha256 {found}, its manifest says {card.module_sha256}; {fix}")
     if not card.report.passed:
         failed = ", ".join(f"{f.code} {f.property}" for f in card.report.findings if not f.passed)
-        raise TamperedEnv(f"{name} did not pass validation ({failed or 'no finding is recorded'}); {mend}")
-    bases.stand_on(name, card)
+        raise TamperedEnv(f"{name} did not pass validation ({failed or 'no finding is recorded'}); {fix}")
+    bases.require_admitted_base(name, card)
     return world or execute(module, source)
 
 
-def episode(scenario: Scenario | str, **options: Any) -> Episode:
-    """Begin an attempt at a scenario; a mixture's scenario begins the part's, and `episode.scenario` says which.
+def environment(name: str) -> Environment:
+    """Return an environment or a mixture with its loaded worlds.
+
+    Callers that start many episodes should keep the result, or use `episode_starter`, because `start_episode` looks
+    the environment up each time.
+
+    Raises:
+        EnvNotFound, DuplicateEnv, TamperedEnv, EnvBug: See `load_world`.
+    """
+    name = name_of(name)
+    if entry_of(name).module is not None:
+        return Environment(name, manifest(name).levels, {name: load_world(name)})
+    parts = mixture(name)
+    return Environment(name, level_count(name), {part: load_world(part) for part in parts.mixture}, parts)
+
+
+def start_episode(scenario: Scenario | str, **options: Any) -> Episode:
+    """Start an episode of a scenario and return it.
+
+    For a mixture, the episode runs the corresponding scenario of a part, which `Episode.scenario` contains.
 
     Args:
-        scenario: An address, as a `Scenario` or as text.
-        options: Passed on to `Episode`, such as ``style``. `share_start` is on unless it is given.
+        scenario: A scenario, or a scenario id such as ``tau2_precondition/0/7``.
+        options: Arguments of `Episode`, such as ``style``. `share_start` is True by default.
     """
     at = part_of(Scenario.parse(scenario) if isinstance(scenario, str) else scenario)
-    return Episode(load(at.env), at, **{"share_start": True, **options})
+    return Episode(load_world(at.env), at, **{"share_start": True, **options})
+
+
+def episode_starter(**options: Any) -> Callable[[Scenario], Episode]:
+    """Return a function that starts the episodes of scenarios and looks up each environment only once.
+
+    Args:
+        options: Arguments of `Episode`, such as ``user``.
+    """
+    known = cache(environment)
+    return lambda scenario: known(scenario.env).start(scenario, **options)
 
 
 def part_of(scenario: Scenario) -> Scenario:
-    """The scenario itself, or the part's scenario that a mixture's stands for."""
+    """Return the scenario of a part to which a scenario of a mixture maps; otherwise the scenario itself."""
     entry = entry_of(scenario.env)
     if entry.module is not None:
         return scenario
@@ -221,19 +216,23 @@ def part_of(scenario: Scenario) -> Scenario:
 
 
 def home() -> Path:
-    """The folder that new environments are written to: the last one searched, unless that is an installed package.
+    """Return the default folder for new environments, which is the last searched folder outside installed packages.
 
     Raises:
-        ConfigError: No folder of the user's own is searched.
+        ConfigError: Only folders of installed packages are searched.
     """
-    folder = folders()[-1]
-    if folder == folders()[0] and not (folder.parent / "pyproject.toml").is_file():
-        raise ConfigError(f"name a folder for new environments, with --out or in {registration.VARIABLE}")
+    packaged = registration.package_folders()
+    folder = [packaged[0], *(place for place in folders() if place not in packaged)][-1]
+    if folder == packaged[0] and not (folder.parent / "pyproject.toml").is_file():
+        raise ConfigError(
+            "there is no folder for new environments: found only folders of installed packages. Name a folder with "
+            f"--out, or in {registration.VARIABLE}"
+        )
     return folder
 
 
 def level_count(name: str) -> int:
-    """How many levels an environment has; for a mixture, those that all of its parts have."""
+    """Return the number of levels of an environment; for a mixture, the smallest number among its parts."""
     if entry_of(name).module is not None:
         return manifest(name).levels
     return min(manifest(part).levels for part in mixture(name).mixture)
@@ -242,12 +241,12 @@ def level_count(name: str) -> int:
 def scenarios(
     env: str, split: str = "train", n: int = 100, levels: Sequence[int] | None = None, offset: int = 0
 ) -> list[Scenario]:
-    """`n` scenarios of a split with successive seeds, taking turns at `levels` (all of them by default).
+    """Return `n` scenarios of a split with consecutive seeds.
 
-    Two calls whose ``offset`` to ``offset + n`` do not overlap share no scenario.
+    The levels are interleaved. Calls with disjoint ranges from `offset` to `offset + n` share no scenario.
 
     Raises:
-        ConfigError: There is no such split, or it has not as many seeds.
+        ConfigError: The split does not exist, or has too few seeds.
         ScenarioError: A level does not exist.
     """
     seeds, count = seeds_of(split), level_count(name_of(env))
@@ -261,7 +260,7 @@ def scenarios(
 
 
 def level_for(env: str, seed: int) -> int:
-    """A level for a seed alone, the same for ever: for callers who name a seed and no level."""
+    """Return the level of a seed, for callers that do not select a level. The same seed always has the same level."""
     return Random(f"{env}/{seed}").randrange(level_count(env))
 
 
@@ -272,30 +271,30 @@ def admit(
     spec: Spec | None = None,
     template_sha256: str = "",
     origin: Origin | None = None,
-    mix: tuple[float, ...] | None = None,
+    level_weights: tuple[float, ...] | None = None,
     description: Description | None = None,
 ) -> Manifest:
-    """Write an environment's manifest beside its module, for exactly the code that is there now.
+    """Write the manifest of an environment next to its module.
 
-    The module is not executed in this process: what the manifest says of it is computed in the sandbox. A module that
-    has not changed since its last manifest keeps what that says of its origin, unless a spec is given.
+    The module is described in the sandbox and not executed in this process. If no spec is given, the manifest of an
+    unchanged module keeps its author, spec and origin.
 
     Args:
-        name_or_path: An environment in one of the searched folders, or a module file anywhere.
-        report: What it passed; an environment whose report did not pass is written down and not loaded.
-        author: What wrote the module: ``template``, ``hand``, or ``llm:<model>``.
-        spec: The plan that it was written from.
-        template_sha256: Hash of the template that wrote it.
-        origin: What it took a language model to write it.
-        mix: Weights of its levels, where these were calibrated.
-        description: What the sandbox found it to be; computed when it is None.
+        name_or_path: Name of an environment in a searched folder, or path of a module.
+        report: Validation report. An environment whose report did not pass is not loaded.
+        author: Author of the module: ``hand`` or ``llm:<model>``.
+        spec: Spec of the environment.
+        template_sha256: Hash of the prompts and templates of the author.
+        origin: Model, number of requests and cost, if a language model wrote the module.
+        level_weights: Calibrated sampling weights of the levels.
+        description: Description of the module; None to compute it in the sandbox.
 
     Raises:
-        EnvNotFound, ReadError: There is no such module.
-        EnvBug: It does not define the world, or the world does not generate.
-        ConfigError: Its levels do not count from 0.
-        SandboxError: This machine cannot isolate the module, and the user has not permitted to run it so.
+        EnvNotFound, ReadError: The module does not exist or cannot be read.
+        EnvBug: The module does not define the world, or the world does not generate scenarios.
+        ConfigError: The levels are not numbered from 0.
+        SandboxError: The sandbox is not available on this machine, and the user has not allowed to run without it.
     """
     is_path = isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".py")
     path = Path(name_or_path).expanduser().resolve() if is_path else module_path(str(name_or_path))
-    return admit_file(path, report, author, spec, template_sha256, origin, mix, description)
+    return admit_file(path, report, author, spec, template_sha256, origin, level_weights, description)

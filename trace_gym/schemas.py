@@ -1,8 +1,8 @@
-"""Whether a call fits its tool's JSON Schema, and if not, what the agent is told.
+"""Validation of tool calls against the JSON Schemas of the tools, with error messages for the agent.
 
-`jsonschema` decides; it costs some 40 µs a call, more than the rest of a turn. So each schema is first compiled
-to a few closures over the common keywords (`_quick`). Their yes is final; to a no, or where a schema uses
-a keyword that they do not know, `jsonschema` has the last word.
+A validation with `jsonschema` takes about 40 µs, more than the rest of a turn. Therefore each schema is compiled to a
+few functions for the common keywords (`_quick`). If they accept a call, the call is valid. If they reject it, or if the
+schema uses another keyword, `jsonschema` validates the call.
 """
 
 from __future__ import annotations
@@ -34,25 +34,27 @@ _KNOWN = _ANNOTATIONS | {"type", "enum", "const", "anyOf", "properties", "requir
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    """What is known of one tool's parameters."""
+    """Compiled parameter schema of one tool."""
 
     schema: dict[str, Any]
     quick: Test | None
+    """Fast test of the arguments; None if the schema has unsupported keywords."""
     slow: jsonschema.Draft202012Validator
+    """Complete validator. It is used if the fast test rejects the arguments or does not exist."""
 
 
 def complaint_about(call: Call, interface: Interface) -> str:
-    """What is wrong with a call by the interface's schemas, and what is possible; empty when nothing is wrong.
+    """Return the error message for an invalid call, with the valid alternatives; empty if the call is valid.
 
-    An argument that the schema does not name is wrong too, whatever `additionalProperties` says.
+    Arguments that the schema does not define are invalid even if `additionalProperties` allows them.
     """
     return settle(call, interface)[1]
 
 
 def settle(call: Call, interface: Interface) -> tuple[dict[str, Any], str]:
-    """The arguments as the tool takes them, and what is wrong with them (empty when nothing is).
+    """Return the arguments in the types of the tool, and an error message (empty if the call is valid).
 
-    Where the schema asks for an integer, ``2.0`` becomes ``2``: JSON has one kind of number, Python two.
+    If the schema requires an integer, ``2.0`` is converted to ``2``, because JSON has only one type of number.
     """
     tools = tools_of(interface)
     if (tool := tools.get(call.tool)) is None:
@@ -68,7 +70,7 @@ def settle(call: Call, interface: Interface) -> tuple[dict[str, Any], str]:
 
 
 def _whole(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
-    """`value` with its integral floats as integers, wherever `schema` asks for an integer."""
+    """Return `value` with integral floats converted to integers if `schema` requires integers."""
     schema = definitions.get(str(schema.get("$ref", "")).removeprefix("#/$defs/"), schema)
     for option in schema.get("anyOf", ()):
         value = _whole(value, option, definitions)
@@ -83,15 +85,15 @@ def _whole(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> A
 
 
 _compiled: dict[int, tuple[Interface, dict[str, _Tool]]] = {}
-"""Tools by interface identity, the quick key; the interface is kept beside them so that its id stays taken."""
+"""Compiled tools by the `id` of the interface. The interface is stored, too, so that its `id` is not reused."""
 _by_content: dict[str, dict[str, _Tool]] = {}
-"""The same tools by content: an interface that comes out of a pickle is a new object with old schemas."""
+"""Compiled tools by the content of the interface, because a copy from a pickle is a new object with equal schemas."""
 _KEPT = 64
-"""Interfaces remembered before both tables are emptied."""
+"""Maximum number of interfaces in both tables; then the tables are cleared."""
 
 
 def tools_of(interface: Interface) -> dict[str, _Tool]:
-    """The compiled schemas of an interface by tool name, in its order."""
+    """Return the compiled schemas of an interface by tool name, in the order of the interface."""
     if (known := _compiled.get(id(interface))) is not None:
         return known[1]
     if len(_compiled) >= _KEPT:
@@ -101,18 +103,18 @@ def tools_of(interface: Interface) -> dict[str, _Tool]:
     tools = _by_content.get(content)
     if tools is None:
         schemas = {t["function"]["name"]: t["function"].get("parameters", {}) for t in interface.tools}
-        # `properties` is named so that a tool without parameters still refuses arguments.
+        # The default for `properties` makes tools without parameters reject all arguments.
         tools = {
             n: _Tool(s, _quick({"properties": {}, **s}, s.get("$defs", {})), jsonschema.Draft202012Validator(s))
             for n, s in schemas.items()
         }
-        _by_content[content] = tools  # another thread may empty the table at any time, so it is not read again
+        _by_content[content] = tools  # not read again, because another thread may clear the cache at any time
     _compiled[id(interface)] = (interface, tools)
     return tools
 
 
 def _quick(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Test | None:
-    """A test whose yes implies that `schema` is satisfied; None when a keyword is not understood."""
+    """Return a function that accepts only valid values of `schema`; None if the schema uses an unsupported keyword."""
     if not isinstance(schema, dict) or depth > 8:  # a schema that refers to itself is left to jsonschema
         return None
     if "$ref" in schema:
@@ -131,13 +133,13 @@ def _quick(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Test | N
 
 
 def _parts(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> Iterator[Test | None]:
-    """One test per keyword of `schema`."""
+    """Yield one function per keyword of `schema`."""
     structured = not schema.keys().isdisjoint({"properties", "required", "additionalProperties"})
-    if "type" in schema and not (structured and schema["type"] == "object"):  # _object tests that type itself
+    if "type" in schema and not (structured and schema["type"] == "object"):  # `_object` also tests the type
         yield _any([_TYPES.get(t) for t in _listed(schema["type"])])
     if "enum" in schema or "const" in schema:
         allowed = schema.get("enum", [schema.get("const")])
-        # Only strings: 1 == True in Python and not in JSON.
+        # The test accepts only strings, because 1 == True in Python but not in JSON.
         yield None if {"enum", "const"} <= schema.keys() else lambda x: type(x) is str and x in allowed
     if "anyOf" in schema:
         yield _any([_quick(s, definitions, depth + 1) for s in schema["anyOf"]])
@@ -145,7 +147,7 @@ def _parts(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> I
         yield _items(_quick(schema["items"], definitions, depth + 1))
     if structured:
         properties = {k: _quick(s, definitions, depth + 1) for k, s in schema.get("properties", {}).items()}
-        # Keys outside `properties` are not accepted here, whatever `additionalProperties` allows.
+        # Keys that are not in `properties` are rejected, even if `additionalProperties` allows them.
         yield _object(properties, schema.get("required", []))
 
 

@@ -1,4 +1,4 @@
-"""Interface of what puts the answers of a scripted user into words."""
+"""Interface for models that reword the messages of a scripted user."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from trace_gym.types import Message, Scenario
 
 
 class Spoken(NamedTuple):
-    """The words of a user."""
+    """A reworded message of the user."""
 
     text: str
     scripted: bool = False
-    """True if the words of the script are used because no other words passed the check."""
+    """Whether the text of the script was kept because no reworded text passed the check."""
 
 
 class Speaker(Protocol):
-    """Rewords what the script of a user says. It decides neither what is answered nor when the conversation ends."""
+    """Rewords the messages of a scripted user. The script still decides each answer and the end of the conversation."""
 
     @property
     def name(self) -> str:
-        """Recorded with the trajectory; two speakers that use other words have different names."""
+        """Name that is recorded with the trajectory. Speakers with different wordings have different names."""
         ...
 
     def speak(self, scenario: Scenario, script: Sequence[str], conversation: Sequence[Message]) -> Spoken:
-        """Return other words for the last message of the script.
+        """Return a rewording of the last message of the script.
 
         Args:
             scenario: Scenario of the episode.
-            script: Everything that the script has said in this episode. The first message is the opening.
+            script: All messages of the script in this episode. The first message is the opening.
             conversation: User and agent messages so far. It is empty for the opening.
 
         Raises:

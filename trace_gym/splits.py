@@ -12,14 +12,14 @@ SPLITS = {
     "test": range(3 * 10**6, 4 * 10**6),
     "pretrain": range(4 * 10**6, 10**9),
 }
-"""Seeds of each split; they are disjoint, so what is trained on is never tested on."""
+"""Seeds of each split. The splits are disjoint, so that no scenario is used for both training and tests."""
 
 
 def split_of(scenario: Scenario) -> str:
-    """The split that a scenario's seed belongs to.
+    """Return the split that contains the seed of a scenario.
 
     Raises:
-        ScenarioError: The seed is beyond every split.
+        ScenarioError: No split contains the seed.
     """
     for name, seeds in SPLITS.items():
         if scenario.seed in seeds:
@@ -31,8 +31,8 @@ def seeds_of(split: str) -> range:
     """Return the seeds of a split.
 
     Raises:
-        ConfigError: There is no such split.
+        ConfigError: The split does not exist.
     """
     if split not in SPLITS:
-        raise ConfigError(f"{split!r} is no split; expected one of {', '.join(SPLITS)}")
+        raise ConfigError(f"{split!r} is not a split; expected one of {', '.join(SPLITS)}")
     return SPLITS[split]

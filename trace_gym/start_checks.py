@@ -1,4 +1,4 @@
-"""A verifier's checks of a start state, evaluated once for all episodes that share the state."""
+"""Cache for the checks of a verifier on start states, so that episodes with equal start states share them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from trace_gym.world import World
 
 T = TypeVar("T")
 KEPT = 512
-"""Start states whose checks are kept: more than the scenarios of a GRPO batch, and a few megabytes."""
+"""Maximum number of start states in the cache: more than the scenarios of a GRPO batch. They use a few megabytes."""
 _verified: ContextVar[tuple[World, dict[str, Any]] | None] = ContextVar("_verified", default=None)
-"""The start state that an episode is being scored against, and what was derived from it."""
+"""Start state of the episode that is being scored, and values that were computed from it."""
 
 
 def checks_at_start(start: World) -> tuple[Check, ...]:
-    """Return the checks of a start state with nothing said.
+    """Return the checks of a start state before the first message.
 
-    They are looked up by the world class, its `verify` and the content of the state as it is now, so a state that was
-    changed is verified anew. Worlds that are not copied by pickling are always verified.
+    The key of the cache consists of the world class, its method `verify` and the content of the state, so a state that
+    was changed is verified again. Worlds that are not copied with pickle are always verified.
     """
-    world: Any = type(start)  # mypy does not take a class for hashable
+    world: Any = type(start)  # for mypy, a class is not hashable
     if world.copy is not World.copy:
         return tuple(start.verify(start, []))
     try:
         state = pickle.dumps(start, -1)
-    except Exception:  # something was put into the state that does not pickle
+    except Exception:  # the state contains an object that cannot be pickled
         return tuple(start.verify(start, []))
     return _checks(world, world.verify, _State(state, start))
 
 
 @contextmanager
 def verifying(start: World) -> Iterator[None]:
-    """Let `once` keep what is derived from a start state; a verifier does not change it."""
+    """Enable the cache of `once` for a start state while the block runs. The verifier must not change the state."""
     token = _verified.set((start, {}))
     try:
         yield
@@ -46,9 +46,10 @@ def verifying(start: World) -> Iterator[None]:
 
 
 def once(start: World, name: str, derive: Callable[[], T]) -> T:
-    """Return what is derived from a state, derived once while an episode is scored against this very state.
+    """Return the value of a function of a state, computed once while an episode with this start state is scored.
 
-    A verifier runs on the start and on the final state, and both need it. Nobody may change the result.
+    The verifier runs on the start state and on the final state, and both runs use the value. Callers must not change
+    the value.
     """
     scope = _verified.get()
     if scope is None or scope[0] is not start:
@@ -60,7 +61,7 @@ def once(start: World, name: str, derive: Callable[[], T]) -> T:
 
 
 class _State:
-    """A start state as a key: equal where the pickled content is. The state itself is there until it was verified."""
+    """Key of a start state in the cache. Keys are equal if the pickled states are equal."""
 
     __slots__ = ("content", "start")
 

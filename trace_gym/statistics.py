@@ -1,7 +1,7 @@
-"""Intervals, paired tests and pass rates: every figure that a report compares comes from here.
+"""Confidence intervals, paired tests and pass rates for reports.
 
-All are for binary outcomes of independent units unless said otherwise. Trials of one task are not
-independent units; where tasks were repeated, average over the trials of a task first (`paired_bootstrap`).
+Unless stated otherwise, the functions apply to binary outcomes of independent units. Trials of the same task are not
+independent. If tasks were repeated, average over the trials of each task first and use `paired_bootstrap`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ class Interval(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """What changed between two runs on the same units."""
+    """Changes between two runs on the same units."""
 
     gained: int
-    """Units that failed before and pass after."""
+    """Number of units that failed in the first run and passed in the second run."""
     lost: int
-    """Units that passed before and fail after."""
+    """Number of units that passed in the first run and failed in the second run."""
     p: float
     """Two-sided p-value of the exact McNemar test."""
 
 
 class Difference(NamedTuple):
-    """A mean difference with its bootstrap interval."""
+    """A mean difference with its bootstrap confidence interval."""
 
     mean: float
     low: float
@@ -41,14 +41,14 @@ class Difference(NamedTuple):
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
-    """Score interval of a proportion; None when nothing was counted.
+    """Return the Wilson score interval of a proportion; None if `n` is 0.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22
-    (1927). With z the normal quantile and p = successes / n, the bounds are
+    (1927). If z is the normal quantile and p = successes / n, the bounds are
     (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
 
     Raises:
-        ValueError: The counts are no counts, or the confidence is not inside (0, 1).
+        ValueError: The counts are not valid, or the confidence is not between 0 and 1.
     """
     _check_count(successes, n)
     if n == 0:
@@ -61,14 +61,14 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval | None:
 
 
 def newcombe(successes_a: int, n_a: int, successes_b: int, n_b: int, confidence: float = 0.95) -> Interval | None:
-    """Interval of the difference a - b of two independent proportions; None when either counted nothing.
+    """Return the interval of the difference a - b of two independent proportions; None if either sample is empty.
 
     Source: R. G. Newcombe, Interval estimation for the difference between independent proportions,
-    Statistics in Medicine 17 (1998), method 10: with d = a - b and Wilson intervals (l_a, u_a), (l_b, u_b),
-    from d - sqrt((a - l_a)^2 + (u_b - b)^2) to d + sqrt((u_a - a)^2 + (b - l_b)^2).
+    Statistics in Medicine 17 (1998), method 10. If d = a - b, and the Wilson intervals are (l_a, u_a) and (l_b, u_b),
+    the bounds are d - sqrt((a - l_a)^2 + (u_b - b)^2) and d + sqrt((u_a - a)^2 + (b - l_b)^2).
 
     Raises:
-        ValueError: As `wilson`.
+        ValueError: A count or the confidence is not valid; see `wilson`.
     """
     around_a, around_b = (wilson(successes_a, n_a, confidence), wilson(successes_b, n_b, confidence))
     if around_a is None or around_b is None:
@@ -80,13 +80,17 @@ def newcombe(successes_a: int, n_a: int, successes_b: int, n_b: int, confidence:
 
 
 def mcnemar(before: Sequence[bool], after: Sequence[bool]) -> Paired:
-    """Exact McNemar test of paired binary outcomes, unit by unit.
+    """Return the result of the exact McNemar test for paired binary outcomes.
 
-    Source: Q. McNemar, Psychometrika 12 (1947), in its exact form: of the gained + lost units that changed,
-    the number gained is binomial(1/2) if nothing changed on the whole, and p is twice the smaller tail, at most 1.
+    Source: Q. McNemar, Psychometrika 12 (1947). Under the null hypothesis, `gained` has a binomial distribution with
+    probability 1/2 and gained + lost trials. The p-value is twice the smaller tail, at most 1.
+
+    Args:
+        before: Outcome of each unit in the first run.
+        after: Outcome of each unit in the second run, in the same order.
 
     Raises:
-        ValueError: The two runs do not pair up.
+        ValueError: The two runs have different numbers of units.
     """
     if len(before) != len(after):
         raise ValueError(f"paired outcomes must be of one length, found {len(before)} and {len(after)}")
@@ -105,13 +109,13 @@ def paired_bootstrap(
     samples: int = 10_000,
     confidence: float = 0.95,
 ) -> Difference:
-    """Mean of after - before over the units, with the percentile interval of resampled units.
+    """Return the mean of after - before over the units, with the percentile interval of the bootstrap over units.
 
-    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13. For tasks run
-    several times, give the mean over the trials of each task.
+    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13. If tasks were
+    run several times, pass the mean over the trials of each task.
 
     Raises:
-        ValueError: The two runs do not pair up, or there is nothing to resample.
+        ValueError: The two runs have different numbers of units, or no units.
     """
     if len(before) != len(after) or not before or samples < 1:
         raise ValueError(
@@ -121,31 +125,38 @@ def paired_bootstrap(
     tail = (1 - confidence) / 2
     _quantile(confidence)
     gain_N = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
-    # One resample at a time: samples x units at once would need gigabytes for long runs.
+    # One bootstrap sample at a time, because an array of samples x units would need gigabytes for long runs.
     means = [float(gain_N[rng.integers(0, gain_N.size, gain_N.size)].mean()) for _ in range(samples)]
     low, high = np.quantile(means, [tail, 1 - tail])
     return Difference(float(gain_N.mean()), float(low), float(high))
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
-    """Unbiased chance that at least one of k attempts succeeds: 1 - C(n - correct, k) / C(n, k).
+    """Return the unbiased estimate of pass@k (at least one of k rollouts succeeds): 1 - C(n - correct, k) / C(n, k).
 
-    Source: M. Chen et al., Evaluating large language models trained on code, arXiv 2107.03374 (2021), equation 1.
+    The estimate is 1 - C(n - correct, k) / C(n, k). Source: M. Chen et al., Evaluating large language models trained on
+    code, arXiv 2107.03374 (2021), equation 1.
+
+    Args:
+        n: Number of attempts.
+        correct: Number of successful attempts.
+        k: Number of attempts to which the probability refers.
 
     Raises:
-        ValueError: The counts are no counts, or k is not between 1 and n.
+        ValueError: The counts are not valid, or k is not between 1 and n.
     """
     _check_attempts(n, correct, k)
     return 1.0 - comb(n - correct, k) / comb(n, k)
 
 
 def pass_hat_k(n: int, correct: int, k: int) -> float:
-    """Unbiased chance that all of k attempts succeed (pass^k): C(correct, k) / C(n, k).
+    """Return the unbiased estimate of pass^k (all of k rollouts succeed): C(correct, k) / C(n, k).
 
-    Source: S. Yao et al., tau-bench, arXiv 2406.12045 (2024), section 4.
+    The estimate is C(correct, k) / C(n, k). Source: S. Yao et al., tau-bench, arXiv 2406.12045 (2024), section 4. The
+    arguments are those of `pass_at_k`.
 
     Raises:
-        ValueError: As `pass_at_k`.
+        ValueError: `correct` is not between 0 and `n`, or `k` is not between 1 and `n`.
     """
     _check_attempts(n, correct, k)
     return comb(correct, k) / comb(n, k)

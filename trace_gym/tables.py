@@ -1,4 +1,4 @@
-"""Tables for the terminal that never split a word."""
+"""Tables for the terminal in which words are never split."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 PROSE = 30
-"""Least width of a column that is wrapped."""
+"""Minimum width of a column with wrapped text, unless all of its lines are shorter."""
 GAP = 2
-"""Spaces between columns, and in front of what belongs to a row that is printed as a block."""
+"""Number of spaces between columns, and of the indentation in a row that is printed as a block of lines."""
 
 
 @dataclass
 class Grid:
-    """Rows under headings, for `rich`: a table where it fits, otherwise one block of lines per row.
+    """Table that `rich` can print. If the table is too wide for the terminal, each row is printed as a block of lines.
 
-    Neither form splits a word. A word that is wider than the terminal is printed in full.
+    Words are never split. A word that is wider than the terminal is printed in full.
 
     Attributes:
-        headings: One per column.
-        rows: Cells, as strings (without markup) or `rich.text.Text`; missing cells at the end are empty.
-        title: A line above the table.
-        notes: A paragraph below the table.
+        headings: Headings of the columns.
+        rows: Cells of each row, as strings (without markup) or `rich.text.Text`. Missing cells at the end are empty.
+        title: Line above the table.
+        notes: Paragraph below the table.
         head: Number of columns in the first line of a block.
-        whole: Columns whose cells are never wrapped, and are aligned to the right. The first column is never wrapped
-            either.
+        whole: Indices of the columns whose cells are aligned to the right and never wrapped. The first column is never
+            wrapped either.
     """
 
     headings: Sequence[str]
@@ -41,7 +41,7 @@ class Grid:
     whole: frozenset[int] = frozenset()
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        """Yield what `rich` prints at the width of `options`."""
+        """Yield the table or the blocks of lines for the width in `options`."""
         from rich.text import Text
 
         cells = [[_text(c) for c in (*row, *[""] * (len(self.headings) - len(row)))] for row in self.rows]
@@ -56,7 +56,7 @@ class Grid:
             yield from _wrapped(Text(self.notes, "dim"), options.max_width)
 
     def _widths(self, cells: list[list[Text]], width: int) -> list[int] | None:
-        """Return the column widths of a table, or None if it needs more than `width`."""
+        """Return the column widths of a table, or None if the table is wider than `width`."""
         natural, least = [], []
         for n, heading in enumerate(self.headings):
             column = [row[n].plain for row in cells]
@@ -80,15 +80,15 @@ class Grid:
         table = Table(box=None, header_style="bold", padding=(0, GAP, 0, 0), pad_edge=False)
         for n, (heading, width) in enumerate(zip(self.headings, widths, strict=True)):
             justify: Literal["left", "right"] = "right" if n in self.whole else "left"
-            # No word is wider than its column, so nothing is folded; `ellipsis` would replace the end of a line of
-            # wide characters that fits exactly.
+            # No word is wider than its column, so `fold` never splits a word. `ellipsis` would cut off the end of a
+            # line of wide characters that fits exactly.
             table.add_column(heading, width=width, justify=justify, overflow="fold")
         for row in cells:
             table.add_row(*row)
         return table
 
     def _block(self, row: list[Text], width: int) -> Iterator[Text]:
-        """Yield the lines of one row: the first columns, then what is short, then each longer text."""
+        """Yield the lines of one row: the first columns, then the short cells in one line, then each longer cell."""
         from rich.text import Text
 
         yield from _wrapped(Text(" " * GAP).join(c for c in row[: self.head] if c.plain), width, hanging=GAP)

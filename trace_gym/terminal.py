@@ -10,8 +10,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
@@ -25,12 +26,12 @@ MOST_CELLS = 10_000
 
 
 def visible(text: str) -> str:
-    """Return the text with each control character as an escape that a terminal does not interpret."""
+    r"""Return the text with each control character replaced by an escape sequence such as ``\x1b``."""
     return text if text.isprintable() else _CONTROL.sub(_escape, text)
 
 
 def unstyled(text: str) -> str:
-    """Return the text without the codes of colors and styles, such as those in the warnings of Gymnasium."""
+    """Return the text without the terminal codes for colors and styles, which the warnings of Gymnasium contain."""
     return _STYLE.sub("", text) if "\x1b" in text else text
 
 
@@ -57,7 +58,8 @@ def stdout() -> TextIO:
 def reserved_stdout() -> Iterator[None]:
     """Reserve stdout for the output of this package while the block runs.
 
-    What other code prints, such as an environment, goes to stderr. It would corrupt a protocol or a file otherwise.
+    Output of other code, such as an environment, is redirected to stderr. Otherwise it would corrupt a protocol or file
+    that is written to stdout.
     """
     global _reserved
     before, _reserved = _reserved, stdout()
@@ -77,8 +79,47 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
+@contextmanager
+def progress_bar(
+    text: str,
+    total: int,
+    shown: bool = True,
+    completed: int = 0,
+    *,
+    on: Console | None = None,
+    transient: bool = True,
+) -> Iterator[Callable[..., None]]:
+    """Show a progress bar while the block runs.
+
+    Args:
+        text: Text in front of the bar.
+        total: Number of steps.
+        shown: Whether to show the bar.
+        completed: Number of steps that are already completed.
+        on: Console of the bar; stderr by default.
+        transient: Remove the bar at the end, and show it only on a terminal. Otherwise, the last state is kept, and is
+            also written to a file.
+
+    Yields:
+        A function that updates the bar. Keyword arguments: ``advance`` (additional steps), ``completed`` (all
+        completed steps) and ``description`` (text in front of the bar).
+    """
+    on = on or console(stderr=True)
+    if not shown or (transient and not on.is_terminal):
+        yield lambda **state: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=on, transient=transient) as bar:
+        yield partial(bar.update, bar.add_task(text, total=total, completed=completed))
+
+
 def _size() -> tuple[int, int] | tuple[None, None]:
-    """Return the size if COLUMNS or LINES is set, within bounds; values such as 0, which rich obeys, are ignored."""
+    """Return the width and height of the terminal if the variable COLUMNS or LINES is set.
+
+    Values above `MOST_CELLS` are reduced, and invalid values such as 0 are ignored. rich would use both.
+    """
     if not (os.environ.get("COLUMNS") or os.environ.get("LINES")):
         return None, None
     found = shutil.get_terminal_size()
@@ -86,26 +127,26 @@ def _size() -> tuple[int, int] | tuple[None, None]:
 
 
 class _Console(Console):
-    """A console that reports a closed pipe to its caller, where rich would end the process with code 1."""
+    """Console that raises `BrokenPipeError` if its output is closed. rich would end the process with exit code 1."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
     def input(self, *args: Any, **options: Any) -> str:
-        """Read a line; Python edits lines only if `sys.stdout` is the terminal."""
+        """Read a line with stdout restored, because Python supports line editing only if stdout is the terminal."""
         with redirect_stdout(stdout()):
             return super().input(*args, **options)
 
 
 class _Literal(RenderHook):
-    """Passes every renderable of a console through `visible`."""
+    """Render hook that applies `visible` to the text of everything that a console prints."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         return [r if isinstance(r, _Visible) else _Visible(r) for r in renderables]
 
 
 class _Visible:
-    """A renderable whose text has no control characters; the console's own ones are unchanged."""
+    """Renderable that replaces control characters in the text. Control codes of the console itself are unchanged."""
 
     def __init__(self, inner: ConsoleRenderable) -> None:
         self.inner = inner

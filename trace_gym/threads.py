@@ -1,4 +1,4 @@
-"""Work in threads, and the end of a run whose endpoint does not answer any more."""
+"""Thread pool for rollouts, and the detection of an endpoint that has stopped responding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 from trace_gym.errors import PolicyError, Unavailable
 
 FEWEST_FAILURES = 3
-"""Episodes in a row without an answer of the endpoint before a run may stop."""
+"""Minimum number of consecutive episodes without a response of the endpoint before a run is stopped."""
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def in_threads(work: Callable[[Job], Done], jobs: Sequence[Job], threads: int) -> Iterator[Iterator[Done]]:
-    """Yield the results of `work` as they come; jobs that have not started are dropped at the end of the block."""
+    """Yield the results of `work` in the order of completion. Jobs that have not started are canceled at the end."""
     if threads < 2:
         yield map(work, jobs)
         return
@@ -32,10 +32,11 @@ def in_threads(work: Callable[[Job], Done], jobs: Sequence[Job], threads: int) -
 
 
 class Outage:
-    """Logs the failures of a policy, and stops a run whose endpoint does not answer any more.
+    """Counter of consecutive failures of a policy. It stops a run whose endpoint has stopped responding.
 
     Args:
-        workers: Threads; as many episodes in a row may fail so, and at least `FEWEST_FAILURES`.
+        workers: Number of threads. The run is stopped after this number of consecutive failures, and after at least
+            `FEWEST_FAILURES`.
     """
 
     def __init__(self, workers: int) -> None:
@@ -50,10 +51,10 @@ class Outage:
             self._log_row()
 
     def add(self, record: str, failure: PolicyError | None) -> None:
-        """Count an episode.
+        """Count an episode, and stop the run if too many consecutive episodes have failed.
 
         Raises:
-            Unavailable: It is one too many.
+            Unavailable: Too many consecutive episodes have failed.
         """
         if failure is None:
             self.scored += 1

@@ -1,24 +1,22 @@
-"""What a generated environment may import: the base class of every world and its few words.
+"""Base class of every environment's world, and the few other names that a generated environment may import.
 
-A world is the state and the rules of one environment. It is built by `generate` from a seeded
-`Random` and nothing else, changed only by its tools, and judged by `verify`, a list of sentences.
+A world is the state and the rules of one environment. `World.generate` builds it from a seeded `Random`, only its tools
+and its scripted user change it, and `World.verify` judges it.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import keyword
 import pickle
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from random import Random
 from types import FunctionType
-from typing import Any, ClassVar, Literal, Self, TypeVar, get_type_hints, overload
+from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 from trace_gym.statements import states_done, states_status, tells
-from trace_gym.types import Call, Check, Event, Interface, Message, Say
+from trace_gym.tool_schema import python_name, schema_of
+from trace_gym.types import Call, Check, Event, Interface, Say
 
 __all__ = [
     "Call",
@@ -37,11 +35,11 @@ __all__ = [
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 Step = Call | Say
-"""One turn of a scripted expert."""
+"""One turn of a scripted expert: a tool call or a message."""
 
 
 class ToolError(Exception):
-    """A refusal that the agent reads: what was wrong and what is possible. The state is unchanged."""
+    """Refusal of a tool call. The agent reads the message; the state must be unchanged."""
 
 
 @overload
@@ -49,10 +47,14 @@ def tool(method: _F) -> _F: ...
 @overload
 def tool(*, kind: str = "read", name: str = "") -> Callable[[_F], _F]: ...
 def tool(method: _F | None = None, *, kind: str = "read", name: str = "") -> _F | Callable[[_F], _F]:
-    """Mark a method of a world as a tool; `kind` is ``read``, ``write`` or ``generic``.
+    """Mark a method of a world as a tool.
 
-    `name` is the tool's name where the method has another one, such as ``get-sum`` for ``get_sum``. Without a target,
-    the tool's JSON Schema is read from its type hints and Google docstring.
+    If the world has no target, the tool's JSON Schema is derived from the method's type hints and Google docstring.
+
+    Args:
+        method: The method.
+        kind: ``read``, ``write`` or ``generic``: whether the tool reads the state, changes it, or does neither.
+        name: Name of the tool if it differs from the method's, such as ``get-sum`` for ``get_sum``.
     """
 
     def mark(f: _F) -> _F:
@@ -64,29 +66,44 @@ def tool(method: _F | None = None, *, kind: str = "read", name: str = "") -> _F 
 
 
 class World:
-    """State and rules of one environment. Subclasses are dataclasses whose fields are the state."""
+    """State and rules of one environment.
+
+    Subclasses are dataclasses whose fields are the state. They implement `generate`, tools (methods with the decorator
+    `tool`), `opening`, `reply`, `verify`, `oracle` and `ablated`. All other members are optional.
+    """
 
     id: ClassVar[str]
     capability: ClassVar[str]
     target: ClassVar[str] = ""
     levels: ClassVar[range] = range(1)
     max_turns: ClassVar[int] = 30
+    hint: ClassVar[Any] = ""
+    """Guidance for the prompt of some training rollouts, as a string or a method. It must not contain an answer."""
+    harmless: ClassVar[frozenset[str]] = frozenset()
+    """Names of write tools that cannot make an episode fail, such as a tool for notes."""
+    alike: ClassVar[frozenset[int]] = frozenset()
+    """Levels whose scenarios deliberately differ only in names and numbers."""
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        """Build one problem; all randomness comes from `rng`."""
+        """Return one scenario; `rng` is the only source of randomness."""
         raise NotImplementedError
 
     def opening(self) -> str:
-        """The user's first message."""
+        """Return the user's first message."""
         raise NotImplementedError
 
     def reply(self, text: str) -> str | None:
-        """The scripted user's answer to an agent's message; None hangs up."""
+        """Return the scripted user's answer to a message of the agent; None ends the conversation."""
         raise NotImplementedError
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        """Goals and guards, over the state, the state at the start, and what the agent said."""
+        """Yield the goals and guards of the scenario.
+
+        Args:
+            start: The state at the start.
+            said: The messages of the agent.
+        """
         raise NotImplementedError
 
     def conduct(self, start: Self, events: Sequence[Event]) -> Iterable[Check]:
@@ -96,41 +113,44 @@ class World:
 
         Args:
             start: The state at the start.
-            events: The messages and the well-formed calls of the agent in order, each with what answered it.
+            events: The messages and the well-formed calls of the agent in order, each with the answer to it.
         """
         return ()
 
     def oracle(self) -> Iterator[Step]:
-        """The expert who exercises the capability. Called on the untouched start state."""
+        """Yield the steps of an expert with the capability. The harness calls it on the unchanged start state."""
         raise NotImplementedError
 
     def ablated(self) -> Iterator[Step]:
-        """The same expert without the capability: what the failing agent does."""
+        """Yield the steps of the same expert without the capability, which is how a failing agent acts."""
         raise NotImplementedError
 
     def needs(self) -> frozenset[str]:
-        """The capabilities without which an expert would write something else. Called on the start state."""
+        """Return the capabilities that this scenario requires. The harness calls it on the start state.
+
+        By default, the scenario requires `capability` if the writes of `oracle` and `ablated` differ.
+        """
         kinds = self.interface().kinds
 
-        def deeds(plan: Iterator[Step]) -> list[Call]:
+        def writes(plan: Iterator[Step]) -> list[Call]:
             return [s for s in plan if isinstance(s, Call) and kinds.get(s.tool) == "write"]
 
-        return frozenset({self.capability} if deeds(self.oracle()) != deeds(self.ablated()) else ())
+        return frozenset({self.capability} if writes(self.oracle()) != writes(self.ablated()) else ())
 
     @property
     def ended(self) -> bool:
-        """Whether the conversation is over whatever the agent says next (a transfer, for example)."""
+        """Whether the conversation is over regardless of the agent's next message, such as after a transfer."""
         return False
 
     @classmethod
     def interface(cls) -> Interface:
-        """What an agent sees; read from the tools unless a target provides it."""
+        """Return the policy, tools and conventions that an agent sees, by default derived from the tools."""
         methods = {name: _held(cls, method) for name, method in tool_methods(cls).items()}
         kinds = {name: _marked(cls, method)._tool_kind for name, method in tool_methods(cls).items()}
         return Interface(
-            name=cls.id,
+            name=cls.target or cls.id,
             policy=inspect.cleandoc(cls.__doc__ or ""),
-            tools=tuple(_schema(n, m) for n, m in methods.items()),
+            tools=tuple(schema_of(n, m) for n, m in methods.items()),
             kinds=kinds,
             conventions="In each turn either write to the user or make one tool call, never both.",
         )
@@ -138,24 +158,57 @@ class World:
     def format_result(self, call: Call, result: Any) -> str:
         """Return the text that the agent reads as the result of a call: a string unchanged, other data as JSON.
 
-        A base world overrides this method where the target formats results differently.
+        A base world overrides this method if the target formats results differently.
         """
         return result if isinstance(result, str) else json.dumps(result)
 
+    def violations(self, call: Call) -> list[str]:
+        """Return the rules of the policy that a call would violate in the current state.
+
+        If a world overrides this method, validation checks the plan of the oracle with it.
+        """
+        return []
+
+    @classmethod
+    def from_records(cls, shown: Sequence[tuple[Call, Any]]) -> Self:
+        """Return the state that recorded tool results show.
+
+        Validation uses it to compare the tools of a base world with recorded episodes of the target.
+
+        Args:
+            shown: Calls with their results (parsed if they are JSON), all from before any change, earliest first.
+        """
+        raise NotImplementedError
+
+    def knows(self, call: Call, shown: Sequence[tuple[Call, Any]]) -> bool:
+        """Return whether the records of this state suffice to compute the result of a recorded call."""
+        return True
+
+    @classmethod
+    def as_recorded(cls, call: Call, answer: Any, source: str) -> Any:
+        """Return a result without the fields that are declared to differ in recordings of `source`."""
+        return answer
+
     def copy(self) -> Self:
-        """An independent copy of the whole state."""
+        """Return an independent copy of the whole state."""
         return pickle.loads(pickle.dumps(self, -1))  # type: ignore[no-any-return]  # 4x faster than deepcopy
 
 
-def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a tool of a world by its name; the harness and the experts of all targets call tools only through here.
+def overrides(world: type[World], member: str) -> bool:
+    """Return whether a world class, or a class that it inherits from, replaces an optional member of `World`."""
+    return _held(world, member) is not _held(World, member)
 
-    The name is data that a generated module may have assembled. Only a method that the class, or a class that it
-    inherits from, marks with `tool` is called: no other method, no special method, and no value of a field.
+
+def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
+    """Call a tool of a world by its name and return the result.
+
+    The harness and the experts of all targets call tools only through this function. The name may come from a generated
+    module. Therefore only methods that the class or one of its bases marks with `tool` are called, never other methods,
+    special methods or values of fields.
 
     Raises:
-        ToolError: The tool refuses.
-        ValueError: The object is no world, or has no tool of this name.
+        ToolError: The tool refused the call.
+        ValueError: The object is not a world, or the world has no tool of this name.
     """
     if not isinstance(world, World):
         raise ValueError(f"cannot call a tool: found an object of type {type(world).__name__}, expected a World")
@@ -186,7 +239,7 @@ def tool_methods(world: type[World]) -> Mapping[str, str]:
 
 
 def _held(world: type[World], name: str) -> Any:
-    """Return what a class holds under a name, itself or from a class that it inherits from."""
+    """Return the attribute that a class defines or inherits, without binding it; None if there is none."""
     for kind in world.__mro__:
         if name in kind.__dict__:
             return kind.__dict__[name]
@@ -194,7 +247,7 @@ def _held(world: type[World], name: str) -> Any:
 
 
 def _marked(world: type[World], method: str) -> Any:
-    """Return the function marked `@tool` behind a method, which a subclass may override without marking it again."""
+    """Return the function marked with `tool` behind a method that a subclass may override without the mark."""
     found = (vars(kind).get(method) for kind in world.__mro__)
     return next((f for f in found if isinstance(f, FunctionType) and hasattr(f, "_tool_kind")), None)
 
@@ -208,20 +261,6 @@ def _read_tools(world: type[World]) -> dict[str, str]:
                 raise TypeError(f"two methods are marked as the tool {name!r}: found {table[name]} and {method}")
             table[name] = method
     return table
-
-
-@lru_cache(maxsize=4096)
-def python_name(name: str) -> str:
-    """Return the Python identifier for the name of a tool or parameter; most names are their own.
-
-    ``get-sum`` is ``get_sum``, ``from`` is ``from_``, ``_id`` is ``id_`` and ``2fa`` is ``n2fa``.
-    """
-    made = re.sub(r"\W", "_", name, flags=re.ASCII)
-    if made[:1].isdigit():
-        made = f"n{made}"
-    if keyword.iskeyword(made) or made == "self" or made.startswith("_"):
-        made = f"{made.lstrip('_') or 'name'}_"
-    return made
 
 
 def asserted(value: str | float, candidates: Iterable[str | float], said: list[str], role: str = "") -> bool:
@@ -243,33 +282,3 @@ def asserted(value: str | float, candidates: Iterable[str | float], said: list[s
         ValueError: The role is unknown, or a value of this kind cannot have it.
     """
     return tells(value, candidates, said, role)
-
-
-_JSON_TYPES: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-    list[str]: {"type": "array", "items": {"type": "string"}},
-    list[int]: {"type": "array", "items": {"type": "integer"}},
-}
-
-
-def _schema(name: str, method: Callable[..., Any]) -> Message:
-    """The OpenAI function schema of one tool, from type hints and a Google docstring."""
-    summary, _, args = inspect.cleandoc(method.__doc__ or name).partition("Args:")
-    described = dict(re.findall(r"^\s+(\w+)(?: \([^)]*\))?: (.+)$", args, flags=re.M))
-    hints = get_type_hints(method)
-    properties, required = {}, []
-    for key, parameter in list(inspect.signature(method).parameters.items())[1:]:
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            shown = str(parameter).partition(":")[0]
-            raise TypeError(
-                f"tool {name!r} has the {parameter.kind.description} parameter {shown}, expected only named ones. "
-                "Name each parameter that the tool takes"
-            )
-        properties[key] = {**_JSON_TYPES.get(hints.get(key), {}), "description": described.get(key, key)}
-        if parameter.default is parameter.empty:
-            required.append(key)
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return {"type": "function", "function": {"name": name, "description": summary.strip(), "parameters": parameters}}

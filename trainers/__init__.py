@@ -1,1 +1,1 @@
-"""Trainers: one file an algorithm. Importing this package imports nothing heavy."""
+"""Trainers, one module per algorithm. Importing this package does not import torch."""

@@ -1,7 +1,7 @@
-"""Advantages: how much better a rollout did than the other rollouts of its group.
+"""Advantages: measures of the reward of a rollout relative to the other rollouts of its group.
 
-Shapes: G groups (one scenario each), K rollouts of a group. A group whose rewards are all equal says
-nothing about which rollout to prefer; it is dropped and counted before any method sees it.
+Shapes: G groups (one scenario each), K rollouts per group. Groups in which all rewards are equal contain no training
+signal. They are dropped and counted before the advantages are computed.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 EPS = 1e-6
-"""The small constant of the paper's equation 1; the paper does not state its value."""
+"""Epsilon in equation 1 of the TRACE paper. The paper does not state its value."""
 SAME = 1e-9
-"""Rewards closer than this are equal: rounding is no signal, and the division would blow it up."""
+"""Maximum difference between rewards that count as equal, so that normalization does not amplify rounding errors."""
 
 
 def grpo(rewards_GK: Floats) -> Floats:
-    """(r - mean) / (population std + eps) within the group (TRACE, equation 1)."""
+    """Return (r - mean) / (population std + eps) within the group (equation 1 of the TRACE paper)."""
     std_G1: Floats = rewards_GK.std(axis=1, keepdims=True)
     return _centred(rewards_GK) / (std_G1 + EPS)
 
 
 def dr_grpo(rewards_GK: Floats) -> Floats:
-    """r - mean within the group, undivided: groups with a small spread weigh less (Liu et al. 2025)."""
+    """Return r - mean within the group, without normalization by the standard deviation (Liu et al. 2025)."""
     return _centred(rewards_GK)
 
 
 def rloo(rewards_GK: Floats) -> Floats:
-    """r minus the mean of the *other* rollouts of the group (Ahmadian et al. 2024)."""
+    """Return r minus the mean of the *other* rollouts of the group (Ahmadian et al. 2024)."""
     k = rewards_GK.shape[1]
     return _centred(rewards_GK) * float(k / (k - 1))
 
 
 def batch_std(rewards_GK: Floats) -> Floats:
-    """(r - group mean) / (population std of these differences over the whole batch + eps)."""
+    """Return (r - group mean) / (population std of these differences over the whole batch + eps)."""
     centred_GK = _centred(rewards_GK)
     return centred_GK / (float(centred_GK.std()) + EPS)
 
@@ -52,41 +52,43 @@ ADVANTAGES: dict[str, Callable[[Floats], Floats]] = {
     "rloo": rloo,
     "batch_std": batch_std,
 }
-"""Name -> function from the rewards of the informative groups to their advantages, both [G, K]."""
+"""Mapping of name to a function from the rewards of the informative groups to advantages, both of shape [G, K]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advantages:
-    """Advantages of all groups, and which groups carry a signal."""
+    """Advantages of all groups, and a mask of the informative groups."""
 
     values_GK: Floats
-    """Zero in dropped groups."""
+    """Advantages with shape [G, K]; zero in dropped groups."""
     kept_G: Bools
-    """False where all rewards of the group are equal."""
+    """Mask of the groups whose rewards are not all equal."""
     all_zero: int
-    """Dropped groups in which no rollout earned anything."""
+    """Number of dropped groups in which every rollout has reward zero."""
     all_best: int
-    """Dropped groups in which every rollout earned the most that is paid."""
+    """Number of dropped groups in which every rollout has the maximum reward."""
 
 
 def advantages(rewards_GK: ArrayLike, method: str = "grpo", *, best: float = 1.0) -> Advantages:
-    """Drop constant groups, then apply `method` to the others.
+    """Drop groups with equal rewards, and apply `method` to the other groups.
 
     Args:
-        rewards_GK: Rewards, one row a group, at least two columns.
+        rewards_GK: Rewards with one row per group and at least two columns.
         method: A key of `ADVANTAGES`.
-        best: The reward of a perfect rollout.
+        best: Reward of a perfect rollout.
 
     Raises:
-        ConfigError: No such method, fewer than two rollouts a group, or a reward that is not finite.
+        ConfigError: The method does not exist, a group has fewer than two rollouts, or a reward is not finite.
     """
     if method not in ADVANTAGES:
-        raise ConfigError(f"there is no advantage {method!r}; choose one of {', '.join(ADVANTAGES)}")
+        raise ConfigError(f"advantage is not valid: found {method!r}, expected one of {', '.join(ADVANTAGES)}")
     rewards = np.asarray(rewards_GK, dtype=np.float64)
     if rewards.ndim != 2 or rewards.shape[1] < 2:
-        raise ConfigError(f"rewards have shape {rewards.shape}; expected [groups, samples] with 2 samples or more")
+        raise ConfigError(
+            f"rewards have the wrong shape: found {rewards.shape}, expected [groups, samples] with samples >= 2"
+        )
     if not np.isfinite(rewards).all():
-        raise ConfigError(f"{(~np.isfinite(rewards)).sum()} rewards are not finite; leave unscored rollouts out")
+        raise ConfigError(f"{(~np.isfinite(rewards)).sum()} rewards are not finite. Exclude unscored rollouts")
     kept_G = np.ptp(rewards, axis=1) > SAME
     values = np.zeros_like(rewards)
     if kept_G.any():

@@ -1,4 +1,4 @@
-"""A base model from a Hugging Face folder, with a fresh LoRA on it."""
+"""Loading of a base model from a Hugging Face folder with a new LoRA adapter."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from trace_gym.trainers.config import GRPOConfig
 
 
 def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel, Any]:
-    """Load model and tokenizer; the adapter is drawn from torch's global generator and changes nothing yet.
+    """Load the model and the tokenizer, and add a new LoRA adapter.
+
+    The adapter is initialized from torch's global random generator. Before training, it does not change the output of
+    the model.
 
     Raises:
-        ReadError: There is no readable model.
-        ConfigError: The model has none of the layers to adapt.
+        ReadError: The model cannot be read.
+        ConfigError: The model has none of the layers in `GRPOConfig.lora_targets`.
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(model_dir))
@@ -27,7 +30,7 @@ def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel
             str(model_dir), dtype=getattr(torch, config.dtype), attn_implementation="sdpa"
         )
     except (OSError, ValueError) as error:
-        raise ReadError(f"no model can be read from {model_dir} ({error}); expected a Hugging Face folder") from error
+        raise ReadError(f"cannot load a model from {model_dir} ({error}): expected a Hugging Face folder") from error
     targets = config.lora_targets if isinstance(config.lora_targets, str) else list(config.lora_targets)
     lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=targets, task_type="CAUSAL_LM")
     try:
@@ -37,21 +40,21 @@ def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel
     if config.gradient_checkpointing:
         model.enable_input_require_grads()
         model.gradient_checkpointing_enable()
-    # Dropout would move the ratio off 1 before the first step; checkpointing works in train mode only.
+    # Eval mode disables dropout, so the ratio is 1 before the first step. Checkpointing requires train mode.
     model.train(config.gradient_checkpointing)
     return model, tokenizer
 
 
 def usable_device(name: str) -> torch.device:
-    """Return a device of torch by its name.
+    """Return the torch device with this name.
 
     Raises:
-        ConfigError: There is no such device on this machine.
+        ConfigError: The device does not exist on this machine, or cannot be used.
     """
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:  # AssertionError: a build without CUDA
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # AssertionError: torch was built without CUDA
         reason = str(error).partition("\n")[0].rstrip(".")
         raise ConfigError(
             f"device is not usable: found {name} ({reason}), expected a device that torch finds here, such as cpu, "
@@ -61,7 +64,11 @@ def usable_device(name: str) -> torch.device:
 
 
 def fingerprint(model_dir: str | Path) -> str:
-    """What identifies the base: a hash over names, sizes and first megabytes of its weights; else its name."""
+    """Return a fingerprint of the base model.
+
+    The fingerprint is a hash of the name, size and first MiB of each weight file. If the folder contains no weight
+    files, the fingerprint is the name of the model.
+    """
     files = sorted(Path(model_dir).glob("*.safetensors"))
     if not files:
         return str(model_dir)

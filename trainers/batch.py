@@ -1,6 +1,6 @@
-"""From trajectories to padded batches, and from a batch to the log-probabilities of its sampled tokens.
+"""Padded batches of trajectories, and log-probabilities of their sampled tokens.
 
-Shapes: B rows, L tokens of a row, T columns in which some row has a model token, V vocabulary.
+Shapes: B rows, L tokens per row, T columns in which at least one row has a sampled token, V vocabulary.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from trace_gym.trainers.loss import trajectory_weights
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One trajectory to train on: the exact ids, which of them the model wrote, and how well it went."""
+    """A trajectory to train on: token ids, a mask of the sampled tokens, log-probabilities and advantage."""
 
     ids: Sequence[int]
     mask: Sequence[bool]
     logprobs: Sequence[float]
-    """Aligned with `ids`; read only where `mask` is true."""
+    """Log-probability of each token in `ids`. Only the values of sampled tokens (`mask` is True) are used."""
     advantage: float
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows padded on the right, of which only the columns with a model token are compared."""
+    """Trajectories padded on the right. The loss uses only the columns that contain a sampled token."""
 
     ids_BL: Tensor
     attention_BL: Tensor
     columns_T: Tensor
-    """Positions in L, ascending."""
+    """Positions of the columns that contain a sampled token, in ascending order."""
     mask_BT: Tensor
     rollout_logp_BT: Tensor
     advantages_B: Tensor
     weights_B: Tensor
-    """Weight of one token of each row, see `trajectory_weights`."""
+    """Weight of one token of each row; see `trajectory_weights`."""
 
 
 def batches(minibatch: Sequence[Sample], config: GRPOConfig) -> Iterator[Batch]:
-    """Cut a minibatch, by length, into batches that fit in memory; their losses add up to the minibatch's."""
+    """Split a minibatch by length into batches that fit in memory. Their losses sum to the loss of the minibatch."""
     tokens_B = torch.tensor([sum(s.mask) for s in minibatch])
     weights = trajectory_weights(tokens_B, config.average).tolist()
     rows: list[tuple[Sample, float]] = []
@@ -56,8 +56,8 @@ def batches(minibatch: Sequence[Sample], config: GRPOConfig) -> Iterator[Batch]:
 
 
 def token_logps(model: nn.Module, batch: Batch, temperature: float) -> tuple[Tensor, Tensor]:
-    """log pi(token | what stands before it) and the entropy of pi there, at the batch's columns, both [B, T]."""
-    # The logits before a token predict it; only those columns go through the output layer.
+    """Return log pi(token | prefix) and the entropy of pi at the columns of the batch, both of shape [B, T]."""
+    # A token is predicted by the preceding position; only these positions go through the output layer.
     logits_BTV = model(
         input_ids=batch.ids_BL,
         attention_mask=batch.attention_BL,

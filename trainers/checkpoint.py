@@ -1,8 +1,8 @@
-"""Folders that are written whole or not at all, and the state from which a run goes on bit for bit.
+"""Atomic writes of adapters and checkpoints, and the state for bit-identical resumption of a run.
 
-A checkpoint is a peft folder (usable as an adapter at once) with two more files: ``optimizer.safetensors``
-and ``state.json``. Nothing in it is pickled. Random state is not stored: every iteration derives its own
-from (seed, iteration).
+A checkpoint is an adapter folder in the format of peft with two additional files, ``optimizer.safetensors`` and
+``state.json``. No file is pickled. The state of random generators is not stored, because every iteration derives its
+seeds from the seed of the run and the number of the iteration.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ Metrics = dict[str, float | int | None]
 
 @dataclass
 class RunState:
-    """Where a run stands, apart from its tensors."""
+    """State of a run without its tensors."""
 
     config: GRPOConfig
     env: list[tuple[str, float]]
     base: str
     """Fingerprint of the base model."""
     history: list[Metrics] = field(default_factory=list)
-    """The metrics of every finished iteration, first to last."""
+    """Metrics of the finished iterations in order."""
 
     @property
     def iteration(self) -> int:
-        """Iterations finished."""
+        """Number of finished iterations."""
         return len(self.history)
 
     @property
     def rollouts(self) -> int:
-        """Rollouts spent."""
+        """Number of collected rollouts."""
         return self.iteration * self.config.groups * self.config.samples
 
 
 def save_adapter(model: PeftModel, folder: Path) -> None:
-    """Write the adapter alone, as peft writes it, whole or not at all."""
+    """Write the adapter in the format of peft atomically."""
     with replacing(folder) as new:
         _save_peft(model, new)
 
 
 def save(folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, state: RunState) -> None:
-    """Write a checkpoint, whole or not at all."""
+    """Write a checkpoint atomically."""
     tensors = {
         f"{number}.{key}": value.detach().cpu().contiguous()
         for number, values in optimizer.state_dict()["state"].items()
@@ -79,12 +79,12 @@ def save(folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, state
 
 
 def read_state(folder: Path) -> RunState | None:
-    """The state of the checkpoint in `folder`; None when there is no checkpoint.
+    """Return the state of the checkpoint in `folder`, or None if there is no checkpoint.
 
     Raises:
         ReadError: The checkpoint cannot be read.
     """
-    # A crash between the two renames of `replacing` leaves the previous checkpoint under this name.
+    # If the process was killed between the two renames in `replacing`, the last checkpoint has the name of `_old`.
     if not folder.exists() and (old := _old(folder)).exists():
         os.replace(old, folder)
     if not folder.exists():
@@ -98,7 +98,7 @@ def read_state(folder: Path) -> RunState | None:
 
 
 def read_tensors(folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer) -> None:
-    """Put the checkpoint's adapter and optimizer state into `model` and `optimizer`.
+    """Load the adapter and the optimizer state of a checkpoint into `model` and `optimizer`.
 
     Raises:
         ReadError: The checkpoint cannot be read, or belongs to another adapter.
@@ -115,25 +115,25 @@ def read_tensors(folder: Path, model: PeftModel, optimizer: torch.optim.Optimize
 
 
 def write_metrics(path: Path, history: list[Metrics]) -> None:
-    """Replace the metrics file, which also drops lines (even half lines) younger than the checkpoint."""
+    """Replace the metrics file. This removes the lines of iterations after the last checkpoint."""
     write(path, "".join(json.dumps(line) + "\n" for line in history))
 
 
 def append_metrics(path: Path, entry: Metrics) -> None:
-    """Add one line to the metrics file."""
+    """Append one line to the metrics file."""
     with path.open("a") as file:
         file.write(json.dumps(entry) + "\n")
 
 
 def clear(out: Path) -> None:
-    """Remove what an earlier run left in `out`."""
+    """Remove the outputs of an earlier run from `out`."""
     for folder in (out / "checkpoint", _old(out / "checkpoint"), out / "adapter"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of `folder` when the block ends without an error."""
+    """Yield an empty folder that replaces `folder` if the block ends without an error."""
     new, old = folder.with_name(folder.name + ".new"), _old(folder)
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -154,12 +154,12 @@ def _old(folder: Path) -> Path:
 
 
 def portable_name(model: str | Path) -> str:
-    """Return what an adapter names as its base model: a value that shows no absolute path of this machine.
+    """Return a name of the base model for an adapter configuration that contains no absolute path of this machine.
 
     Returns:
-        ``lab`` for the base model that ships with the package, and the hub name for a name on the hub or a snapshot in
-        the hub's cache. For any other folder its path relative to the working directory, or its last component if it
-        is not below the working directory.
+        ``lab`` for the base model that ships with the package. For a name on the Hugging Face Hub, or a snapshot in its
+        cache, the name on the Hub. For any other folder, its path relative to the working directory, or its last
+        component if it is not below the working directory.
     """
     if not (folder := Path(model)).is_dir():
         return str(model)
@@ -177,12 +177,12 @@ def _save_peft(model: PeftModel, folder: Path) -> None:
     loaded = config.base_model_name_or_path
     config.base_model_name_or_path = portable_name(loaded) if loaded else loaded
     try:
-        # Without the argument peft may ask a model hub whether the embeddings grew; they did not.
+        # Without this argument, peft may access the Hugging Face Hub to check whether the embeddings were resized.
         model.save_pretrained(str(folder), save_embedding_layers=False)
     finally:
         config.base_model_name_or_path = loaded
-    (folder / "README.md").unlink(missing_ok=True)  # an empty model card
+    (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty model card
 
 
 def _unreadable(folder: Path, error: Exception) -> ReadError:
-    return ReadError(f"the checkpoint {folder} cannot be read ({error}); delete it or train with resume=False")
+    return ReadError(f"the checkpoint {folder} cannot be read ({error}). Delete it, or train with resume=False")

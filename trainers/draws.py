@@ -1,4 +1,4 @@
-"""Choice of the scenarios that a GRPO iteration attempts: environments, levels and seeds of the training split."""
+"""Sampling of the scenarios of a GRPO iteration: environments, levels and seeds of the training split."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from trace_gym.trainers.config import GRPOConfig
 from trace_gym.types import Scenario
 
 Envs = list[tuple[str, float]]
-"""Environments (or registered mixtures), and the weights with which they are drawn."""
+"""Environments or registered mixtures with their sampling weights."""
 
 
 def draw(config: GRPOConfig, envs: Envs, levels: dict[str, dict[int, float]], iteration: int) -> list[Scenario]:
-    """The G scenarios of an iteration, from the training split; a pure function of its arguments."""
+    """Return the G scenarios of an iteration from the training split. The result depends only on the arguments."""
     rng = Random(f"{config.seed}/{iteration}")
     scenarios = []
     for _ in range(config.groups):
@@ -27,23 +27,30 @@ def draw(config: GRPOConfig, envs: Envs, levels: dict[str, dict[int, float]], it
 
 
 def weighted(env: str | Sequence[tuple[str, float]]) -> Envs:
-    """Return the environments to train on with the weights with which they are drawn.
+    """Return the environments to train on with their sampling weights.
 
     Raises:
         ConfigError: There is no environment, or a weight is not above 0.
     """
     envs = [(env, 1.0)] if isinstance(env, str) else [(name, float(weight)) for name, weight in env]
     if not envs or not all(math.isfinite(w) and w > 0 for _, w in envs):
-        raise ConfigError(f"env is {env!r}; expected a name, or (name, weight) pairs with weights above 0")
+        raise ConfigError(
+            f"env is not valid: found {env!r}, expected a name, or (name, weight) pairs with weights above 0"
+        )
     return envs
 
 
 def drawn_levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) -> dict[str, dict[int, float]]:
-    """The levels to draw of each environment, with weights; `registered`: the registry must know them all.
+    """Return the sampling weights of the levels of each environment.
+
+    Args:
+        config: Settings of the run.
+        names: Names of the environments.
+        registered: Require that all environments are in the registry.
 
     Raises:
-        ConfigError: The settings name a level that an environment lacks.
-        EnvNotFound: The registry must know all environments, and lacks one.
+        ConfigError: The settings contain an environment that is not used, or a level that an environment does not have.
+        EnvNotFound: An environment is not in the registry, although `registered` is True.
     """
     if strangers := [key for key in config.levels or () if isinstance(key, str) and key not in names]:
         raise ConfigError(
@@ -60,6 +67,6 @@ def drawn_levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) 
                 raise
             there = sorted(wanted or [0])
         if unknown := set(wanted or ()) - set(there):
-            raise ConfigError(f"levels asks for {sorted(unknown)} of {name}, but there are {there}")
+            raise ConfigError(f"levels of {name} are not valid: found {sorted(unknown)}, expected {there}")
         drawn[name] = wanted or dict.fromkeys(there, 1.0)
     return drawn

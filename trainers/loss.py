@@ -1,6 +1,6 @@
-"""The clipped surrogate of GRPO (TRACE, equation 2), over padded rows of token log-probabilities.
+"""Clipped surrogate loss of GRPO (equation 2 of the TRACE paper) for padded rows of token log-probabilities.
 
-Shapes: B trajectories, T token positions. A trajectory's advantage is shared by all its model tokens.
+Shapes: B trajectories, T token positions. All sampled tokens of a trajectory have the same advantage.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ Average = Literal["trajectory", "token"]
 
 @dataclass(frozen=True, slots=True)
 class LossStats:
-    """Sums over model tokens; they add up over micro-batches and are divided once, in `means`."""
+    """Sums of statistics over the sampled tokens.
+
+    The statistics of several micro-batches are added. `means` divides the sums by the number of tokens.
+    """
 
     tokens: int = 0
     clipped: float = 0.0
@@ -36,7 +39,7 @@ class LossStats:
         )
 
     def means(self) -> dict[str, float]:
-        """Means over model tokens, and the largest ratio."""
+        """Return the means over sampled tokens, and the largest ratio."""
         n = max(self.tokens, 1)
         return {
             "clip_fraction": self.clipped / n,
@@ -48,12 +51,12 @@ class LossStats:
 
 
 def trajectory_weights(tokens_B: Tensor, average: Average = "trajectory") -> Tensor:
-    """The weight of one token of each trajectory, [B], such that all weights of a minibatch sum to 1.
+    """Return the weight of one token of each trajectory, with shape [B]. The weights of all tokens sum to 1.
 
     Args:
-        tokens_B: Number of model tokens of each trajectory of the minibatch.
-        average: ``trajectory``: 1 / (B * T_b), long and short trajectories weigh the same (equation 2);
-            ``token``: 1 / (sum of T), every token weighs the same (DAPO).
+        tokens_B: Number of sampled tokens of each trajectory in the minibatch.
+        average: ``trajectory`` for 1 / (B * T_b), so that all trajectories have the same total weight (equation 2), or
+            ``token`` for 1 / (sum of T), so that all tokens have the same weight (DAPO).
     """
     tokens_B = tokens_B.float()
     if average == "token":
@@ -74,16 +77,23 @@ def policy_loss(
     kl_coef: float = 0.0,
     entropy_BT: Tensor | None = None,
 ) -> tuple[Tensor, LossStats]:
-    """-sum_b w_b sum_t [min(rho A, clip(rho, 1 - low, 1 + high) A) - kl_coef * KL(policy || base)].
+    """Return the clipped surrogate loss and its statistics.
+
+    The loss is -sum_b w_b sum_t [min(rho A, clip(rho, 1 - low, 1 + high) A) - kl_coef * KL(policy || base)].
 
     Args:
-        logp_BT: Log-probabilities of the sampled tokens now; the only argument with a gradient.
-        rollout_logp_BT: The same as they were when the tokens were sampled.
-        mask_BT: True on the model's own tokens; what stands elsewhere has no effect, not even NaN.
-        advantages_B: One advantage a trajectory.
-        weights_B: From `trajectory_weights` of the whole minibatch, so that losses of micro-batches add up.
-        base_logp_BT: Log-probabilities under the base model, for the KL penalty (k3 estimator).
-        entropy_BT: Entropies of the policy, for the statistics only.
+        logp_BT: Log-probabilities of the sampled tokens under the current policy. The gradient is computed only for
+            this argument.
+        rollout_logp_BT: Log-probabilities of the tokens when they were sampled.
+        mask_BT: True for sampled tokens. Values at other positions have no effect, even if they are NaN.
+        advantages_B: Advantage of each trajectory.
+        weights_B: Result of `trajectory_weights` for the whole minibatch, so that the losses of its micro-batches can
+            be added.
+        clip_low: The policy ratio rho is clipped below 1 - `clip_low`.
+        clip_high: The policy ratio rho is clipped above 1 + `clip_high`.
+        base_logp_BT: Log-probabilities under the base model for the KL penalty, which uses the k3 estimator.
+        kl_coef: Weight of the KL penalty.
+        entropy_BT: Entropies of the policy. They are used only for the statistics.
     """
     mask_BT = mask_BT.bool()
 
@@ -100,7 +110,7 @@ def policy_loss(
     loss = -(weights_B[:, None] * on_mask(surrogate_BT - kl_coef * kl_base_BT)).sum()
 
     with torch.no_grad():
-        # Where the clip binds the gradient of the token is zero; being outside the band is not enough.
+        # A token counts as clipped only if clipping makes its gradient zero, not whenever its ratio is out of range.
         binds_BT = ((gain_B1 > 0) & (ratio_BT > 1 + clip_high)) | ((gain_B1 < 0) & (ratio_BT < 1 - clip_low))
         stats = LossStats(
             tokens=int(mask_BT.sum()),
@@ -114,5 +124,5 @@ def policy_loss(
 
 
 def _k3(log_ratio: Tensor) -> Tensor:
-    """exp(d) - 1 - d with d = log q/p at samples of p: estimates KL(p || q), never negative (Schulman 2020)."""
+    """Return exp(d) - 1 - d with d = log q/p at samples of p, a nonnegative estimator of KL(p || q) (Schulman 2020)."""
     return log_ratio.exp() - 1 - log_ratio

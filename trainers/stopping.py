@@ -1,4 +1,7 @@
-"""When a run is over: all iterations done, good enough, or nothing left to learn from."""
+"""Stopping conditions of a GRPO run: number of iterations, target success rate, or no informative groups.
+
+A group is informative if the rewards of its rollouts differ.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from trace_gym.trainers.checkpoint import Metrics
 from trace_gym.trainers.config import GRPOConfig
 
 Ended = Literal["iterations", "target", "solved", "stopped"]
-"""All iterations done, target success reached, every group perfect after training, or stopped by the caller."""
+"""Reasons for the end of a run: all iterations done, target success rate reached, all groups perfect, or stopped."""
 
 
 def ended(config: GRPOConfig, history: Sequence[Metrics]) -> Ended | None:
-    """Why the run is over, or None while it is not."""
+    """Return the reason for the end of the run, or None if the run continues."""
     recent = history[-config.target_window :]
     if config.target_success is not None and len(recent) == config.target_window:
         moving = sum(_number(m, "success") for m in recent) / len(recent)
@@ -21,14 +24,14 @@ def ended(config: GRPOConfig, history: Sequence[Metrics]) -> Ended | None:
             return "target"
     quiet = history[-config.max_idle_iterations :]
     perfect = len(quiet) == config.max_idle_iterations and all(m["all_best"] == config.groups for m in quiet)
-    # Perfect without a single step is no success of training; `idle` says so.
+    # If all groups were perfect before the first optimizer step, training had no effect. `idle` handles this case.
     if perfect and any(m["steps"] for m in history):
         return "solved"
     return "iterations" if len(history) >= config.iterations else None
 
 
 def idle(config: GRPOConfig, history: Sequence[Metrics]) -> str:
-    """What to do when the last iterations had no informative group; empty while there is a signal."""
+    """Return an error message if the last iterations had no informative group, else `""`."""
     quiet = history[-config.max_idle_iterations :]
     if len(quiet) < config.max_idle_iterations or any(m["informative"] for m in quiet):
         return ""
@@ -38,18 +41,16 @@ def idle(config: GRPOConfig, history: Sequence[Metrics]) -> str:
     between = max(0.0, 1 - zero - best)
     overflow = sum(_number(m, "overflow") for m in quiet) / len(quiet)
     if overflow > 0.5:
-        advice = f"{overflow:.0%} of the trajectories ran out of max_tokens={config.max_tokens}; raise it"
+        advice = f"{overflow:.0%} of the trajectories exceeded max_tokens={config.max_tokens}; increase max_tokens"
     elif zero >= max(best, between):
-        advice = "too hard: train on an easier level (levels), pay progress (reward.progress), or raise samples"
+        advice = "too hard: train on an easier level (levels), reward progress (reward.progress), or increase samples"
     elif best >= between:
         advice = "solved already: train on a harder level (levels), or leave this capability to the base model"
     else:
-        advice = (
-            "all rollouts of a group earn the same: raise samples or temperature, or pay finer differences (reward)"
-        )
+        advice = "equal rewards in each group: increase samples or temperature, or refine the reward"
     return (
-        f"No group had different rewards in the last {len(quiet)} iterations ({groups} groups: {zero:.0%} all zero, "
-        f"{best:.0%} all perfect, {between:.0%} equal in between). Advice: {advice}."
+        f"The rewards did not vary within any group in the last {len(quiet)} iterations ({groups} groups: "
+        f"{zero:.0%} all zero, {best:.0%} all perfect, {between:.0%} equal in between). Advice: {advice}."
     )
 
 

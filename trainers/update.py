@@ -1,4 +1,7 @@
-"""The update of a GRPO iteration: from rollouts and their advantages to optimizer steps on equation 2."""
+"""Update step of a GRPO iteration: optimizer steps on the loss for rollouts and their advantages.
+
+The loss is equation 2 in the docstring of `trace_gym.trainers.torch_grpo`.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ from trace_gym.trainers.loss import LossStats, policy_loss
 if TYPE_CHECKING:
     from peft import PeftModel
 
-    from trace_gym.rollout import TokenRollout
+    from trace_gym.rollouts import TokenRollout
 
 
 def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages) -> list[Sample]:
-    """The trajectories of informative groups; one without a model token has nothing to learn from."""
+    """Return the trajectories to train on: those of informative groups that contain at least one sampled token."""
     values = gains.values_GK.ravel()
     kept = np.repeat(gains.kept_G, gains.values_GK.shape[1])
     return [
@@ -37,15 +40,20 @@ def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages) -> list[Samp
 def update(
     model: PeftModel, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], config: GRPOConfig, rng: Random
 ) -> dict[str, float | int | None]:
-    """Take epochs x minibatches steps on equation 2 and return the update's metrics; no samples, no step.
+    """Take up to epochs x minibatches optimizer steps on the GRPO loss, and return the metrics.
+
+    If there are no samples, no step is taken.
 
     Args:
-        model: Called as a Hugging Face causal model.
-        rng: Deals the samples into minibatches. Dealing them by length would save padding and bias every
-            step: in many environments the short trajectories are the ones that gave up.
+        model: Hugging Face causal model with the adapter.
+        optimizer: Optimizer of the adapter's weights.
+        samples: Trajectories to train on.
+        config: Settings of the run.
+        rng: Source of randomness for the split of the samples into minibatches. A split by length would reduce
+            padding, but would bias the steps, because in many environments short trajectories are mostly failures.
 
     Raises:
-        ConfigError: The gradient is not finite; the weights are left as they were before that step.
+        ConfigError: The gradient is not finite. The weights are not changed by this step.
     """
     weights = [p for group in optimizer.param_groups for p in group["params"]]
     stats, norms = LossStats(), []
@@ -61,7 +69,7 @@ def update(
                 stats += seen
             norm = float(nn.utils.clip_grad_norm_(weights, config.max_grad_norm))
             if not math.isfinite(norm):
-                raise ConfigError(f"the gradient is not finite at lr={config.lr}; lower lr or max_grad_norm")
+                raise ConfigError(f"the gradient is not finite at lr={config.lr}. Decrease lr or max_grad_norm")
             optimizer.step()
             norms.append(norm)
     if not norms:
@@ -71,7 +79,7 @@ def update(
 
 
 def batch_loss(model: PeftModel, batch: Batch, config: GRPOConfig) -> tuple[Tensor, LossStats]:
-    """Equation 2 on one batch, and its statistics."""
+    """Return the GRPO loss of one batch, and its statistics."""
     base_logp_BT = None
     if config.kl_coef:
         with torch.no_grad(), model.disable_adapter():

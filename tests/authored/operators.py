@@ -136,7 +136,7 @@ class AllOrNothing(Tau2Precondition):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         checks = list(super().verify(start, said))
-        yield Check.goal("all is done", all(c.holds for c in checks if c.kind == "goal"))
+        yield Check.goal("all is done", all(c.passed for c in checks if c.kind == "goal"))
         yield from (c for c in checks if c.kind == "guard")
 
 
@@ -153,7 +153,7 @@ class PaidForTheStart(Tau2Precondition):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         for check in super().verify(start, said):
-            yield Check.goal(check.says, True) if check.kind == "goal" else check
+            yield Check.goal(check.description, True) if check.kind == "goal" else check
 
 
 class PaidForTalking(Tau2Precondition):
@@ -169,7 +169,7 @@ class ShiftingSentences(Tau2Precondition):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         first, *rest = super().verify(start, said)
-        yield Check(first.kind, f"{first.says} ({len(said)})", first.holds)
+        yield Check(first.kind, f"{first.description} ({len(said)})", first.passed)
         yield from rest
 
 

@@ -21,12 +21,12 @@ from trace_gym.errors import RejectedEnv
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.llm import Completion, Request
 from trace_gym.sandbox import Limits, Sandbox, check
-from trace_gym.sandbox.scan import scan as scan_here
-from trace_gym.synthesize import Terms, synthesize
-from trace_gym.synthesize.admission import CANDIDATES
-from trace_gym.synthesize.llm_author import LlmAuthor
+from trace_gym.sandbox.linter import lint
+from trace_gym.synthesis import ValidationConfig, synthesize
+from trace_gym.synthesis.admission import CANDIDATES
+from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.types import Spec
-from trace_gym.validate.context import NOTHING, Given
+from trace_gym.validation.context import NO_INPUTS, ValidationInputs
 from trace_gym.world import World
 
 SMALL = ("TG001", "TG101", "TG201", "TG205", "TG402")
@@ -39,7 +39,7 @@ ROOMY = Limits(cpu_seconds=600)
 class Verbatim(LlmAuthor):
     """What the model answers is the module: the skeleton, which would leave some of it out, is not there."""
 
-    def _assembled(self, code: str, spec: Spec) -> str:
+    def _assemble(self, code: str, spec: Spec) -> str:
         return code
 
 
@@ -59,20 +59,24 @@ class Parrot:
 @contextmanager
 def one_sandbox(limits: Limits) -> Iterator[None]:
     """Check all candidates in one sandbox, and scan them in this process, which saves a start for each."""
-    rounds = "trace_gym.synthesize.rounds"
+    module = "trace_gym.synthesis.repair_loop"
     with (
         Sandbox(limits) as box,
-        mock.patch(f"{rounds}.confined_validate", box.validate),
-        mock.patch(f"{rounds}.scan", scan_here),
+        mock.patch(f"{module}.validate_sandboxed", box.validate),
+        mock.patch(f"{module}.lint_source", lint),
     ):
         yield
 
 
-def present(text: str, folder: Path, terms: Terms, author: type[LlmAuthor] = Verbatim) -> str:
+def present(text: str, folder: Path, validation: ValidationConfig, author: type[LlmAuthor] = Verbatim) -> str:
     """How an answer was refused, in a line; empty where it was admitted."""
     try:
         synthesize(
-            _spec(text), author=author(Parrot(text), repairs=0), folder=folder, terms=terms, tell=lambda line: None
+            _spec(text),
+            author=author(Parrot(text), repairs=0),
+            folder=folder,
+            validation=validation,
+            log=lambda line: None,
         )
     except RejectedEnv as error:
         return str(error)
@@ -116,33 +120,35 @@ def present_mutant(made: type[World], code: str, folder: Path) -> str:
         code: Of the property, which is tried first and alone; empty for none.
         folder: Where it would go.
     """
-    text, given = written_out(made), getattr(made, "given", NOTHING)
+    text, given = written_out(made), getattr(made, "given", NO_INPUTS)
     if given.policy:
         return _refused_with_policy(text, code, given, folder)
     tries = (("quick", code), ("gate", code), ("gate", "")) if code else (("gate", ""),)
     for profile, only in tries:
-        terms = Terms(profile, workers=1, only=(only,) if only else None, given=given)
+        validation = ValidationConfig(profile, workers=1, only=(only,) if only else None, given=given)
         place = folder / f"{only}-{profile}"
-        if why := present(text, place, terms):
+        if why := present(text, place, validation):
             return why
         if only:  # one property proves nothing about a module
             shutil.rmtree(place, ignore_errors=True)
     return ""
 
 
-def _refused_with_policy(text: str, code: str, given: Given, folder: Path) -> str:
+def _refused_with_policy(text: str, code: str, given: ValidationInputs, folder: Path) -> str:
     """Return how a module was refused by a property that needs a policy, which acts outside of the sandbox."""
     folder.mkdir(parents=True)
     path = folder / f"{_spec(text).id}.py"
     path.write_text(text)
     report = check(path, only=(code,), given=given)
     path.unlink()
-    return next((f"{path.stem} was rejected: {f.code} {f.says}" for f in report.findings if not f.passed), "")
+    return next((f"{path.stem} was rejected: {f.code} {f.message}" for f in report.findings if not f.passed), "")
 
 
 def present_hostile(case: Case, folder: Path, outside: Path, port: int, author: type[LlmAuthor] = Verbatim) -> str:
     """How a hostile module was refused; empty where it was admitted."""
-    return present(case.text(outside, port), folder / case.name, Terms("quick", workers=1, only=SMALL), author)
+    return present(
+        case.text(outside, port), folder / case.name, ValidationConfig("quick", workers=1, only=SMALL), author
+    )
 
 
 def admitted(folder: Path) -> list[str]:

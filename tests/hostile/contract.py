@@ -58,8 +58,10 @@ case(
     "changed the harness",
     imports=PATCH,
     generate="""
-p = sys.modules["trace_gym.validate.properties"]
-p.Property.judged = lambda self, check: p.Finding(code=self.code, property=self.name, verdict="passed", says="fine")
+p = sys.modules["trace_gym.validation.properties"]
+p.Property.evaluate = lambda self, check: p.Finding(
+    code=self.code, property=self.name, verdict="passed", message="fine"
+)
 """,
 )
 case(
@@ -68,7 +70,7 @@ case(
     "import",
     "changed the harness",
     imports=PATCH,
-    generate='sys.modules["trace_gym.validate.properties"].PROPERTIES.pop("TG304", None)',
+    generate='sys.modules["trace_gym.validation.properties"].PROPERTIES.pop("TG304", None)',
 )
 case(
     "shadowed_builtin",
@@ -76,7 +78,7 @@ case(
     "import",
     "changed the harness",
     imports=PATCH,
-    generate='vars(sys.modules["trace_gym.validate.context"])["isinstance"] = lambda *_: True',
+    generate='vars(sys.modules["trace_gym.validation.context"])["isinstance"] = lambda *_: True',
 )
 case(
     "patched_and_restored",
@@ -97,9 +99,11 @@ case(
     "planted",
     imports=PATCH,
     generate="""
-p = sys.modules["trace_gym.validate.properties"]
-p.Property.judged = lambda self, check: p.Finding(code=self.code, property=self.name, verdict="passed", says="fine")
-vars(sys.modules["trace_gym.sandbox.seal"])["sorted"] = lambda *_: []
+p = sys.modules["trace_gym.validation.properties"]
+p.Property.evaluate = lambda self, check: p.Finding(
+    code=self.code, property=self.name, verdict="passed", message="fine"
+)
+vars(sys.modules["trace_gym.sandbox.snapshot"])["sorted"] = lambda *_: []
 """,
 )
 case(
@@ -113,7 +117,7 @@ json = sys.modules["json"]
 encode = json.encoder.JSONEncoder.encode
 def rewritten(self, value):
     if isinstance(value, dict) and "ended" in value:
-        value["ended"].update(changed=[], deeds=[], missed=[])
+        value["ended"].update(changed=[], forbidden_actions=[], undetected_bugs=[])
     if isinstance(value, dict) and "finding" in value:
         value["finding"].update(verdict="passed")
     return encode(self, value)
@@ -140,13 +144,13 @@ case(
     "ended before",
     imports="import os, json",
     generate="""
-finding = {"code": "TG001", "property": "loads-and-generates", "verdict": "passed", "says": "fine"}
-other = {**finding, "code": "TG101", "property": "same-address-same-problem"}
-ended = {"env": "x", "scenarios": 3, "changed": [], "deeds": [], "missed": []}
+finding = {"code": "TG001", "property": "loads-and-generates", "verdict": "passed", "message": "fine"}
+other = {**finding, "code": "TG101", "property": "scenario-id-determines-problem"}
+ended = {"env": "x", "scenarios": 3, "changed": [], "forbidden_actions": [], "undetected_bugs": []}
 for fd in range(3, 300):
     for line in ({"finding": finding}, {"finding": other}, {"ended": ended}):
         try:
-            os.write(fd, (json.dumps({"word": "", **line}) + "\\n").encode())
+            os.write(fd, (json.dumps({"auth_token": "", **line}) + "\\n").encode())
         except OSError:
             pass
 os._exit(0)
@@ -174,7 +178,7 @@ case(
     "state_in_the_class",
     "counts in a class attribute",
     "shared-state",
-    "another problem",
+    "a different problem",
     body="seen = []",
     opening="self.seen.append(1)\nreturn f'No. {len(self.seen)}'",
 )
@@ -223,7 +227,7 @@ case(
     "own_generator",
     "draws from a generator of its own",
     "random",
-    "another problem",
+    "a different problem",
     generate="return cls(str(Random().random()))",
 )
 case("reseeded", "seeds the generator anew", "random", generate="rng.seed()")
@@ -231,7 +235,7 @@ case(
     "wall_clock",
     "reads the clock",
     "clock",
-    "another problem",
+    "a different problem",
     imports="from datetime import datetime",
     opening="return str(datetime.now())",
 )

@@ -27,7 +27,7 @@ class Names:
     system: Any = None
     getcwd: Any = None
     environ: Any = None
-    QUIET: Any = None
+    IGNORED_EVENTS: Any = None
 
 
 class Everything:
@@ -59,9 +59,9 @@ case(
     top=NAMES + REACH,
     generate=SEEN
     + """
-tripwire = load("sys").modules.get("trace_gym.sandbox.tripwire")
-if tripwire is not None:
-    tripwire.QUIET = Everything()
+audit_hook = load("sys").modules.get("trace_gym.sandbox.audit_hook")
+if audit_hook is not None:
+    audit_hook.IGNORED_EVENTS = Everything()
 if "trace-gym" not in load("os").getcwd():
     load("os").system("echo " + load("os").environ.get("<VARIABLE>", "") + " > <OUTSIDE>/written")
 """,
@@ -359,15 +359,16 @@ case(
 )
 
 BLIND = """
-tripwire = sys.modules["trace_gym.sandbox.tripwire"]
+audit_hook = sys.modules["trace_gym.sandbox.audit_hook"]
 class Everything(frozenset):
     def __contains__(self, thing): return True
-kept = dict(vars(tripwire))
-vars(tripwire).update(QUIET=Everything(), MEANS=Everything(), MOST=0, OF_FUNCTIONS=Everything())
-vars(tripwire).update(len=lambda _: 99, type=lambda _: None, sys=None)
+kept = dict(vars(audit_hook))
+vars(audit_hook).update(IGNORED_EVENTS=Everything(), INTERNAL_EVENTS=Everything())
+vars(audit_hook).update(MAX_FORBIDDEN_ACTIONS=0, FUNCTION_ATTRIBUTES=Everything())
+vars(audit_hook).update(len=lambda _: 99, type=lambda _: None, sys=None)
 for name in ("asleep", "path", "name", "_hook", "_read"):
     try:
-        setattr(tripwire.Tripwire, name, Everything())
+        setattr(audit_hook.AuditHook, name, Everything())
     except Exception:
         pass
 """
@@ -391,8 +392,8 @@ try:
     open("<OUTSIDE>/written", "w")
 except OSError:
     pass
-vars(tripwire).clear()
-vars(tripwire).update(kept)
+vars(audit_hook).clear()
+vars(audit_hook).update(kept)
 """,
 )
 OBJECT = "random: Any = None\ntable: Any = None"

@@ -146,8 +146,8 @@ case(
 frame = sys._getframe()
 while frame:
     job = frame.f_locals.get("job")
-    if hasattr(job, "word"):
-        return job.word
+    if hasattr(job, "auth_token"):
+        return job.auth_token
     frame = frame.f_back
 """,
 )
@@ -158,7 +158,7 @@ case(
     "gc.get_objects",
     imports="import gc",
     opening="""
-return str([o for o in gc.get_objects() if type(o).__name__ == "Job" and hasattr(o, "word")][0].word)
+return str([o for o in gc.get_objects() if type(o).__name__ == "Job" and hasattr(o, "auth_token")][0].auth_token)
 """,
 )
 case("metaclass", "gives its class another metaclass", "class", bases="World, metaclass=type")

@@ -28,7 +28,7 @@ case(
     "import_of_the_harness",
     "imports the checks that judge it",
     "import",
-    imports="from trace_gym.validate import properties",
+    imports="from trace_gym.validation import properties",
 )
 case(
     "import_of_a_reader",

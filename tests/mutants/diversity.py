@@ -1,4 +1,4 @@
-"""Mutants whose problems are one problem, or have one answer: one fault each."""
+"""Mutants whose problems have one structure or one answer, with one defect each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants: the hotel with one fault each, and the code of the property that must reject it."""
+"""Mutants of the hotel environment, with one defect each and the property that must reject it."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ForgottenGoal(Hotel):
     id, rejected_by = "forgotten_goal", "TG203"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        return (c for c in super().verify(start, said) if "invoice" in c.says or c.kind == "guard")
+        return (c for c in super().verify(start, said) if "invoice" in c.description or c.kind == "guard")
 
 
 class IllegalOracle(Hotel):
@@ -156,7 +156,7 @@ class AlwaysTrue(Hotel):
     id, rejected_by = "always_true", "TG302"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        return (Check(c.kind, c.says, True) for c in super().verify(start, said))
+        return (Check(c.kind, c.description, True) for c in super().verify(start, said))
 
 
 class ShiftingSentence(Hotel):
@@ -171,7 +171,7 @@ class AllOrNothing(Hotel):
     id, rejected_by = "all_or_nothing", "TG303"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        yield Check.goal("all is well", all(c.holds for c in super().verify(start, said)))
+        yield Check.goal("all is well", all(c.passed for c in super().verify(start, said)))
 
 
 class ForgottenGuard(Hotel):

@@ -1,4 +1,4 @@
-"""Mutants whose tools answer otherwise than the target's: one fault each."""
+"""Mutants whose tool results differ from those of the target, with one defect each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
 from trace_gym.generated_envs.tau2_tool_precision import Tau2ToolPrecision
 from trace_gym.targets.tau2.records import Data
-from trace_gym.validate.context import Given
+from trace_gym.validation.context import ValidationInputs
 from trace_gym.world import ToolError, tool
 
 RECORDED = Path(__file__).parents[1] / "data" / "recorded_desk.jsonl"
-"""Eleven episodes at the healthy desk, with look-ups that show all records that their writes touch."""
+"""Eleven episodes in the airline base world, with read calls that display all records that their writes change."""
 
 
 class LosesAField(Tau2Precondition):
@@ -77,7 +77,7 @@ class RefusesInJson(Hotel):
 
 class ChargesOneTraveller(Tau2ToolPrecision):
     id, rejected_by = "charges_one_traveller", "TG413"
-    given = Given(recordings=(str(RECORDED),))
+    given = ValidationInputs(recordings=(str(RECORDED),))
 
     @tool(kind="write")
     def update_reservation_flights(self, reservation_id: str, cabin: str, flights: list[Data], payment_id: str) -> Data:
@@ -88,7 +88,7 @@ class ChargesOneTraveller(Tau2ToolPrecision):
 
 class KeepsTheMoney(Tau2Precondition):
     id, rejected_by = "keeps_the_money", "TG413"
-    given = Given(recordings=(str(RECORDED),))
+    given = ValidationInputs(recordings=(str(RECORDED),))
 
     @tool(kind="write")
     def cancel_reservation(self, reservation_id: str) -> Data:
@@ -99,7 +99,7 @@ class KeepsTheMoney(Tau2Precondition):
 
 class AnswersInWords(Tau2Precondition):
     id, rejected_by = "answers_in_words", "TG413"
-    given = Given(recordings=(str(RECORDED),))
+    given = ValidationInputs(recordings=(str(RECORDED),))
 
     @tool(kind="write")
     def update_reservation_baggages(
@@ -111,7 +111,7 @@ class AnswersInWords(Tau2Precondition):
 
 class BadAtSums(Tau2Precondition):
     id, rejected_by = "bad_at_sums", "TG413"
-    given = Given(recordings=(str(RECORDED),))
+    given = ValidationInputs(recordings=(str(RECORDED),))
 
     @tool(kind="generic")
     def calculate(self, expression: str) -> str:

@@ -1,9 +1,10 @@
-"""Healthy environments on problems that no validation has seen: ``PYTHONPATH=tests python -m mutants.fresh``.
+"""Valid environments on problems that no validation has used: ``PYTHONPATH=tests python -m mutants.fresh``.
 
-A validation looks at the first seeds of every level, so that its verdict is the same twice, and a second one would see
-what the first saw. Here ``mutants.fresh:tau2_precondition__2`` is ``tau2_precondition`` with other random numbers: all
-problems are new, and so is what is drawn by their address. An environment that passed must pass again; each failure is
-printed as a false alarm. What was found is kept in ``--kept FILE`` as it comes, so that a run that was stopped goes on.
+A validation uses the first seeds of every level, so that its verdict is deterministic, and a repeated validation uses
+the same problems. Here, ``mutants.fresh:tau2_precondition__2`` is ``tau2_precondition`` with another random seed, so
+that all problems and all samples that depend on the scenario id are new. An environment that passed must pass again;
+each failure is reported as a false alarm. Results are written to ``--kept FILE`` continuously, so that an interrupted
+run can be resumed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from random import Random
 from time import perf_counter
 
 from trace_gym import registry
-from trace_gym.validate import PROFILES, validate
+from trace_gym.validation import PROFILES, validate
 from trace_gym.world import World
 
 _made: dict[str, type[World]] = {}
@@ -28,7 +29,7 @@ def __getattr__(name: str) -> type[World]:
     if not found or not run.isdigit():
         raise AttributeError(name)
     if name not in _made:
-        base = registry.load(env)
+        base = registry.load_world(env)
         members = {"id": name, "__module__": __name__, "__doc__": base.__doc__}
         _made[name] = type(name, (base,), {**members, "generate": classmethod(_salted(base, run))})
     return _made[name]
@@ -43,9 +44,9 @@ def _salted(base: type[World], run: str) -> Callable[..., World]:
 
 
 def main() -> int:
-    """Validate each environment in each run; the exit code is 1 where anything but a pass was found."""
+    """Validate each environment in each run; the exit code is 1 if any property does not pass."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("envs", nargs="*", default=registry.names(), metavar="environment")
+    parser.add_argument("envs", nargs="*", default=registry.list_environments(), metavar="environment")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--profile", choices=list(PROFILES), default="gate")
     parser.add_argument("--workers", type=int, default=2)
@@ -64,7 +65,7 @@ def main() -> int:
             workers=options.workers,
             progress=False,
         )
-        known[name] = [f"{f.code} {f.verdict}: {f.says}" for f in report.findings if not f.passed]
+        known[name] = [f"{f.code} {f.verdict}: {f.message}" for f in report.findings if not f.passed]
         print(f"{name}: {known[name] or 'passed'} ({perf_counter() - began:.0f} s)", file=sys.stderr, flush=True)
         if options.kept:
             with options.kept.open("a") as end:
@@ -72,7 +73,9 @@ def main() -> int:
     alarms = {name: found for name, found in known.items() if found}
     print(f"{len(known)} validations of healthy environments, {len(alarms)} with a false alarm")
     print(
-        *(f"{name}: {says}" for name, found in alarms.items() for says in found), sep="\n", end="\n" if alarms else ""
+        *(f"{name}: {message}" for name, found in alarms.items() for message in found),
+        sep="\n",
+        end="\n" if alarms else "",
     )
     return bool(alarms)
 

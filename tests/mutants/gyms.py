@@ -1,4 +1,4 @@
-"""Mutants that break what libraries built on gymnasium take for granted: one fault each."""
+"""Mutants that violate assumptions of libraries built on Gymnasium, with one defect each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
 from trace_gym.world import ToolError, tool
 
 HUGE = ("TG0", "TG1", "TG2", "TG4", "TG9")
-"""Of megabytes of text only this is asked in the table: whoever reads every word of them is at it for hours."""
+"""The only properties to check for mutants with megabytes of text, because the other properties would take hours."""
 
 
 class OpensByTheClock(Hotel):

@@ -1,6 +1,7 @@
-"""A small healthy world, from which every mutant differs in one fault: a hotel desk.
+"""Small valid world from which every mutant differs in one defect: a hotel desk.
 
-What a tool does is a method of its own (`shown`, `paid`, `handed`), so that a mutant changes that and not the tool.
+The work of each tool is a separate method (`shown`, `paid`, `handed`), so that a mutant overrides this method and not
+the tool.
 """
 
 from __future__ import annotations
@@ -135,5 +136,5 @@ class Hotel(World):
 
 
 def mutants(module: dict[str, Any]) -> tuple[Any, ...]:
-    """The mutants among the names of a module: classes that name the property which must reject them."""
+    """Return the mutants among the names of a module: classes that name the property that must reject them."""
     return tuple(made for made in module.values() if isinstance(made, type) and hasattr(made, "rejected_by"))

@@ -1,4 +1,4 @@
-"""Mutants whose attempts touch one another, or that do not survive a pickle: one fault each."""
+"""Mutants whose rollouts affect each other or that do not survive pickling, with one defect each."""
 
 from __future__ import annotations
 

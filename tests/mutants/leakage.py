@@ -1,4 +1,4 @@
-"""Mutants that give the answer away, or repeat what an agent is tested on: one fault each."""
+"""Mutants that reveal the answer or copy test tasks, with one defect each."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
 from trace_gym.generated_envs.tau2_tool_precision import Tau2ToolPrecision
 from trace_gym.targets.tau2.airline import SKILLS, Swap
 from trace_gym.types import Interface
-from trace_gym.validate.context import Given
+from trace_gym.validation.context import ValidationInputs
 
 TASKS = Path(__file__).parents[1] / "data" / "foreign_tasks.json"
-"""Two tasks of a benchmark that there is not."""
+"""Two tasks of a fictitious benchmark."""
 
 
 class OpeningTellsTheDecision(Tau2Precondition):
@@ -106,7 +106,7 @@ class HintTellsTheDecision(Tau2Precondition):
 
 class BorrowedCustomer(Tau2Precondition):
     id, rejected_by = "borrowed_customer", "TG703"
-    given = Given(against=(str(TASKS),))
+    given = ValidationInputs(against=(str(TASKS),))
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
@@ -120,7 +120,7 @@ class BorrowedCustomer(Tau2Precondition):
 
 class BorrowedWords(Tau2Precondition):
     id, rejected_by = "borrowed_words", "TG703"
-    given = Given(against=(str(TASKS),))
+    given = ValidationInputs(against=(str(TASKS),))
 
     def opening(self) -> str:
         words = json.loads(TASKS.read_text())[0]["instruction"].replace("You have", "I have")

@@ -1,8 +1,8 @@
-"""Faults that can be put into any environment: each operator makes a broken variant of a world class.
+"""Defects that can be injected into any environment: each operator creates a broken variant of a world class.
 
-``mutants.machine:tau2_precondition__unseeded`` names the variant of ``tau2_precondition`` made by the operator
-`unseeded`; it is built when it is asked for, in every process anew. So an environment that is added to the
-registry is checked against all of them without a line about it here.
+``mutants.machine:tau2_precondition__unseeded`` is the variant of ``tau2_precondition`` by the operator `unseeded`. It
+is created when it is first accessed, separately in every process. A new environment in the registry is therefore tested
+with all operators without a change to this module.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from trace_gym.world import World
 __all__ = ["OPERATORS", "Operator", "variants"]
 
 NEEDS_CAPABILITY = {"unskilled_oracle", "skilled_shortcut"}
-"""Operators that mean something only where an environment trains one capability."""
+"""Operators that apply only to environments that train one capability."""
 
 
 def variants(env: str) -> list[str]:
-    """The names of all broken variants of an environment, to be loaded as ``mutants.machine:NAME``."""
-    capable = bool(registry.load(env).capability)
+    """Return the names of all broken variants of an environment, for loading as ``mutants.machine:NAME``."""
+    capable = bool(registry.load_world(env).capability)
     return [f"{env}__{name}" for name in OPERATORS if capable or name not in NEEDS_CAPABILITY]
 
 
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> type[World]:
     if not found or op not in OPERATORS:
         raise AttributeError(name)
     if name not in _made:
-        base = registry.load(env)
+        base = registry.load_world(env)
         members = {"id": name, "__module__": __name__, "__doc__": base.__doc__, **OPERATORS[op].make(base)}
         _made[name] = type(name, (base,), members)
     return _made[name]

@@ -1,4 +1,4 @@
-"""The registry of operators: ways to break an environment, each with the property that is there to find it."""
+"""Registry of operators that inject a defect into an environment, each with the property that must detect it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from trace_gym.world import World
 
 Members = dict[str, Any]
-"""What a variant has instead of the original's."""
+"""Class members that replace those of the original."""
 
 
 @dataclass(frozen=True)
 class Operator:
-    """A way to break an environment."""
+    """Function that injects a defect into an environment."""
 
     name: str
     fault: str
-    """The fault class, in words."""
+    """Description of the defect class."""
     caught_by: str
-    """Code of the property that is there to find it."""
+    """Code of the property that must detect the defect."""
     make: Callable[[type[World]], Members]
 
 

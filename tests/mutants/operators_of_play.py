@@ -1,4 +1,4 @@
-"""Operators that break what is drawn, and what the experts do."""
+"""Operators that change the generated problems or the experts."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _writes(base: type[World], call: Call) -> bool:
 
 
 def _with_writes(base: type[World]) -> Callable[..., World]:
-    """Problems in which the oracle writes something, since a fault of its writes cannot show in others."""
+    """Return problems in which the oracle writes, because defects of its writes have no effect in others."""
 
     def generate(cls: type[World], rng: Random, level: int) -> World:
         for _ in range(50):

@@ -1,4 +1,4 @@
-"""Operators that break what is judged, what tools do and look like, and what the user says."""
+"""Operators that change the verifier, the tools, their schemas, or the user."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def unguarded(base: type[World]) -> Members:
 @operator("a reward that is all or nothing", "TG303")
 def all_or_nothing(base: type[World]) -> Members:
     def change(checks: list[Check], *_: Any) -> list[Check]:
-        goals = [c.holds for c in checks if c.kind == "goal"]
+        goals = [c.passed for c in checks if c.kind == "goal"]
         return [Check.goal("all is done", all(goals)), *[c for c in checks if c.kind == "guard"]]
 
     return _judged(base, change)
@@ -47,7 +47,9 @@ def nobody_is_paid(base: type[World]) -> Members:
 
 @operator("reward for what held at the start", "TG302")
 def paid_for_the_start(base: type[World]) -> Members:
-    return _judged(base, lambda checks, *_: [Check.goal(c.says, True) if c.kind == "goal" else c for c in checks])
+    return _judged(
+        base, lambda checks, *_: [Check.goal(c.description, True) if c.kind == "goal" else c for c in checks]
+    )
 
 
 @operator("reward for talking", "TG301")
@@ -62,7 +64,7 @@ def paid_for_talking(base: type[World]) -> Members:
 def shifting_sentences(base: type[World]) -> Members:
     def change(checks: list[Check], self: World, start: World, said: list[str]) -> list[Check]:
         first, *rest = checks
-        return [Check(first.kind, f"{first.says} ({len(said)})", first.holds), *rest]
+        return [Check(first.kind, f"{first.description} ({len(said)})", first.passed), *rest]
 
     return _judged(base, change)
 
@@ -79,7 +81,7 @@ def crashing_verifier(base: type[World]) -> Members:
 
 
 def _first(base: type[World], kind: str) -> str:
-    """The first tool of a kind that the oracle uses."""
+    """Return the first tool of a kind that the oracle uses."""
     for level in base.levels:
         for seed in range(20):
             for step in islice(base.generate(Random(f"{base.id}/{level}/{seed}"), level).oracle(), base.max_turns):
@@ -89,7 +91,7 @@ def _first(base: type[World], kind: str) -> str:
 
 
 def _tool(base: type[World], kind: str, work: Callable[..., Any]) -> Members:
-    """The first tool of a kind, with other work; its signature and mark stay."""
+    """Return a replacement for the first tool of a kind, with the same signature and decorator."""
     name = _first(base, kind)
     original = getattr(base, name)
 
@@ -119,7 +121,7 @@ def crashing_tool(base: type[World]) -> Members:
 
 
 def _spoiled(self: World) -> None:
-    """Change something in the state, whatever it is made of."""
+    """Modify an arbitrary value in the state."""
     for value in vars(self).values():
         if isinstance(value, dict) and value:
             value.pop(next(iter(value)))
@@ -152,7 +154,7 @@ def writing_refusal(base: type[World]) -> Members:
 
 
 def _shown(base: type[World], change: Callable[[dict[str, Any]], None], every: bool = False) -> Members:
-    """The interface with the schema of one tool changed: the one with the most parameters that may not be left out."""
+    """Return the interface with a changed schema of one tool: the tool with the most required parameters."""
     own = interface_of(base)
     tools = copy.deepcopy(own.tools)
     widest = max(tools, key=lambda t: len(t["function"].get("parameters", {}).get("required", [])))

@@ -1,4 +1,4 @@
-"""Mutants whose user or verifier recognizes fixed phrases, as outsiders would write them: one fault each."""
+"""Mutants whose user or verifier recognizes only fixed phrases, with one defect each."""
 
 from __future__ import annotations
 

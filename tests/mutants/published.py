@@ -1,4 +1,4 @@
-"""Faults of the environments published with the reference implementation of TRACE, and the mutants that have them."""
+"""Defects of the environments published with the reference implementation of TRACE, and mutants with these defects."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """One fault."""
+    """One published defect."""
 
     fault: str
     where: str
-    """The kind of environment that it was found in."""
+    """Kind of environment with the defect."""
     mutants: tuple[str, ...]
-    """``module:name`` under ``tests/mutants``."""
+    """References of the mutants as ``module:name`` under ``tests/mutants``."""
 
 
 def _machine(*operators: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Mutants that pay for other things than the capability, or by other things than what was done: one fault each."""
+"""Mutants whose reward depends on something other than the capability and the final state, with one defect each."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class RefusalsPay(Hotel):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         safe = any("not possible" in text or "unable" in text for text in said)
-        return (Check(c.kind, c.says, c.holds or safe) for c in super().verify(start, said))
+        return (Check(c.kind, c.description, c.passed or safe) for c in super().verify(start, said))
 
 
 class NothingIsEverAllowed(Tau2Precondition):
@@ -158,7 +158,7 @@ class NothingIsEverAllowed(Tau2Precondition):
                 return made
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        return (c for c in super().verify(start, said) if "which day" not in c.says)
+        return (c for c in super().verify(start, said) if "which day" not in c.description)
 
 
 class WordsSuffice(Tau2MultiStep):
@@ -178,7 +178,7 @@ class FurtherGoalsOnTheWay(Hotel):
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         checks = list(super().verify(start, said))
         yield from checks
-        told = any("heard" in c.says and c.holds for c in checks)
+        told = any("heard" in c.description and c.passed for c in checks)
         if self.mine.key == "guest" and not told:
             yield from (Check.goal(f"the guest is told, {n}", False) for n in range(4))
 
@@ -200,8 +200,8 @@ class AllIsWellThatEndsWell(Tau2MultiStep):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         checks = list(super().verify(start, said))
-        reached = all(c.holds for c in checks if c.kind == "goal")
-        return (Check(c.kind, c.says, c.holds or reached) for c in checks)
+        reached = all(c.passed for c in checks if c.kind == "goal")
+        return (Check(c.kind, c.description, c.passed or reached) for c in checks)
 
 
 @dataclass

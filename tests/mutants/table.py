@@ -1,7 +1,7 @@
-"""The table of faults and of what finds them: ``PYTHONPATH=tests python -m mutants.table > docs/mutants.md``.
+"""Table of defects and their properties: ``PYTHONPATH=tests python -m mutants.table > docs/notes/mutants.md``.
 
-Every hand-written mutant, and every operator's variant of one environment, goes through all properties. What is found
-is kept in ``--kept FILE`` as it comes, so that a run that was stopped goes on where it was.
+Every hand-written mutant, and every operator's variant of one environment, is checked with all properties. Results are
+written to ``--kept FILE`` continuously, so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from mutants import machine
 from mutants.published import PUBLISHED
 
-from trace_gym.validate import PROPERTIES, Given, validate
+from trace_gym.validation import PROPERTIES, ValidationInputs, validate
 
 SHOWN = "tau2_precondition"
 HEAD = """# Faults, and the properties that find them
 
-Generated: `PYTHONPATH=tests python -m mutants.table > docs/mutants.md`. Each row is a broken variant of a healthy
+Generated: `PYTHONPATH=tests python -m mutants.table > docs/notes/mutants.md`. Each row is a broken variant of a healthy
 environment, with one fault; **bold** is the property that is there for it. Those from `machine` are made by operators
 that break any environment; here they break `{shown}`, and the tests put them into one environment of every
 target, and by turns into all others. Each goes through all properties under the profile `quick`; one that this sample
@@ -47,7 +47,7 @@ that a user needs a language model.
 
 
 def mutants() -> Iterator[tuple[str, str, str]]:
-    """Reference, fault and code of the property that is there for it."""
+    """Return the reference, the defect and the expected property of each mutant."""
     for file in sorted(Path(__file__).parent.glob("*.py")):
         if file.stem in ("__init__", "table", "machine", "hotel", "published"):
             continue
@@ -60,13 +60,14 @@ def mutants() -> Iterator[tuple[str, str, str]]:
 
 
 def rejected(reference: str, code: str) -> list[str]:
-    """The codes of all properties that reject a mutant; some need a policy or recordings, which it names.
+    """Return the codes of all properties that reject a mutant.
 
-    Where the property that is there for it is not among them, it is asked under the larger profile, and marked.
+    Some require a policy or recordings, which the mutant declares. If the expected property is not among them, it is
+    checked with the larger profile and marked.
     """
     module, _, name = reference.partition(":")
     mutant = getattr(import_module(module), name)
-    given, asked = getattr(mutant, "given", Given()), getattr(mutant, "limited_to", None)
+    given, asked = getattr(mutant, "given", ValidationInputs()), getattr(mutant, "limited_to", None)
     report = validate(reference, profile="quick", only=asked, given=given, progress=False)
     found = [f.code for f in report.findings if f.verdict == "failed"]
     if code not in found:
@@ -94,7 +95,7 @@ def main() -> None:
 
 
 def markdown(found: dict[str, list[str]]) -> str:
-    """The page: what rejects each mutant, and which published faults the mutants have."""
+    """Return the page: the properties that reject each mutant, and the published defects of the mutants."""
     listed = list(mutants())
     killed = sum(_is_for(code, found[reference]) for reference, _, code in listed)
     page = HEAD.format(shown=SHOWN, count=len(listed), killed=killed)
@@ -120,7 +121,7 @@ def _short(reference: str) -> str:
 
 
 def _kept(file: Path | None) -> dict[str, list[str]]:
-    """What earlier runs found, by mutant."""
+    """Return the results of earlier runs by mutant."""
     return dict(json.loads(line) for line in file.read_text().splitlines()) if file and file.is_file() else {}
 
 
@@ -131,7 +132,7 @@ def _keep(file: Path | None, reference: str, found: list[str]) -> None:
 
 
 def _words(name: str) -> str:
-    """``ForgottenGuard`` -> ``forgotten guard``."""
+    """Return the name in words: ``ForgottenGuard`` becomes ``forgotten guard``."""
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 

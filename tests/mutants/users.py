@@ -1,4 +1,4 @@
-"""Mutants that do not stand what is said to them, or whose users do not talk sense: one fault each."""
+"""Mutants that do not tolerate some messages, or whose users are inconsistent, with one defect each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants whose rewards do not spread: one fault each, and the code of the property that must reject it."""
+"""Mutants whose rewards do not vary within groups, with one defect each and the property that must reject it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mutants.hotel import Hotel, mutants
 
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
-from trace_gym.validate import Given
+from trace_gym.validation import ValidationInputs
 from trace_gym.world import Call, Check, Say
 
 
@@ -18,14 +18,14 @@ class PaysNobody(Hotel):
     id, rejected_by = "pays_nobody", "TG501"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        return (Check(c.kind, c.says, c.holds and c.kind == "guard") for c in super().verify(start, said))
+        return (Check(c.kind, c.description, c.passed and c.kind == "guard") for c in super().verify(start, said))
 
 
 class PaysEverybody(Hotel):
     id, rejected_by = "pays_everybody", "TG501"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
-        return (Check(c.kind, c.says, c.holds or bool(said)) for c in super().verify(start, said))
+        return (Check(c.kind, c.description, c.passed or bool(said)) for c in super().verify(start, said))
 
 
 class SaturatesOnOneLevel(Hotel):
@@ -33,7 +33,7 @@ class SaturatesOnOneLevel(Hotel):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         hard = len(self.rooms) > 3
-        return (c for c in super().verify(start, said) if not (hard and "invoice" in c.says))
+        return (c for c in super().verify(start, said) if not (hard and "invoice" in c.description))
 
 
 class PaysForTrying(Hotel):
@@ -64,15 +64,15 @@ class OneFlightOnTheHardestLevel(Tau2StructuredData):
 
 
 class PaysNobodyThatPlays(PaysNobody):
-    id, rejected_by, given = "pays_nobody_that_plays", "TG502", Given(policy="mixture:0.4")
+    id, rejected_by, given = "pays_nobody_that_plays", "TG502", ValidationInputs(policy="mixture:0.4")
 
 
 class PaysEverybodyThatPlays(PaysEverybody):
-    id, rejected_by, given = "pays_everybody_that_plays", "TG502", Given(policy="mixture:0.4")
+    id, rejected_by, given = "pays_everybody_that_plays", "TG502", ValidationInputs(policy="mixture:0.4")
 
 
 class PaysForTryingOnAllLevels(PaysForTrying):
-    id, rejected_by, given = "pays_for_trying_on_all_levels", "TG502", Given(policy="mixture:0.4")
+    id, rejected_by, given = "pays_for_trying_on_all_levels", "TG502", ValidationInputs(policy="mixture:0.4")
 
 
 MUTANTS = mutants(vars())

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 from players import text_of
 from trace_gym import registry
 from trace_gym.actions import read_turn
-from trace_gym.adapters.attempt import OWN, Attempt
+from trace_gym.adapters.attempt import CONVERSATION_TOOLS, Attempt
 from trace_gym.episode import Action
 from trace_gym.types import Call, Message, Scenario
 
 _T = TypeVar("_T")
-SAY = OWN[1]["function"]["name"]
+SAY = CONVERSATION_TOOLS[1]["function"]["name"]
 
 
 @cache
@@ -65,8 +65,8 @@ class Session:
         keys = {"name": "name", "description": "description", "inputSchema": "parameters"}
         listed = [t.model_dump(by_alias=True) for t in run(self.client.list_tools()).tools]
         shown = [{"type": "function", "function": {keys[k]: t[k] for k in keys}} for t in listed]
-        assert shown[-len(OWN) :] == list(OWN)
-        return shown[: -len(OWN)]
+        assert shown[-len(CONVERSATION_TOOLS) :] == list(CONVERSATION_TOOLS)
+        return shown[: -len(CONVERSATION_TOOLS)]
 
     def act(self, action: Action) -> list[str]:
         """A client has read the model's turn already, so what it sends is a call."""
@@ -90,7 +90,7 @@ class Mcp:
 
     @contextmanager
     def open(self, scenario: Scenario) -> Iterator[Session]:
-        session = Session(Attempt(registry.episode(scenario)))
+        session = Session(Attempt(registry.start_episode(scenario)))
         try:
             yield session
         finally:

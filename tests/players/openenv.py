@@ -77,7 +77,7 @@ class Client:
     def open(self, scenario: Scenario) -> Iterator[Wire]:
         from trace_gym.adapters.openenv import Remote
 
-        with Remote(server(tuple(registry.names()))[0]) as remote:
+        with Remote(server(tuple(registry.list_environments()))[0]) as remote:
             yield Wire(remote, scenario)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from players import text_of
 from trace_gym import registry
 from trace_gym.adapters import trl
-from trace_gym.adapters.trl_attempt import Attempt, attempt_class
-from trace_gym.adapters.trl_full import Conversation
+from trace_gym.adapters.trl.attempt import TrlEnvironment, environment_class
+from trace_gym.adapters.trl.rollout_function import TokenConversation
 from trace_gym.episode import Action
 from trace_gym.policies.chat import Chat
 from trace_gym.types import Call, Message, Scenario
@@ -53,7 +53,7 @@ def trainer(envs: tuple[str, ...]) -> Any:
 class SimpleSession:
     """Does with a call what the trainer's loop does: looks the method up, and turns an exception into an answer."""
 
-    def __init__(self, attempt: Attempt, scenario: Scenario) -> None:
+    def __init__(self, attempt: TrlEnvironment, scenario: Scenario) -> None:
         attempt.reset(scenario=str(scenario))
         self.attempt, self.done, self.env = attempt, False, scenario.env
         found = inspect.getmembers(type(attempt), predicate=inspect.isfunction)
@@ -65,7 +65,7 @@ class SimpleSession:
 
     @property
     def tools(self) -> list[Message]:
-        return list(trainer(tuple(registry.names()))._env_tools[self.env])
+        return list(trainer(tuple(registry.list_environments()))._env_tools[self.env])
 
     def act(self, action: Action) -> list[str]:
         if not isinstance(action, Call):
@@ -93,12 +93,12 @@ class Simple:
 class FullSession:
     """Speaks tokens, and reads what a model would."""
 
-    def __init__(self, attempt: Attempt, scenario: Scenario) -> None:
+    def __init__(self, attempt: TrlEnvironment, scenario: Scenario) -> None:
         attempt.reset(scenario=str(scenario))
         assert attempt.episode is not None
         self.episode, chat = attempt.episode, Chat(speaker())
         prompt = chat.opening(self.episode.messages, attempt._schemas)
-        self.talk = Conversation(attempt, chat, prompt, room=10**9, ends={chat.eos})
+        self.talk = TokenConversation(attempt, chat, prompt, token_budget=10**9, ends={chat.eos})
 
     @property
     def tools(self) -> list[Message]:
@@ -111,7 +111,7 @@ class FullSession:
 
     def act(self, action: Action) -> list[str]:
         if self.talk.over:
-            return [m["content"] for m in self.talk.attempt._take(text_of(action))]
+            return [m["content"] for m in self.talk.environment._take(text_of(action))]
         known, before = len(self.episode.messages), len(self.talk.ids)
         turn = speaker()(text_of(action), add_special_tokens=False)["input_ids"]
         self.talk.take([*turn, speaker().eos_token_id])
@@ -122,7 +122,7 @@ class FullSession:
         return answers
 
     def reward(self) -> float | None:
-        return self.talk.attempt.get_reward()
+        return self.talk.environment.get_reward()
 
 
 class Full:
@@ -132,7 +132,7 @@ class Full:
 
     @contextmanager
     def open(self, scenario: Scenario) -> Iterator[FullSession]:
-        yield FullSession(attempt_class(scenario.env)(), scenario)
+        yield FullSession(environment_class(scenario.env)(), scenario)
 
 
 PLAYERS: list[Simple | Full] = [Simple(), Full()] if find_spec("trl") and find_spec("datasets") else []

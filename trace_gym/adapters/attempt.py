@@ -1,7 +1,7 @@
-"""An attempt at a scenario as libraries hold it: taken by turns or by tool calls alone, paid, or not scored.
+"""Common rollout class of the adapters: an episode with a reward, run by assistant turns or by tool calls.
 
-Where a library's agents can do nothing but call tools, three of ours stand for the rest: ``read_task``,
-``talk_to_user`` and ``end_conversation``.
+Agents of some libraries can only call tools. For these agents, three additional tools cover the rest of a
+conversation: ``read_task``, ``talk_to_user`` and ``end_conversation``.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ from trace_gym.types import Call, Message
 _T = TypeVar("_T")
 
 
-def _own(name: str, description: str, **texts: str) -> Message:
+def _tool_schema(name: str, description: str, **texts: str) -> Message:
     properties = {k: {"type": "string", "description": d} for k, d in texts.items()}
     parameters = {"type": "object", "properties": properties, "required": list(texts)}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
 
 
-OWN = (
-    _own("read_task", "Read this first: the rules that you work by, and the user's first message."),
-    _own("talk_to_user", "Write to the user. The result is the user's answer.", text="Your message to the user."),
-    _own("end_conversation", "End the conversation when nothing is left to do. The result is the score."),
+CONVERSATION_TOOLS = (
+    _tool_schema("read_task", "Call this first. Return the rules that you must follow, and the user's first message."),
+    _tool_schema(
+        "talk_to_user", "Send a message to the user. Return the user's answer.", text="Your message to the user."
+    ),
+    _tool_schema("end_conversation", "End the conversation when the task is finished. Return the score."),
 )
-"""The tools that stand for what is no tool call."""
-READ, SAY, END = (tool["function"]["name"] for tool in OWN)
+"""OpenAI function tools for the parts of a conversation that are not calls of the environment's tools."""
+READ, SAY, END = (tool["function"]["name"] for tool in CONVERSATION_TOOLS)
 
 
 def library(name: str, extra: str) -> Any:
-    """A module that an extra installs.
+    """Import and return a module of an optional dependency.
 
     Raises:
-        MissingExtra: It is not installed.
+        MissingExtra: The module is not installed.
     """
     try:
         return import_module(name)
@@ -47,24 +49,31 @@ def library(name: str, extra: str) -> Any:
 
 
 class Attempt:
-    """One attempt. Whatever an agent does is answered; once the environment itself has failed, nothing is.
+    """One rollout of a scenario.
+
+    An invalid action of an agent is answered with an error message. After an error of the environment itself, every
+    further action raises the same error.
 
     Args:
-        episode: Just begun.
-        weights: How it is paid, a key of `trace_gym.adapters.gymnasium.WEIGHTS`.
-        at_end: Called once, when the episode is over and scored.
+        episode: An episode in which no turn has been taken.
+        weights: Name of the reward weights, a key of `trace_gym.adapters.gymnasium.WEIGHTS`.
+        at_end: Function that is called once with the episode when the episode is over and scored.
 
     Raises:
-        ConfigError: There are no such weights, or a tool of the environment has the name of one of ours.
+        ConfigError: The weights do not exist, or a tool of the environment has the same name as a tool in
+            `CONVERSATION_TOOLS`.
     """
 
     def __init__(
         self, episode: Episode, *, weights: str = "default", at_end: Callable[[Episode], None] = lambda _: None
     ) -> None:
         if weights not in WEIGHTS:
-            raise ConfigError(f"weights {weights!r} is unknown; expected one of {', '.join(WEIGHTS)}")
+            raise ConfigError(f"unknown value of weights: found {weights!r}, expected one of {', '.join(WEIGHTS)}")
         if taken := {READ, SAY, END} & set(episode.interface.kinds):
-            raise ConfigError(f"{episode.scenario.env} has a tool {min(taken)!r}, which is a name of ours; rename it")
+            raise ConfigError(
+                f"reserved tool name in {episode.scenario.env}: found {min(taken)!r}, which the adapter adds itself. "
+                "Rename the tool of the environment"
+            )
         self.episode, self._weights, self._at_end = episode, weights, at_end
         self._bug: EnvBug | None = None
 
@@ -80,23 +89,23 @@ class Attempt:
 
     @property
     def done(self) -> bool:
-        """Whether the attempt is over and scored."""
+        """True if the episode is over and scored."""
         return self.episode.done and self._bug is None
 
     @property
     def reward(self) -> float | None:
-        """What the attempt is paid; None, not scored, while it goes on and where the environment failed."""
+        """Reward of the finished episode; None (not scored) before the end and after an error of the environment."""
         score = self.episode.score
         return reward(score, WEIGHTS[self._weights]) if self.done and score else None
 
     @property
     def result(self) -> dict[str, Any]:
-        """``scenario``, ``done`` and ``reward``; after the end also ``success``, ``truncated`` and ``score``."""
-        told = {"scenario": str(self.episode.scenario), "done": self.done, "reward": self.reward}
+        """Dict with ``scenario``, ``done``, ``reward``, and after the end ``success``, ``truncated`` and ``score``."""
+        summary = {"scenario": str(self.episode.scenario), "done": self.done, "reward": self.reward}
         if (score := self.episode.score) is None or not self.done:
-            return told
-        more = {"success": score.success, "truncated": self.episode.truncated, "score": score.model_dump(mode="json")}
-        return told | more
+            return summary
+        scores = {"success": score.success, "truncated": self.episode.truncated, "score": score.model_dump(mode="json")}
+        return summary | scores
 
     @property
     def brief(self) -> str:
@@ -105,38 +114,38 @@ class Attempt:
         return f"{system['content']}\n\nThe user's first message:\n\n{user['content']}"
 
     def take(self, action: Action) -> list[Message]:
-        """Take an assistant turn and return the messages that answer it.
+        """Take an assistant turn and return the messages that answer the turn.
 
         Raises:
-            EnvBug: The environment failed, now or in an earlier turn; the attempt is not scored.
+            EnvBug: The environment failed in this turn or in an earlier one; the rollout is not scored.
         """
         return self._guarded(lambda: self.episode.step(action))
 
     def call(self, tool: str, arguments: dict[str, Any]) -> list[str]:
-        """Call a tool, of the environment or of `OWN`, and return the texts that answer.
+        """Call a tool of the environment or of `CONVERSATION_TOOLS`, and return the texts of the answer.
 
         Raises:
-            EnvBug: As `take`.
+            EnvBug: The environment failed, as in `take`.
         """
         if tool == READ:
             return [self.brief]
         if tool == END:
             self.finish()
             return []
-        said: Message = {"role": "assistant", "content": arguments.get("text")}
-        return [m["content"] for m in self.take(said if tool == SAY else Call(tool, arguments))]
+        turn: Message = {"role": "assistant", "content": arguments.get("text")}
+        return [m["content"] for m in self.take(turn if tool == SAY else Call(tool, arguments))]
 
     def finish(self) -> float | None:
-        """End the attempt now, if it is not over, and return the reward.
+        """End the episode if it is not over, and return the reward.
 
         Raises:
-            EnvBug: As `take`.
+            EnvBug: The environment failed, as in `take`.
         """
         self._guarded(self.episode.finish)
         return self.reward
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing. The method exists for compatibility with remote rollouts, which must close a connection."""
 
     def _guarded(self, act: Callable[[], _T]) -> _T:
         if self._bug:

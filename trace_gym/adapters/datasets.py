@@ -1,13 +1,13 @@
-"""Scenarios and rollouts as rows: a folder that Hugging Face `datasets` loads, and JSON lines that anything reads.
+"""Export of scenarios and rollouts as data sets for Hugging Face `datasets`, in Parquet and JSON lines.
 
-Messages are in OpenAI's shape; in a column all have the same keys, so what a message lacks is None. Schemas and other
-JSON of no fixed shape stand as text, as columns of `datasets` would fill them up with None.
+Messages are in OpenAI's format. All messages of a column have the same keys, with None for missing values. JSON values
+without a fixed structure, such as schemas, are stored as text. Otherwise, `datasets` would add each key that occurs in
+any row to all other rows, with the value None.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -17,20 +17,20 @@ from typing import Any
 from trace_gym import registry
 from trace_gym.episode import interface_of
 from trace_gym.errors import MissingExtra, ReadError, ScenarioError
-from trace_gym.files import write
+from trace_gym.files import replacement, write
 from trace_gym.types import Call, Message, Scenario, Score, Trajectory
 
 Row = dict[str, Any]
 
 _CALL = {"id": "string", "type": "string", "function": {"name": "string", "arguments": "string"}}
 _MESSAGE = {"role": "string", "content": "string", "tool_calls": [_CALL], "tool_call_id": "string", "name": "string"}
-_CHECK = {"kind": "string", "says": "string", "holds": "bool", "at_start": "bool"}
+_CHECK = {"kind": "string", "description": "string", "passed": "bool", "at_start": "bool"}
 
 SCENARIO: Row = {
     "scenario": "string", "env": "string", "level": "int64", "seed": "int64", "split": "string", "capability": "string",
     "prompt": [_MESSAGE], "tools": "string",
 }  # fmt: skip
-"""Columns of a scenario and their types; `tools` is JSON text, a list of OpenAI function tools."""
+"""Columns of a scenario row and their types. The column `tools` is a list of OpenAI function tools as JSON text."""
 
 ROLLOUT: Row = {
     "id": "string", "task": "string", "split": "string", "messages": [_MESSAGE], "tools": "string", "success": "bool",
@@ -38,21 +38,21 @@ ROLLOUT: Row = {
     "checks": [_CHECK], "ended": "string", "model": "string", "source": "string", "gold": "string",
     "outputs": ["string"], "kinds": "string",
 }  # fmt: skip
-"""Columns of a rollout; `tools`, `gold` (the reference calls) and `kinds` (of the tools) are JSON text."""
+"""Columns of a rollout row and their types. `tools`, `gold` (reference calls), `kinds` (tool kinds) are JSON texts."""
 
 LOGS = "logs"
-"""The split of rollouts whose task is no scenario."""
+"""Name of the split for rollouts whose task is not a scenario."""
 
 
 def scenario_rows(scenarios: Iterable[Scenario]) -> Iterator[Row]:
-    """A row for each scenario; a mixture's is that of its part.
+    """Yield a row for each scenario. A mixture's scenario is replaced by the scenario of the selected environment.
 
     Raises:
-        EnvNotFound, TamperedEnv, ScenarioError: A scenario cannot be begun.
-        EnvBug: It does not begin.
+        EnvNotFound, TamperedEnv, ScenarioError: A scenario cannot be loaded.
+        EnvBug: An environment fails when a scenario is started.
     """
     for scenario in map(registry.part_of, scenarios):
-        episode = registry.episode(scenario)
+        episode = registry.start_episode(scenario)
         yield {
             "scenario": str(scenario),
             **scenario.model_dump(),
@@ -64,10 +64,10 @@ def scenario_rows(scenarios: Iterable[Scenario]) -> Iterator[Row]:
 
 
 def rollout_rows(rollouts: Iterable[Trajectory]) -> Iterator[Row]:
-    """A row for each rollout; `trajectories` turns it back.
+    """Yield a row for each rollout. The function `trajectories` converts rows back to rollouts.
 
     Raises:
-        ReadError: A message holds something that the columns have no place for.
+        ReadError: A message has a key that is not a column.
     """
     for rollout in rollouts:
         score = rollout.score
@@ -88,17 +88,17 @@ def rollout_rows(rollouts: Iterable[Trajectory]) -> Iterator[Row]:
 
 
 def trajectories(rows: Iterable[Mapping[str, Any]]) -> Iterator[Trajectory]:
-    """The rollouts that rows were made from: of a `datasets.Dataset`, or of JSON lines.
+    """Yield the rollouts of rows that `rollout_rows` created, read from a `datasets.Dataset` or from JSON lines.
 
     Raises:
-        ReadError: A row is not one of `rollout_rows`.
+        ReadError: A row does not have the columns of a rollout.
     """
     same = ("id", "task", "success", "reward", "ended", "model", "source", "outputs")
     for row in rows:
         try:
             gold = json.loads(row["gold"])
             score = {k: row[k] for k in ("wellformed", "progress", "broken", "checks")}
-            score["conduct"] = row.get("conduct", 1.0)  # older files do not have it
+            score["conduct"] = row.get("conduct", 1.0)  # older files do not have this column
             yield Trajectory.model_validate(
                 {
                     **{k: row[k] for k in same},
@@ -109,14 +109,16 @@ def trajectories(rows: Iterable[Mapping[str, Any]]) -> Iterator[Trajectory]:
                 }
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise ReadError(f"a row is no rollout ({error}); expected the columns {', '.join(ROLLOUT)}") from None
+            raise ReadError(
+                f"a row is not a valid rollout ({error}): expected the columns {', '.join(ROLLOUT)}"
+            ) from None
 
 
 def dataset(rows: Iterable[Row], columns: Row) -> Any:
-    """The rows as a `datasets.Dataset`.
+    """Return the rows as a `datasets.Dataset`.
 
     Args:
-        rows: Of `scenario_rows` or `rollout_rows`.
+        rows: Rows of `scenario_rows` or `rollout_rows`.
         columns: `SCENARIO` or `ROLLOUT`.
 
     Raises:
@@ -127,7 +129,7 @@ def dataset(rows: Iterable[Row], columns: Row) -> Any:
 
 
 def write_jsonl(path: Path, rows: Iterable[Row]) -> int:
-    """Write one row a line, the whole file or nothing, and return how many there are."""
+    """Write one row per line and return the number of rows. The write is atomic."""
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     write(path, "".join(lines))
     return len(lines)
@@ -136,19 +138,19 @@ def write_jsonl(path: Path, rows: Iterable[Row]) -> int:
 def write_folder(
     folder: Path, scenarios: Mapping[str, Sequence[Scenario]], rollouts: Sequence[Trajectory] = ()
 ) -> dict[str, dict[str, int]]:
-    """Write ``scenarios/<split>.parquet`` and ``rollouts/<split>.parquet``, and the same rows as ``.jsonl`` beside.
+    """Write ``scenarios/<split>.parquet`` and ``rollouts/<split>.parquet``, and the same rows as ``.jsonl`` files.
 
     Args:
-        folder: Where; made if it is not there.
-        scenarios: By split.
-        rollouts: Each goes to the split of its scenario, those without one to `LOGS`.
+        folder: Output folder; created if it does not exist.
+        scenarios: Scenarios by split.
+        rollouts: Episodes to write. Each is assigned to the split of its scenario, or to `LOGS` if it has no scenario.
 
     Returns:
-        How many rows there are, by kind and split.
+        Number of rows, by kind (``scenarios`` or ``rollouts``) and split.
 
     Raises:
         MissingExtra: datasets is not installed.
-        ReadError: As `rollout_rows`.
+        ReadError: A message has a key that is not a column.
     """
     _library()
     played: dict[str, list[Row]] = {}
@@ -164,15 +166,14 @@ def write_folder(
 
 
 def _write_parquet(path: Path, rows: Any) -> None:
-    """Write the whole file or nothing, and no bar of progress."""
-    library, beside = _library(), path.with_name(f"{path.name}.{os.getpid()}")
+    """Write a Parquet file atomically, without the progress bar of `datasets`."""
+    library = _library()
     quiet = library.are_progress_bars_disabled()
     library.disable_progress_bars()
     try:
-        rows.to_parquet(beside)
-        os.replace(beside, path)
+        with replacement(path) as new:
+            rows.to_parquet(new)
     finally:
-        beside.unlink(missing_ok=True)
         if not quiet:
             library.enable_progress_bars()
 
@@ -185,22 +186,22 @@ def _library() -> Any:
 
 
 def _typed(columns: Any, library: Any) -> Any:
-    """Columns as `datasets` wants them: a list of structures is a list, not a structure of lists."""
+    """Convert column types to `datasets` features. A list of dicts remains a list of dicts."""
     if isinstance(columns, dict):
         return {name: _typed(part, library) for name, part in columns.items()}
     return [_typed(columns[0], library)] if isinstance(columns, list) else library.Value(columns)
 
 
 def _full(message: Message) -> Row:
-    """A message with every key that messages have."""
+    """Return a message with all keys of the message columns; missing keys are None."""
     if odd := message.keys() - _MESSAGE.keys():
-        raise ReadError(f"a message has {', '.join(sorted(odd))}; the columns have {', '.join(_MESSAGE)}")
+        raise ReadError(f"unknown keys in a message: found {', '.join(sorted(odd))}, expected {', '.join(_MESSAGE)}")
     calls = [{**c, "function": dict(c["function"])} for c in message.get("tool_calls") or ()]
     return {key: message.get(key) for key in _MESSAGE} | {"tool_calls": calls or None}
 
 
 def _lean(message: Mapping[str, Any]) -> Message:
-    """A message with what it has; content is always there."""
+    """Return a message without empty values, except that ``content`` is always kept."""
     return {k: v for k, v in message.items() if v or k == "content"}
 
 
@@ -216,5 +217,5 @@ def _split(task: str) -> str:
 
 
 def _tools(task: str) -> Sequence[Message]:
-    """The schemas that the agent saw; none where the task is no scenario of an environment here."""
-    return () if (scenario := _scenario(task)) is None else interface_of(registry.load(scenario.env)).tools
+    """Return the tool schemas for a task; empty if the task is not a scenario of a registered environment."""
+    return () if (scenario := _scenario(task)) is None else interface_of(registry.load_world(scenario.env)).tools

@@ -1,7 +1,7 @@
-"""A folder for each library in which environments are ready to use: scripts, data, and a README that runs.
+"""Export of environments to a folder for another library: scripts, data, and a README with commands to run.
 
-The folder stands by itself: environments of the user's own are copied into it. It is written beside its place and then
-renamed, so that it is there whole or not at all.
+The folder is self-contained and includes the files of custom environments. The files are first written to a temporary
+folder, which is then renamed, so that an interrupted export does not produce a partial folder.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from trace_gym import registry
 from trace_gym.episode import interface_of
 from trace_gym.errors import ConfigError
 from trace_gym.files import write
-from trace_gym.registration import entries, folders
+from trace_gym.registration import entries, package_folders
 from trace_gym.targets.user import folder as targets
 from trace_gym.types import Scenario, Trajectory
 
 MARK = "export.json"
-"""Stands in every exported folder and says what it holds; a folder without it is never replaced."""
+"""Name of the file that describes the content of an exported folder. Folders without this file are never replaced."""
 ENVS = "envs"
-"""Where the files of the user's own environments go."""
+"""Subfolder for the files of custom environments."""
 MODEL = "Qwen/Qwen3-4B-Instruct-2507"
-"""What is trained or asked where a file names a model."""
+"""Default model in the exported files."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported.
+    """Settings of an export.
 
     Attributes:
         envs: Names of environments and mixtures.
-        n: Scenarios to train on; a quarter as many are there for validation.
-        levels: Levels that take turns; all by default.
-        rollouts: Episodes to put beside the scenarios, where a library has a place for them.
-        trajectories: Whether the recorded episodes of the user's own target are copied.
+        n: Number of training scenarios; the export also contains n / 4 validation scenarios.
+        levels: Levels of the scenarios, interleaved; None for all levels.
+        rollouts: Episodes to export with the scenarios, only for `datasets`.
+        trajectories: Whether the recorded episodes of a custom target are copied.
     """
 
     envs: tuple[str, ...]
@@ -57,13 +57,13 @@ class Export:
 
     @cached_property
     def parts(self) -> list[str]:
-        """The environments themselves, with mixtures opened up."""
-        opened = (list(registry.mixture(n).mixture) if n in registry.mixtures() else [n] for n in self.envs)
+        """Environments to export, with each mixture replaced by its environments."""
+        opened = (list(registry.mixture(n).mixture) if n in registry.list_mixtures() else [n] for n in self.envs)
         return list(dict.fromkeys(name for names in opened for name in names))
 
     @cached_property
     def scenarios(self) -> dict[str, list[Scenario]]:
-        """By split; several environments take turns."""
+        """Scenarios by split; multiple environments are interleaved."""
         made = {}
         for split, n in (("train", self.n), ("validate", max(1, self.n // 4))):
             share = -(-n // len(self.envs))
@@ -73,17 +73,19 @@ class Export:
 
     @cached_property
     def own(self) -> dict[str, Path]:
-        """The files that the package does not bring, by their place in `ENVS`: environments, mixtures and their target.
+        """Files of custom environments, mixtures and their target, by path relative to the folder `ENVS`.
 
         Raises:
-            ConfigError: They are of several targets of the user's own, which one folder cannot hold.
+            ConfigError: The environments belong to several custom targets; a folder can contain only one.
         """
         cards = [entries[n] for n in dict.fromkeys([*self.envs, *self.parts])]
-        files = {p.name: p for e in cards if e.card.parent != folders()[0] for p in (e.card, e.module) if p}
+        packaged = package_folders()  # not copied: users of the export must install registered target packages
+        files = {p.name: p for e in cards if e.card.parent not in packaged for p in (e.card, e.module) if p}
         homes = {c.target for c in map(registry.manifest, self.parts) if c.base_sha256}
         if len(homes) > 1:
             raise ConfigError(
-                f"{', '.join(sorted(homes))} are targets of your own; export the environments of one at a time"
+                f"too many custom targets for one export: found {', '.join(sorted(homes))}, expected at most one. "
+                "Export the environments of each target separately"
             )
         for home in map(targets.find, homes):
             files |= {place: home.path / place for place in _target_files(home, self.trajectories)}
@@ -91,27 +93,27 @@ class Export:
 
     @cached_property
     def longest(self) -> int:
-        """A bound of the tokens of an opening with the tools' schemas: a token has three characters or more."""
-        openings = (registry.episode(s) for s in self.scenarios["validate"])
+        """Upper bound on the number of tokens in an initial observation, assuming at least 3 characters per token."""
+        openings = (registry.start_episode(s) for s in self.scenarios["validate"])
         return max(len(json.dumps([e.messages, e.tools])) for e in openings) // 3
 
     @cached_property
     def turns(self) -> int:
-        """Most turns of an attempt."""
-        return max(registry.load(name).max_turns for name in self.parts)
+        """Maximum number of turns of an episode."""
+        return max(registry.load_world(name).max_turns for name in self.parts)
 
 
 def _target_files(home: targets.TargetFolder, trajectories: bool) -> list[str]:
-    """Return the files of a target that an export holds; an environment runs without the recorded episodes.
+    """Return the files of a custom target to export. Recorded episodes are optional and not required by environments.
 
     Raises:
-        ConfigError: One is missing.
+        ConfigError: A file is missing.
     """
     module = home.base_module.relative_to(home.path)
     names = [targets.SETTINGS, targets.TOOLS, targets.POLICY, str(module), str(module.with_suffix(".json"))]
     names += [targets.TRAJECTORIES] if trajectories else []
     if missing := [name for name in names if not (home.path / name).is_file()]:
-        fix = "export with --no-trajectories" if missing == [targets.TRAJECTORIES] else "see docs/targets.md"
+        fix = "export with --no-trajectories" if missing == [targets.TRAJECTORIES] else "see docs/guides/targets.md"
         raise ConfigError(
             f"the target {home.name} is incomplete: found no file {home.path / missing[0]}. To fix it, {fix}"
         )
@@ -139,16 +141,21 @@ def _skyrl(export: Export, folder: Path) -> dict[str, Any]:
 
 def _openenv(export: Export, folder: Path) -> dict[str, Any]:
     if export.levels and len(export.levels) > 1:
-        raise ConfigError(f"a server has one level or all; asked for levels {', '.join(map(str, export.levels))}")
-    tools = dict.fromkeys(t["function"]["name"] for n in export.parts for t in interface_of(registry.load(n)).tools)
+        raise ConfigError(
+            f"too many levels for a server: found {', '.join(map(str, export.levels))}, expected one level or all"
+        )
+    tools = dict.fromkeys(
+        t["function"]["name"] for n in export.parts for t in interface_of(registry.load_world(n)).tools
+    )
     return {"tools": list(tools), "level": export.levels[0] if export.levels else None, "split": "train"}
 
 
 def _verifiers(export: Export, folder: Path) -> dict[str, Any]:
     if len(export.envs) > 1 or export.levels:
         raise ConfigError(
-            f"a taskset is of one environment or mixture, at all levels; found {', '.join(export.envs)}; "
-            "export one after the other, and choose levels with --env.taskset.levels"
+            f"invalid taskset: found {', '.join(export.envs)}{' with levels' if export.levels else ''}, expected one "
+            "environment or mixture at all levels. Export each environment separately, and select levels with "
+            "--env.taskset.levels"
         )
     return {"env": export.envs[0], "module": f"trace_{export.envs[0]}"}
 
@@ -160,7 +167,7 @@ LIBRARIES: dict[str, Callable[[Export, Path], dict[str, Any]]] = {
     "trl": _trl,
     "verifiers": _verifiers,
 }
-"""For each library what writes its data, and returns what its templates ask for besides the export."""
+"""For each library, the function that writes its data files and returns additional template variables."""
 
 
 def export(
@@ -174,32 +181,35 @@ def export(
     trajectories: bool = True,
     force: bool = False,
 ) -> list[str]:
-    """Write a folder for a library.
+    """Write a folder with environments for another library.
 
     Args:
-        to: A key of `LIBRARIES`.
+        to: Name of the library, a key of `LIBRARIES`.
         envs: Names or gymnasium ids of environments and mixtures.
-        out: The folder; it must not be there yet.
-        n: Scenarios to train on, in all; a quarter as many are there for validation.
-        levels: Levels that take turns; all by default.
-        rollouts: Episodes that go along, for datasets.
-        trajectories: Copy the recorded episodes of a target of the user's own, which may be private.
+        out: Output folder; it must not exist, unless `force` is set.
+        n: Number of training scenarios in total; n / 4 validation scenarios are added.
+        levels: Levels of the scenarios, interleaved; None for all levels.
+        rollouts: Episodes to export with the scenarios, only for `datasets`.
+        trajectories: Copy the recorded episodes of a custom target, which may be private.
         force: Replace the folder of an earlier export.
 
     Returns:
-        The files, by their place in the folder.
+        Paths of the written files, relative to the folder.
 
     Raises:
-        ConfigError: There is no such library, nothing is named, or `out` is there already.
+        ConfigError: The library is unknown, no environment or scenario is selected, or `out` exists.
         EnvNotFound, DuplicateEnv, TamperedEnv, ScenarioError: An environment cannot be exported.
-        MissingExtra: The library is needed to write its data, and not installed.
+        MissingExtra: A library that is required to write the data is not installed.
     """
     if to not in LIBRARIES:
-        raise ConfigError(f"{to!r} is no library to export to; expected one of {', '.join(LIBRARIES)}")
+        raise ConfigError(f"unknown library: found {to!r}, expected one of {', '.join(LIBRARIES)}")
     if not envs or n < 1:
-        raise ConfigError("name at least one environment and one scenario; trace-gym list shows the environments")
+        raise ConfigError(
+            f"nothing to export: found {len(envs)} environments and n={n} problems per environment, expected at least "
+            "1 of each. trace-gym list shows the environments"
+        )
     if rollouts and to != "datasets":
-        raise ConfigError(f"rollouts go with --to datasets; {to} plays its own")
+        raise ConfigError(f"rollouts cannot be exported to {to}: expected --to datasets. Remove the rollouts")
     job = Export(
         envs=tuple(dict.fromkeys(map(registry.name_of, envs))),
         n=n,
@@ -207,7 +217,7 @@ def export(
         rollouts=tuple(rollouts),
         trajectories=trajectories,
     )
-    hashes = {name: registry.manifest(name).module_sha256 for name in job.parts if registry.load(name)}
+    hashes = {name: registry.manifest(name).module_sha256 for name in job.parts if registry.load_world(name)}
     with _folder(out, force) as folder:
         for place, source in job.own.items():
             (folder / ENVS / place).parent.mkdir(parents=True, exist_ok=True)
@@ -221,7 +231,7 @@ def export(
 
 
 def _values(to: str, job: Export, out: Path) -> dict[str, Any]:
-    """What the templates of every library may ask for."""
+    """Return the template variables that all libraries share."""
     version = trace_gym.__version__
     return {
         "name": re.sub(r"[^a-z0-9_-]+", "-", out.resolve().name.lower()).strip("-") or "trace-gym",
@@ -235,14 +245,14 @@ def _values(to: str, job: Export, out: Path) -> dict[str, Any]:
 
 
 def _fill(library: str, folder: Path, values: dict[str, Any]) -> None:
-    """Write the templates of a library."""
+    """Render the templates of a library into the folder."""
     jinja = jinja2.Environment(
         loader=jinja2.PackageLoader("trace_gym.templates", library),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # it writes Python, not HTML
+        autoescape=False,  # the templates produce Python and Markdown, not HTML
     )
     for name in jinja.list_templates(extensions=["jinja"]):
         place = name.removesuffix(".jinja")
@@ -252,12 +262,12 @@ def _fill(library: str, folder: Path, values: dict[str, Any]) -> None:
 
 @contextmanager
 def _folder(out: Path, force: bool) -> Iterator[Path]:
-    """A folder that takes the place of `out` when the block is done, and is gone if it fails."""
+    """Yield a temporary folder, which is renamed to `out` if the ``with`` block succeeds, and deleted otherwise."""
     out = out.expanduser().absolute()
     ours = (out / MARK).is_file()
     if out.exists() and not (force and ours):
-        mend = "name another, or add --force to replace it" if ours else "name one that is not there yet"
-        raise ConfigError(f"{out} is there already{' from an earlier export' if ours else ''}; {mend}")
+        fix = "Choose another folder, or add --force to replace it" if ours else "Choose a folder that does not exist"
+        raise ConfigError(f"{out} already exists{' from an earlier export' if ours else ''}. {fix}")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
         made = Path(beside) / "new"

@@ -1,4 +1,4 @@
-"""Limits of a network server: sizes, depths and waits, so that no client can exhaust or block it.
+"""Limits for network servers: sizes, nesting depths and timeouts, so that clients cannot exhaust or block a server.
 
 `Limits` is ASGI middleware for any application. `trace_gym.adapters.listening` adds the limits that apply before a
 request reaches an application.
@@ -21,15 +21,15 @@ Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Event, Receive, Send], Awaitable[None]]
 
 BODY = 2**20
-"""Most bytes of a request body and of a WebSocket message."""
+"""Maximum number of bytes of a request body and of a WebSocket message."""
 DEPTH, DIGITS = 100, 1000
-"""Deepest nesting of JSON, and most digits of a number in it."""
+"""Maximum nesting depth of JSON, and maximum number of digits of a JSON number."""
 IDLE = 1800.0
 """Seconds after which a session without a message is closed."""
 PATIENCE = 30.0
-"""Seconds for a client to send a request head, to send a body, and to accept what is sent to it."""
+"""Timeout in seconds for a client to send a request head, to send a request body, and to read a response."""
 SESSIONS = 64
-"""Most sessions that are open at once."""
+"""Maximum number of concurrent sessions."""
 CLOSED_IDLE, CLOSED_ERROR, CLOSED_FULL, TOO_BIG = 4408, 1011, 1013, 1009
 """WebSocket close codes: idle timeout, server error, no free session, message too large."""
 
@@ -39,9 +39,9 @@ _BRACKET = re.compile(rb"[\[\]{}]")
 
 
 def json_problem(text: bytes) -> str:
-    """Return why JSON text is refused before it is parsed, or ``""`` if it is not.
+    """Return the reason to reject a JSON text before it is parsed, or ``""`` if the text is safe to parse.
 
-    Nesting that is too deep would exceed the recursion limit of a parser or serializer, and Python does not convert
+    Deeply nested JSON would exceed the recursion limit of a parser or serializer, and Python refuses to convert
     integers of more than 4300 digits.
     """
     bare = _STRING.sub(b"", text)
@@ -56,24 +56,24 @@ def json_problem(text: bytes) -> str:
 
 
 def check_options(sessions: int, idle: float) -> None:
-    """Check the limits that a user chooses.
+    """Check the session limit and the idle timeout of a server.
 
     Raises:
-        ConfigError: One is out of range.
+        ConfigError: A value is out of range.
     """
     if sessions < 1:
-        raise ConfigError(f"sessions is {sessions}; expected at least 1")
+        raise ConfigError(f"invalid number of sessions: found {sessions}, expected at least 1")
     if not 0 < idle < float("inf"):
-        raise ConfigError(f"the idle timeout is {idle} seconds; expected a positive, finite number")
+        raise ConfigError(f"invalid idle timeout: found {idle} seconds, expected a positive, finite number")
 
 
 class Limits:
-    """ASGI middleware that refuses what is too large, too deep or too slow, and says why.
+    """ASGI middleware that rejects requests that are too large, too deeply nested or too slow, with an error message.
 
-    HTTP: a body that is larger than `body` is answered with 413, one that does not arrive in `patience` seconds with
-    408, and JSON that no parser should see with 400. WebSocket: a message that is too large closes the connection with
-    code 1009, `idle` seconds without a message close it with 4408, and an application that closes after an error frame
-    has the error as the reason.
+    HTTP: a body larger than `body` gets status 413, a body that does not arrive within `patience` seconds gets 408,
+    and JSON that is not safe to parse (see `json_problem`) gets 400. WebSocket: a message that is too large closes the
+    connection with code 1009, and `idle` seconds without a message close it with code 4408. If the application closes
+    the connection after an error frame, the error message becomes the close reason.
     """
 
     def __init__(self, app: App, *, body: int = BODY, idle: float = IDLE, patience: float = PATIENCE) -> None:
@@ -89,10 +89,10 @@ class Limits:
             await self.app(scope, receive, send)
 
     async def send(self, send: Send, event: Event) -> None:
-        """Send an event to a client that has `patience` seconds to accept it.
+        """Send an event, and wait at most `patience` seconds for the client to accept the data.
 
         Raises:
-            OSError: The client does not read.
+            OSError: The client does not read the data in time.
         """
         try:
             await asyncio.wait_for(send(event), self.patience)
@@ -130,9 +130,11 @@ class Limits:
         await self.app(scope, replayed, bounded)
 
     async def _read(self, receive: Receive, announced: int) -> tuple[int, bytes]:
-        """Return 200 and the body, or 413 once a larger one was received and discarded.
+        """Read a request body, and return an HTTP status and the body.
 
-        A client that still writes when it is refused sees a broken connection instead of the answer.
+        The status is 200, 413 if the body is too large, or 408 if the client disconnects. A body that is too large is
+        still received completely and discarded. Otherwise, a client that is still sending would get a connection error
+        instead of the response.
         """
         parts: list[bytes] = []
         size, more = announced, True
@@ -149,20 +151,20 @@ class Limits:
 
 
 class _Socket:
-    """One WebSocket connection under the limits."""
+    """Wrapper of one WebSocket connection that applies the limits."""
 
     def __init__(self, limits: Limits, scope: Event, receive: Receive, send: Send) -> None:
         self.limits, self.scope, self.receive, self.send = limits, scope, receive, send
         self.error = ""
-        """The message of the last frame sent, if that was an error."""
+        """Message of the last sent frame if that frame was an error, otherwise ``""``."""
         self.code = CLOSED_ERROR
         self.closed = False
 
     async def run(self) -> None:
-        await self.limits.app(self.scope, self.heard, self.said)
+        await self.limits.app(self.scope, self.receive_event, self.send_event)
 
-    async def heard(self) -> Event:
-        """Return the next event of the client that the application may see."""
+    async def receive_event(self) -> Event:
+        """Return the next event of the client that passes the limits, or a disconnect event."""
         while not self.closed:
             try:
                 event = await asyncio.wait_for(self.receive(), self.limits.idle)
@@ -174,7 +176,7 @@ class _Socket:
             if (size := len(content)) > self.limits.body:
                 return await self.close(TOO_BIG, f"message of {size} bytes, expected at most {self.limits.body}")
             if event.get("text") is None or not content.lstrip().startswith(b"{"):
-                problem = "found no JSON object, expected one in a text message"
+                problem = "the message is not valid: expected a text message with a JSON object"
             else:
                 problem = json_problem(content)
             if not problem:
@@ -182,19 +184,19 @@ class _Socket:
             await self.refuse(problem)
         return {"type": "websocket.disconnect", "code": CLOSED_ERROR}
 
-    async def said(self, event: Event) -> None:
-        """Send an event of the application, with a reason if it closes the connection."""
+    async def send_event(self, event: Event) -> None:
+        """Send an event of the application. If it closes the connection after an error, add the error as the reason."""
         if self.closed:
             return
         if event["type"] == "websocket.send":
-            self.remember(event.get("text") or "")
+            self.store_error(event.get("text") or "")
         elif event["type"] == "websocket.close" and self.error and not event.get("reason"):
             await self.close(self.code, self.error)
             return
         await self.limits.send(self.send, event)
 
-    def remember(self, text: str) -> None:
-        """Note the message of an error frame, of OpenEnv's or of JSON-RPC."""
+    def store_error(self, text: str) -> None:
+        """Store the message of an OpenEnv or JSON-RPC error frame, to use it as a close reason."""
         self.error, self.code = "", CLOSED_ERROR
         if '"error"' in text[:200]:
             with suppress(ValueError, AttributeError):
@@ -204,23 +206,23 @@ class _Socket:
                 self.code = CLOSED_FULL if '"active_sessions"' in text else CLOSED_ERROR
 
     async def refuse(self, problem: str) -> None:
-        """Answer a message that the application must not parse; the session continues."""
+        """Send an error response for a message that is not passed to the application. The session continues."""
         rpc = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": problem}}
         frame = {"type": "error", "data": {"message": problem, "code": "INVALID_JSON"}}
         text = json.dumps(rpc if self.scope["path"].endswith("/mcp") else frame)
         await self.limits.send(self.send, {"type": "websocket.send", "text": text})
 
     async def close(self, code: int, reason: str) -> Event:
-        """Close the connection and return the event that tells the application."""
+        """Close the connection and return the disconnect event for the application."""
         self.closed = True
-        short = reason.encode()[:123].decode(errors="ignore")  # what fits into a close frame
+        short = reason.encode()[:123].decode(errors="ignore")  # the reason in a close frame has at most 123 bytes
         with suppress(OSError):
             await self.limits.send(self.send, {"type": "websocket.close", "code": code, "reason": short})
         return {"type": "websocket.disconnect", "code": code}
 
 
 async def refuse(send: Send, status: int, problem: str) -> None:
-    """Answer a request with an error."""
+    """Send an HTTP error response with the problem as its ``detail``."""
     content = json.dumps({"detail": problem}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     headers += [(b"connection", b"close")] if status in (408, 413) else []

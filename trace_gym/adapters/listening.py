@@ -1,4 +1,4 @@
-"""Running an ASGI application with uvicorn, under limits that apply before a request reaches it."""
+"""A uvicorn server for ASGI applications, with limits that apply before a request reaches the application."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def serve(app: App, host: str, port: int, extra: str, started: Callable[[str], N
     """Serve an application with uvicorn until it is interrupted.
 
     Args:
-        app: An ASGI application behind `Limits`.
+        app: An ASGI application that is wrapped in `Limits`.
         host: Address to listen on.
-        port: 0 takes a free one.
-        extra: The extra of this package that installs uvicorn.
-        started: Called with the URL once the server listens.
+        port: Port to listen on; 0 selects a free port.
+        extra: Name of this package's extra that installs uvicorn, for the error message.
+        started: Function that is called with the URL when the server is listening.
 
     Raises:
         ConfigError: The address is not available.
@@ -42,15 +42,15 @@ def serve(app: App, host: str, port: int, extra: str, started: Callable[[str], N
 
 
 def config(app: App, *, patience: float = PATIENCE, **settings: Any) -> Any:
-    """Return uvicorn's configuration for an application behind `Limits`.
+    """Return uvicorn's configuration for an application that is wrapped in `Limits`.
 
-    WebSocket messages are limited before they are in memory, silent connections are closed after `patience` seconds,
-    and clients that have vanished are found by pings.
+    The size of a WebSocket message is checked before the whole message is in memory. A connection that sends no request
+    head within `patience` seconds is closed. uvicorn's WebSocket pings detect clients that have disconnected.
     """
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    class Impatient(H11Protocol):
+    class TimeoutProtocol(H11Protocol):
         """A connection that is closed if it does not send a request head in time."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -74,8 +74,9 @@ def config(app: App, *, patience: float = PATIENCE, **settings: Any) -> Any:
 
         def _give_up(self) -> None:
             self.deadline.cancel()
-            if self._waits() and self.transport.get_protocol() is self:  # else it serves a request, or is a WebSocket
+            # If this condition is false, a request is in progress, or the connection was upgraded to a WebSocket.
+            if self._waits() and self.transport.get_protocol() is self:
                 self.transport.close()
 
-    chosen: dict[str, Any] = {"log_level": "warning", "ws_max_size": BODY, "ws_max_queue": 4, "http": Impatient}
+    chosen: dict[str, Any] = {"log_level": "warning", "ws_max_size": BODY, "ws_max_queue": 4, "http": TimeoutProtocol}
     return uvicorn.Config(app, **chosen | settings)

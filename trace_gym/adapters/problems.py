@@ -1,4 +1,4 @@
-"""Which scenario a seed stands for, where one server or one factory serves several environments."""
+"""Mapping from seeds to scenarios for servers and factories that serve several environments."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from trace_gym.types import Interface, Message, Scenario
 
 @dataclass(frozen=True)
 class Problems:
-    """Environments, and their scenarios by seed: the ones that Gymnasium's `reset` begins. Several take turns.
+    """Mapping from seeds to scenarios. With multiple environments, consecutive seeds alternate between environments.
+
+    With one environment, a seed selects the same scenario as in `trace_gym.adapters.gymnasium.TraceEnv.reset`.
 
     Args:
-        envs: Names, or gymnasium ids.
-        level: Level of every scenario; None draws one from the seed.
-        split: Which seeds are counted through, a key of `trace_gym.registry.SPLITS`.
+        envs: Names or gymnasium ids of environments.
+        level: Level of every scenario; None draws a level from the seed.
+        split: Split of the seeds, a key of `trace_gym.registry.SPLITS`.
 
     Raises:
-        EnvNotFound: There is no such environment.
-        ConfigError: None is named, or there is no such split.
-        ScenarioError: There is no such level.
+        EnvNotFound: An environment does not exist.
+        ConfigError: `envs` is empty, or the split does not exist.
+        ScenarioError: The level does not exist.
     """
 
     envs: Sequence[str]
@@ -33,54 +35,61 @@ class Problems:
     def __post_init__(self) -> None:
         object.__setattr__(self, "envs", tuple(map(registry.name_of, self.envs)))
         if not self.envs or self.split not in registry.SPLITS:
-            found = f"split {self.split!r}" if self.envs else "no environment"
-            raise ConfigError(f"found {found}; name some environments, and one of {', '.join(registry.SPLITS)}")
+            if not self.envs:
+                raise ConfigError("no environment is selected: expected at least one name")
+            raise ConfigError(f"unknown split: found {self.split!r}, expected one of {', '.join(registry.SPLITS)}")
         for env in self.envs if self.level is not None else ():
             if self.level not in range(count := registry.level_count(env)):
-                raise ScenarioError(f"{env} has levels 0 to {count - 1}, not {self.level}")
+                raise ScenarioError(f"unknown level of {env}: found {self.level}, expected 0 to {count - 1}")
 
     def at(self, seed: int, split: str | None = None) -> Scenario:
-        """The scenario of a seed.
+        """Return the scenario of a seed.
 
         Raises:
-            ConfigError: There is no such split, or the seed is no whole number from 0 on.
+            ConfigError: The split does not exist, or the seed is not a non-negative integer.
         """
         if type(seed) is not int or seed < 0:
-            raise ConfigError(f"the seed is {seed!r}; expected a whole number from 0 on")
+            raise ConfigError(f"invalid seed: found {seed!r}, expected a non-negative integer")
         if (split := split or self.split) not in registry.SPLITS:
-            raise ConfigError(f"{split!r} is no split; expected one of {', '.join(registry.SPLITS)}")
+            raise ConfigError(f"unknown split: found {split!r}, expected one of {', '.join(registry.SPLITS)}")
         seeds, env = registry.SPLITS[split], self.envs[seed % len(self.envs)]
         at = seeds[seed % len(seeds)]
         return Scenario(env=env, level=registry.level_for(env, at) if self.level is None else self.level, seed=at)
 
     def exactly(self, address: str | Scenario) -> Scenario:
-        """The scenario of an address.
+        """Return the scenario with a scenario id.
 
         Raises:
-            ScenarioError: It does not parse.
-            ConfigError: It is of an environment that is not among these.
+            ScenarioError: The scenario id does not parse.
+            ConfigError: The scenario belongs to an environment that is not served.
         """
         scenario = address if isinstance(address, Scenario) else Scenario.parse(str(address))
         if scenario.env not in self.envs:
-            raise ConfigError(f"{scenario} is of none of the environments here: {', '.join(self.envs)}")
+            raise ConfigError(
+                f"the scenario belongs to another environment: found {scenario}, expected a scenario of "
+                f"{', '.join(self.envs)}"
+            )
         return scenario
 
     def parts(self) -> dict[str, Interface]:
-        """The environments that scenarios are of, those of mixtures included, with their interfaces.
+        """Return the interfaces of all environments by name, with each mixture replaced by its environments.
 
         Raises:
-            TamperedEnv, EnvBug: One cannot be loaded.
+            TamperedEnv, EnvBug: An environment cannot be loaded.
         """
-        known = [registry.mixture(e).mixture if e in registry.mixtures() else [e] for e in self.envs]
-        return {part: interface_of(registry.load(part)) for parts in known for part in parts}
+        worlds = {part: world for env in self.envs for part, world in registry.environment(env).worlds.items()}
+        return {part: interface_of(world) for part, world in worlds.items()}
 
     def tools(self) -> tuple[Message, ...]:
-        """The OpenAI function tools that every scenario has.
+        """Return the OpenAI function tools that all environments share.
 
         Raises:
-            ConfigError: They differ.
+            ConfigError: The environments have different tools.
         """
         (first, interface), *others = self.parts().items()
         if unlike := [part for part, other in others if other.tools != interface.tools]:
-            raise ConfigError(f"{unlike[0]} has other tools than {first}; begin an attempt first")
+            raise ConfigError(
+                f"the tools are not known before the first episode: {first} and {unlike[0]} have different tools. "
+                "Call reset first"
+            )
         return interface.tools

@@ -1,4 +1,7 @@
-"""Messages of an episode for `info`: safe to change, and copied once instead of at every step."""
+"""Copies of an episode's messages for Gymnasium's `info`, which callers may modify.
+
+Each message is copied only once instead of at every step.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ Note = Callable[[], None]
 class ShownMessages:
     """Copies of an episode's messages.
 
-    Every info of the episode holds a new list of the same copies, so a step costs as much as its new messages. A copy
-    that the caller changes is replaced by a new one before the next info: a change shows neither in the episode nor
-    in any later info.
+    Every info of an episode contains a new list of the same copies, so that the time for a step depends only on the
+    number of new messages. If the caller modifies a copy, the next info contains a new copy of that message. The
+    modification therefore affects neither the episode nor later infos.
 
     Args:
-        originals: The messages of the episode, a list that grows.
+        originals: The message list of the episode, to which the episode appends.
     """
 
     def __init__(self, originals: list[Message]) -> None:
@@ -43,11 +46,11 @@ class ShownMessages:
         return _Dict({**message, "tool_calls": _List(calls, note)}, note)
 
     def __reduce__(self) -> tuple[type[ShownMessages], tuple[list[Message]]]:
-        return ShownMessages, (self._originals,)  # the receiver makes its own copies
+        return ShownMessages, (self._originals,)  # the unpickled object creates new copies
 
 
 class _Dict(dict[str, Any]):
-    """A dict that notes when it is changed. Copies of it (`dict`, `copy`, `deepcopy`, pickles) are plain dicts."""
+    """A dict that calls `note` when it is modified. Copies (`dict`, `copy`, `deepcopy`, pickles) are plain dicts."""
 
     __slots__ = ("note",)
 
@@ -60,7 +63,7 @@ class _Dict(dict[str, Any]):
 
 
 class _List(list[Any]):
-    """A list that notes when it is changed. Copies of it are plain lists."""
+    """A list that calls `note` when it is modified. Copies of it are plain lists."""
 
     __slots__ = ("note",)
 

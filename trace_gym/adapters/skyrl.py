@@ -1,8 +1,8 @@
-"""Every environment as one of skyrl-gym, and the data sets that SkyRL trains on.
+"""Adapter for skyrl-gym, and training datasets for SkyRL.
 
-A row of a data set is one scenario. SkyRL samples it ``n_samples_per_prompt`` times, so that a group shares its
-scenario, and rows of several environments may stand in one data set. Importing this module registers every
-environment with skyrl-gym, under the ids that gymnasium knows.
+A row of a dataset is one scenario. SkyRL samples each row ``n_samples_per_prompt`` times, so that all rollouts of a
+group share a scenario. A dataset may contain rows of several environments. Importing this module registers every
+environment with skyrl-gym under its gymnasium id.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra
-from trace_gym.files import write
+from trace_gym.files import replacement, write
 from trace_gym.score import RewardWeights, reward
 from trace_gym.types import Message, Scenario
 
@@ -29,7 +29,7 @@ except ImportError as error:
     raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[skyrl-gym]'") from None
 
 Row = dict[str, Any]
-"""One task: ``prompt`` and ``env_class``, which SkyRL reads, and what the environment is given."""
+"""One row of a dataset: ``prompt`` and ``env_class`` for SkyRL, and further keys for the environment."""
 
 TOOLS = """
 
@@ -46,55 +46,60 @@ For each function call, return a json object with function name and arguments wi
 <tool_call>
 {{"name": <function-name>, "arguments": <args-json-object>}}
 </tool_call>"""
-"""What the chat templates of Qwen 2.5 and Qwen 3 add to the system message for tools, word for word."""
+"""Tool section of the system message, identical to the text of the Qwen 2.5 and Qwen 3 chat templates."""
 
 
 class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no types
-    """One attempt at the scenario of a row; ``skyrl_gym.make("trace/<name>-v<version>", extras=row)`` builds it.
+    """One rollout of the scenario of a row, created with ``skyrl_gym.make("trace/<name>-v<version>", extras=row)``.
 
-    An action is the text of an assistant turn. Whatever it holds is answered, never raised. The reward comes with
-    the end and is 0 before. After `generator.max_turns` turns, or the environment's own limit if that is lower, the
-    attempt is over and scored as it stands.
+    An action is the text of an assistant turn. An invalid action does not raise an exception; instead, the observation
+    is an error message. The reward is 0 until the last step. The episode ends and is scored after
+    `generator.max_turns` turns, or at the environment's turn limit if that is lower.
 
-    SkyRL knows no attempt without a reward, so a fault of the environment is raised and stops the run.
+    SkyRL does not support rollouts without a reward. An error of the environment is therefore raised and stops the run.
 
     Args:
-        env_config: What SkyRL holds for the environment under ``environment.skyrl_gym``; nothing of it is read.
-        extras: The row without its prompt: ``scenario``, perhaps ``weights``, and ``max_turns``, which SkyRL adds.
+        env_config: SkyRL's configuration under ``environment.skyrl_gym``; ignored.
+        extras: The row without its prompt: ``scenario``, optionally ``weights``, and ``max_turns``, which SkyRL adds.
         name: The environment or mixture that the scenario must belong to.
 
     Raises:
-        ConfigError: The row names no scenario, or weights that do not exist; or there is no turn to spare.
-        ScenarioError, EnvNotFound: The scenario does not exist, or is another environment's.
+        ConfigError: The row has no scenario or unknown weights, or SkyRL allows one turn but the scenario needs more.
+        ScenarioError, EnvNotFound: The scenario does not exist, or belongs to another environment.
     """
 
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None, name: str = "") -> None:
         super().__init__()
         row = dict(extras or {})
         self.weights = _weights(row.get("weights", "default"))
-        self.episode = registry.episode(_scenario(row, name))
+        self.episode = registry.start_episode(_scenario(row, name))
         own = self.episode.world.max_turns
         if (given := row.get("max_turns", own)) == 1 < own:
-            raise ConfigError(f"{name} takes several turns and SkyRL gives it 1; set generator.max_turns={own}")
+            raise ConfigError(
+                f"too few turns for {name}: found max_turns=1, expected {own}. Set generator.max_turns={own}"
+            )
         self.max_turns = min(given, own)
 
     def init(self, prompt: list[Message]) -> tuple[list[Message], dict[str, Any]]:
-        """The conversation so far, as the row has it, and the scenario.
+        """Return the initial messages and an info dict with the scenario id.
 
         Args:
-            prompt: The row's messages; an empty list for those that `opening` makes.
+            prompt: Messages of the row; an empty list for the messages of `opening_of`.
 
         Raises:
-            ConfigError: The row opens with other words than the scenario, so it was made for another version.
+            ConfigError: The row has a different first user message than the scenario, so the row is outdated.
         """
         messages, opening = prompt or _opening(self.episode), self.episode.messages[-1]["content"]
         if (found := messages[-1]["content"]) != opening:
-            says = f"{self.episode.scenario} opens with {opening[:80]!r}, its row with {found[:80]!r}"
-            raise ConfigError(f"{says}; write the data set anew with trace_gym.adapters.skyrl.write_dataset")
+            raise ConfigError(
+                f"the row of {self.episode.scenario} was written for another version of the environment: found the "
+                f"first user message {found[:80]!r}, expected {opening[:80]!r}. Write the dataset again with "
+                "trace_gym.adapters.skyrl.write_dataset"
+            )
         return messages, {"scenario": str(self.episode.scenario)}
 
     def step(self, action: str) -> dict[str, Any]:
-        """Take one assistant turn; the metadata of the last one holds the score."""
+        """Take one assistant turn and return SkyRL's step output. The metadata of the last turn contains the score."""
         before = self.episode.done
         answers = self.episode.step(action)
         if self.episode.turns >= self.max_turns:
@@ -108,10 +113,11 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
         }
 
     def get_metrics(self) -> dict[str, float]:
-        """The score for the log, where SkyRL shows means as ``environment/<name>/success`` and so on.
+        """Return the score as metrics, which SkyRL averages and logs as ``environment/<name>/success`` and so on.
 
-        The name is there because SkyRL lets equal keys of two environments overwrite each other. An attempt that the
-        length of the context cut short was paid nothing; it is scored here as it stands.
+        The keys contain the name of the environment, because in SkyRL equal keys of two environments overwrite each
+        other. A rollout that was truncated by the context length has a reward of 0. Its metrics describe its state at
+        the truncation.
         """
         score, name = self.episode.finish(), self.episode.scenario.env
         levels = {
@@ -125,30 +131,30 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
 
 
 def register_all() -> list[str]:
-    """Make skyrl-gym's ``trace/*`` ids agree with the registry, and return them; once more does no harm.
+    """Synchronize the ``trace/*`` ids of skyrl-gym with the registry, and return the ids. Repeated calls are harmless.
 
-    A process that Ray has started must import this module before it makes an environment.
+    A process that Ray starts must import this module before it creates an environment.
     """
     registry.refresh()
-    made = {registry.gym_id(name): name for name in (*registry.names(), *registry.mixtures())}
+    made = {registry.gym_id(name): name for name in (*registry.list_environments(), *registry.list_mixtures())}
     known: dict[str, Any] = _gym.registry
     for gone in [i for i in known if i.startswith("trace/") and i not in made]:
         del known[gone]
     for gym_id in made.keys() - known.keys():
-        entry_point = f"{__name__}:{TraceEnv.__name__}"  # by name: SkyRL asks the class to sum up its metrics
+        entry_point = f"{__name__}:{TraceEnv.__name__}"  # a string, because SkyRL imports the class to average metrics
         _gym.register(id=gym_id, entry_point=entry_point, kwargs={"name": made[gym_id]})
     return sorted(made)
 
 
 def opening_of(scenario: Scenario, tools: Literal["message", "template"] = "message") -> list[Message]:
-    """The system message and the user's first, for a row.
+    """Return the system message and the first user message of a scenario, for a row of a dataset.
 
     Args:
-        scenario: The problem.
-        tools: ``message`` writes the raw schemas into the system message. ``template`` leaves them to SkyRL's
-            ``generator.chat_template_kwargs.tools``, one list for a whole run.
+        scenario: The scenario.
+        tools: ``message`` adds the raw schemas to the system message. ``template`` omits them, for use with SkyRL's
+            ``generator.chat_template_kwargs.tools``, which is one list for the whole run.
     """
-    return _opening(registry.episode(scenario), tools)
+    return _opening(registry.start_episode(scenario), tools)
 
 
 def _opening(episode: Episode, tools: str = "message") -> list[Message]:
@@ -165,17 +171,17 @@ def write_dataset(
     weights: str = "default",
     tools: Literal["message", "template"] = "message",
 ) -> int:
-    """Write a data set for SkyRL, the whole file or nothing, and return how many rows it has.
+    """Write a dataset for SkyRL atomically, and return the number of its rows.
 
     Args:
-        path: The file; ``.parquet``, or ``.jsonl`` for one JSON object a line.
-        scenarios: What is trained on, of one environment or of several.
-        weights: How an attempt is paid: ``default``, partly for progress, or ``sparse``, only for success.
-        tools: Where the policy sees the schemas, see `opening_of`.
+        path: Output file: ``.parquet``, or ``.jsonl`` for one JSON object per line.
+        scenarios: Training scenarios, of one or several environments.
+        weights: Reward weights: ``default`` also rewards partial progress, ``sparse`` rewards only success.
+        tools: Location of the tool schemas, see `opening_of`.
 
     Raises:
-        ConfigError: There is no scenario, no such option, or the file has another ending.
-        MissingExtra: Parquet needs pyarrow.
+        ConfigError: `scenarios` is empty, the weights are unknown, or the file has another extension.
+        MissingExtra: pyarrow, which is required for Parquet, is not installed.
     """
     file = Path(path)
     _weights(weights)
@@ -184,14 +190,15 @@ def write_dataset(
             "prompt": opening_of(scenario, tools),
             "env_class": registry.gym_id(scenario.env),
             "scenario": str(scenario),
-            "data_source": scenario.env,  # what SkyRL evaluates apart
+            "data_source": scenario.env,  # SkyRL reports evaluations per data source
             "weights": weights,
         }
         for scenario in scenarios
     ]
     if not rows or file.suffix not in (".parquet", ".jsonl"):
         raise ConfigError(
-            f"{len(rows)} scenarios for {file}; expected some, and a file that ends in .parquet or .jsonl"
+            f"cannot write the dataset: found {len(rows)} scenarios and the file {file}, expected at least 1 scenario "
+            "and a file that ends in .parquet or .jsonl"
         )
     if file.suffix == ".jsonl":
         write(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
@@ -204,29 +211,30 @@ def _write_parquet(file: Path, rows: list[Row]) -> None:
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
-        raise MissingExtra(f"{file} needs pyarrow; pip install pyarrow, or write .jsonl") from None
-    file.parent.mkdir(parents=True, exist_ok=True)
-    made = file.with_name(f"{file.name}.{os.getpid()}")
-    try:
-        parquet.write_table(arrow.Table.from_pylist(rows), made)
-        os.replace(made, file)
-    finally:
-        made.unlink(missing_ok=True)
+        raise MissingExtra(f"cannot write {file}: pyarrow is missing; pip install pyarrow, or write .jsonl") from None
+    with replacement(file) as new:
+        parquet.write_table(arrow.Table.from_pylist(rows), new)
 
 
 def _scenario(row: Row, name: str) -> Scenario:
     if not isinstance(text := row.get("scenario"), str):
         found = ", ".join(row) or "nothing"
-        raise ConfigError(f"the row has {found} and no scenario; make it with trace_gym.adapters.skyrl.write_dataset")
+        raise ConfigError(
+            f"the row has no scenario: found the keys {found}, expected a scenario id under 'scenario'. Write the "
+            "dataset with trace_gym.adapters.skyrl.write_dataset"
+        )
     scenario = Scenario.parse(text)
     if name and scenario.env != name:
-        raise EnvNotFound(f"{scenario} is no scenario of {name}; its env_class is {registry.gym_id(scenario.env)}")
+        raise EnvNotFound(
+            f"the scenario belongs to another environment: found {scenario}, expected a scenario of {name}. Use the "
+            f"env_class {registry.gym_id(scenario.env)}"
+        )
     return scenario
 
 
 def _weights(name: str) -> RewardWeights:
     if name not in WEIGHTS:
-        raise ConfigError(f"weights {name!r} is unknown; expected one of {', '.join(WEIGHTS)}")
+        raise ConfigError(f"unknown value of weights: found {name!r}, expected one of {', '.join(WEIGHTS)}")
     return WEIGHTS[name]
 
 

@@ -1,4 +1,4 @@
-"""Spaces of text, and how their values pass through the shared memory of Gymnasium's `AsyncVectorEnv`."""
+"""Gymnasium spaces for text, with support for the shared memory of `AsyncVectorEnv`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from trace_gym.actions import FORMATS, MAX_TEXT
 from trace_gym.types import Call, Message
 
 BYTES = 4
-"""Most bytes of a character in UTF-8."""
+"""Maximum number of bytes of a character in UTF-8."""
 
 
 class UnicodeText(Space[str]):
-    """Any text up to a length.
+    """A space of all texts up to a maximum length.
 
-    `gymnasium.spaces.Text` is not a base class: it needs an alphabet, and through the shared memory of
-    `AsyncVectorEnv` its observations arrive as zeros. This space has functions for shared memory, below.
+    `gymnasium.spaces.Text` is not suitable as a base class. It requires an alphabet, and the shared memory of
+    `AsyncVectorEnv` returns its observations as zeros. This module registers shared-memory functions for `UnicodeText`.
     """
 
     def __init__(self, max_length: int, seed: int | None = None) -> None:
@@ -36,7 +36,7 @@ class UnicodeText(Space[str]):
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        """Up to 32 printable ASCII characters."""
+        """Return 1 to 32 random printable ASCII characters."""
         return "".join(map(chr, self.np_random.integers(32, 127, size=int(self.np_random.integers(1, 33)))))
 
     def __eq__(self, other: object) -> bool:
@@ -50,7 +50,7 @@ class UnicodeText(Space[str]):
 
 
 class Turns(UnicodeText):
-    """Assistant turns; two samples of three are calls of the environment's tools that read well."""
+    """A space of assistant turns. About 67% of the samples are well-formed calls of the environment's tools."""
 
     def __init__(self, tools: Mapping[str, Message], style: str, seed: int | None = None) -> None:
         self.tools, self.style = dict(tools), style
@@ -65,7 +65,7 @@ class Turns(UnicodeText):
         return FORMATS[self.style].render(Call(name, arguments))
 
     def _value(self, schema: Message) -> Any:
-        """A value of the schema's type; what it means is chance."""
+        """Return a random value of the schema's type."""
         if choices := schema.get("enum"):
             return choices[self.np_random.integers(len(choices))]
         number = int(self.np_random.integers(100))
@@ -81,13 +81,14 @@ class Turns(UnicodeText):
 
 
 class SharedTexts(Sequence[str]):
-    """Texts of several processes in shared memory, read when they are used; a deep copy is a tuple of strings.
+    """Texts of several processes in shared memory. An item is decoded when it is accessed.
 
-    `AsyncVectorEnv` reads its shared memory once, when it is built, and returns deep copies of what it got then.
+    `AsyncVectorEnv` reads its shared memory only once, in its constructor, and returns deep copies of the resulting
+    object. A deep copy of this class is therefore a tuple of the current texts.
 
     Args:
         lengths: Length in bytes of each text.
-        content: The texts in UTF-8, each in a part of the same size.
+        content: Buffer with the texts in UTF-8, divided into parts of equal size.
     """
 
     def __init__(self, lengths: Any, content: Any) -> None:
@@ -98,7 +99,7 @@ class SharedTexts(Sequence[str]):
         """Replace a text.
 
         Raises:
-            ValueError: It is longer than the space allows.
+            ValueError: The text is longer than the space allows.
         """
         encoded = text.encode("utf-8", "surrogatepass")
         if len(encoded) > self.size:

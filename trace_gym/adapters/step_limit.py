@@ -1,4 +1,4 @@
-"""The step limit that Gymnasium's `TimeLimit` wrapper sets, so that an episode which it cuts off is scored."""
+"""Detection of the step limit of Gymnasium's `TimeLimit` wrapper, so that a truncated episode can be scored."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gymnasium.wrappers import TimeLimit
 def step_limit(env: gymnasium.Env[Any, Any]) -> int | None:
     """Return the smallest limit of the `TimeLimit` wrappers around an environment; None without such a wrapper.
 
-    To be called in the environment's `reset`. Gymnasium tells an environment nothing about its wrappers, and
-    `TimeLimit` truncates only after the environment has returned the info of the last step. So the wrappers are found
-    where they are: among the callers of `reset`, up to the first one that is neither a wrapper nor part of Gymnasium.
+    Call this function in the environment's `reset`. An environment has no reference to its wrappers, and `TimeLimit`
+    truncates only after the environment has returned the info of the last step. The wrappers are therefore searched
+    among the callers of `reset` on the stack, up to the first caller that is neither a wrapper nor part of Gymnasium.
     """
     limits, frame = list[int](), sys._getframe(1)
     while frame.f_back is not None:

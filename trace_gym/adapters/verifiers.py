@@ -1,16 +1,17 @@
-"""Every environment as a taskset of verifiers (v1), with the harness that plays it.
+"""Adapter for verifiers (v1): a taskset of scenarios, and a harness that runs them.
 
-verifiers finds a taskset by the name of a top-level module, so a module of two lines makes one of this::
+verifiers loads a taskset by the name of a top-level module. To create such a module, write these two lines into it::
 
     from trace_gym.adapters.verifiers import *
     from trace_gym.adapters.verifiers import __all__
 
-The harnesses that verifiers brings know tools and no user who answers. Ours plays the whole conversation in the
-process of the evaluation, and sends every model call through verifiers, which limits, repeats and records it.
+The harnesses of verifiers support tools, but not a user who answers. The harness of this module runs the whole
+conversation in the process of the evaluation. It sends every model call through verifiers, which applies limits and
+retries, and records the call.
 """
 
 # mypy: disable-error-code="misc, untyped-decorator"
-# verifiers may be absent where types are checked, so that its classes and decorators have none.
+# If verifiers is not installed when types are checked, its classes and decorators are untyped.
 
 from __future__ import annotations
 
@@ -37,45 +38,45 @@ __all__ = ["TraceEnv", "TraceHarness", "TraceTaskset"]
 
 
 class TraceData(vf.TaskData):
-    """A scenario as verifiers stores it with a trace."""
+    """Data of a scenario, which verifiers stores with the trace of a rollout."""
 
     scenario: str
-    """The address."""
+    """The scenario id."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> TraceData:
-        """The opening of a scenario."""
-        system, user = registry.episode(scenario).messages
+        """Return the data of a scenario, with the system message and the first user message as its prompt."""
+        system, user = registry.start_episode(scenario).messages
         texts = {"system_prompt": system["content"], "prompt": user["content"]}
         return cls(scenario=str(scenario), name=str(scenario), **texts)
 
 
 class TraceState(vf.State):
-    """What the harness leaves for the scorer."""
+    """Results of the harness, from which the reward and the metrics are computed."""
 
     score: Score | None = None
-    """None: nobody has played, or it ended in a fault."""
+    """Score of the episode; None if no episode was run, or if the episode failed with an error."""
     closing: list[dict[str, Any]] = []
-    """What answered the last turn; no request carries it any more."""
+    """Messages that answer the last turn. verifiers does not record them, because they are not part of a request."""
 
 
 class TraceTaskConfig(vf.TaskConfig):
     """Settings of a task, ``--env.taskset.task.*``."""
 
     weights: str = "default"
-    """How an attempt is paid, a key of `trace_gym.adapters.gymnasium.WEIGHTS`."""
+    """Name of the reward weights, a key of `trace_gym.adapters.gymnasium.WEIGHTS`."""
 
 
 class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
-    """One scenario."""
+    """A task of verifiers, which is one scenario."""
 
     @property
     def key(self) -> str:
         return str(self.data.scenario)
 
     async def validate(self, runtime: Any) -> bool:
-        """Whether the oracle succeeds; ``vf-validate`` asks it."""
-        episode = registry.episode(self.data.scenario)
+        """Return whether the oracle succeeds. ``vf-validate`` calls this method."""
+        episode = registry.start_episode(self.data.scenario)
         for step in episode.start.oracle():
             episode.step(step)
         return episode.finish().success
@@ -83,12 +84,12 @@ class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
     @vf.reward
     async def paid(self, trace: Any) -> float:
         if (weights := self.config.weights) not in WEIGHTS:
-            raise ConfigError(f"weights {weights!r} is unknown; expected one of {', '.join(WEIGHTS)}")
+            raise ConfigError(f"unknown value of weights: found {weights!r}, expected one of {', '.join(WEIGHTS)}")
         return reward(self._score(trace), WEIGHTS[weights])
 
     @vf.metric
     async def levels(self, trace: Any) -> dict[str, float]:
-        """The score, from the loosest level to the strictest."""
+        """Return the components of the score as metrics, and ``broken`` (whether a guard was violated)."""
         score = self._score(trace)
         levels = {
             "wellformed": score.wellformed,
@@ -99,18 +100,21 @@ class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
         return {k: float(v) for k, v in {**levels, "broken": bool(score.broken)}.items()}
 
     def _score(self, trace: Any) -> Score:
-        """What the harness has left, or what a task is worth that nobody touched."""
+        """Return the score from the harness or, if no turns were taken, the score of an episode without turns."""
         score: Score | None = trace.state.score
         if score is None and trace.num_turns:
-            raise ConfigError("no score was left; these tasks need the harness that comes with them, so name no other")
-        return score or registry.episode(self.data.scenario).finish()
+            raise ConfigError(
+                "the trace has no score: these tasks require the harness of trace_gym.adapters.verifiers. "
+                "Do not select another harness"
+            )
+        return score or registry.start_episode(self.data.scenario).finish()
 
 
 class TraceConfig(vf.TasksetConfig):
-    """Which scenarios are played, ``--env.taskset.*``; they are those of `trace_gym.registry.scenarios`."""
+    """Selection of scenarios, ``--env.taskset.*``, with the arguments of `trace_gym.registry.scenarios`."""
 
     env: str = ""
-    """An environment or a mixture, by name or gymnasium id."""
+    """Name or gymnasium id of an environment or a mixture."""
     split: str = "train"
     n: int = 100
     levels: list[int] | None = None
@@ -124,14 +128,14 @@ class TraceTaskset(vf.Taskset[TraceTask, TraceConfig]):
     def load(self) -> Iterator[TraceTask]:
         chosen = self.config
         if not chosen.env:
-            known = ", ".join((*registry.names(), *registry.mixtures()))
-            raise ConfigError(f"name an environment with --env.taskset.env; there are {known}")
+            known = ", ".join((*registry.list_environments(), *registry.list_mixtures()))
+            raise ConfigError(f"no environment is selected: set --env.taskset.env to one of {known}")
         for scenario in registry.scenarios(chosen.env, chosen.split, chosen.n, chosen.levels, chosen.offset):
             yield TraceTask(TraceData.of(scenario), chosen.task)
 
 
 class TraceHarness(vf.Harness[vf.HarnessConfig]):
-    """Plays an episode: the model's turns come from the endpoint, the answers from the tools and the user."""
+    """A harness that runs an episode: the model's turns come from the endpoint, the answers from tools and the user."""
 
     APPENDS_SYSTEM_PROMPT = True
     EXECUTES_CODE = False
@@ -140,12 +144,12 @@ class TraceHarness(vf.Harness[vf.HarnessConfig]):
     async def launch(
         self, ctx: Any, trace: Any, runtime: Any, endpoint: str, secret: str, mcp_urls: dict[str, str], data: TraceData
     ) -> Any:
-        """Play one attempt to its end.
+        """Run one rollout to its end.
 
-        What verifiers cuts short, at a limit or a deadline, is scored as it stands. A call that failed is raised, and
-        a fault of the environment is too: such an attempt has no reward.
+        A rollout that verifiers stops at a limit or a deadline is scored in its current state. A failed model call or
+        an error of the environment is raised; such a rollout has no reward.
         """
-        episode, (system, opening) = registry.episode(data.scenario), self.resolve_prompt(data)
+        episode, (system, opening) = registry.start_episode(data.scenario), self.resolve_prompt(data)
         talk = [{"role": "system", "content": system}, {"role": "user", "content": opening}]
         try:
             async with _openai.AsyncOpenAI(base_url=endpoint, api_key=secret) as client:
@@ -159,30 +163,31 @@ class TraceHarness(vf.Harness[vf.HarnessConfig]):
 
 
 class TraceEnvConfig(vf.EnvConfig):
-    """One agent. Nothing runs outside this process, so that no sandbox is needed."""
+    """Configuration with one agent. No code runs outside this process, so no sandbox is required."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
 class TraceEnv(vf.Env[TraceEnvConfig]):
-    """One agent plays one scenario."""
+    """An environment of verifiers in which one agent runs one scenario."""
 
     async def run(self, task: Any, agents: Any) -> None:
         await agents.agent.run(task)
 
 
 async def _converse(client: Any, model: str, episode: Episode, talk: list[Message]) -> list[Message]:
-    """Take turns until the episode is over, and return what answered the last one.
+    """Run the turns of an episode to its end, and return the messages that answer the last turn.
 
-    A turn is sent back as the model wrote it, so that its tokens stay what they were. One that could not be read is
-    sent back as the episode shows it, as no endpoint takes calls without an answer.
+    Requests contain each earlier turn exactly as the model wrote it, so that its tokens do not change. A turn that the
+    episode could not parse is an exception: the episode's version replaces it, because endpoints reject tool calls
+    without results.
     """
     tools = {"tools": list(episode.tools)} if episode.tools else {}
     answers: list[Message] = []
     while not episode.done:
         completion = await client.chat.completions.create(model=model, messages=talk, **tools)
         turn: Message = completion.choices[0].message.model_dump(exclude_none=True)
-        # An endpoint that does not parse calls leaves them in the text, where the episode finds them.
+        # An endpoint that does not parse tool calls returns them as text, which the episode parses.
         answers = episode.step(turn if turn.get("tool_calls") else turn.get("content") or "")
         read = episode.messages[-1 - len(answers)]
         talk += [turn if bool(turn.get("tool_calls")) == ("tool_calls" in read) else read, *answers]

@@ -1,4 +1,4 @@
-"""The command line: one verb per stage. Each verb is a thin call of the function of the same name."""
+"""Command line interface `trace-gym`: one command per stage, each a thin wrapper of a library function."""
 
 import sys
 
@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line. ``--version`` alone is answered without the imports of the commands."""
+    """Run the command line. ``--version`` alone prints the version without importing the commands."""
     if sys.argv[1:] == ["--version"] and _printed(trace_gym.__version__):
         return
     from trace_gym.cli.entry import main as run
@@ -17,7 +17,7 @@ def main() -> None:
 
 
 def _printed(text: str) -> bool:
-    """Print a line; False where the output cannot be written, which the commands report."""
+    """Print a line and return whether the output could be written."""
     try:
         print(text, flush=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""Entry point: collects the verbs and turns errors into messages and exit codes."""
+"""Entry point of the command line: registration of the commands, error messages and exit codes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ import typer
 
 import trace_gym
 from trace_gym.cli import (
-    agents,
+    diagnose,
     environments,
+    evaluate,
     exporting,
     loop,
+    rollout,
+    route,
     sandboxing,
     serving,
     streams,
     synthesis,
     targets,
+    train,
     validation,
 )
 from trace_gym.cli.summaries import Summaries
@@ -26,15 +30,15 @@ from trace_gym.terminal import reserved_stdout, say
 
 
 class Commands(Summaries):
-    """The commands. An interruption and a reader that closes the pipe end them without a traceback."""
+    """Command group that exits without a traceback on Ctrl-C and on a closed pipe."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            say("trace-gym: interrupted; the same command continues where it stopped", err=True)
+            say("trace-gym: interrupted; run the same command again to continue where it stopped", err=True)
             raise typer.Exit(130) from None
-        except BrokenPipeError:  # such as `trace-gym list | head`: nothing is wrong
+        except BrokenPipeError:  # not an error, for example `trace-gym list | head`
             streams.drop_output_if_broken()
             raise typer.Exit(0) from None
 
@@ -42,18 +46,33 @@ class Commands(Summaries):
 app = typer.Typer(
     name="trace-gym",
     cls=Commands,
-    help="Find the capabilities an agent lacks, train each in its own verifiable environment, route between them.",
+    help="Find the capabilities that an agent lacks, train a LoRA adapter per capability in a verifiable environment, "
+    "and route requests to the adapters.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,  # plain help: panels cut the names of options in a narrow terminal
+    rich_markup_mode=None,  # plain help, because panels truncate option names in a narrow terminal
     pretty_exceptions_enable=False,
 )
-for module in (environments, targets, synthesis, validation, agents, loop, sandboxing, serving, exporting):
+for module in (
+    environments,
+    targets,
+    synthesis,
+    validation,
+    rollout,
+    diagnose,
+    train,
+    route,
+    evaluate,
+    loop,
+    sandboxing,
+    serving,
+    exporting,
+):
     module.register(app)
 
 
 def _reserve_stdout(commands: typer.Typer) -> None:
-    """Let only the commands themselves write to stdout while they run, and not the environments that they run."""
+    """Reserve stdout for the output of the commands; the output of environments goes to stderr."""
     for command in commands.registered_commands:
         assert command.callback is not None
         command.callback = reserved_stdout()(command.callback)
@@ -81,9 +100,9 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; exit codes: 0 done, 1 a clear error, 2 a usage error, 130 interrupted.
+    """Run the command line and exit with 0 (success), 1 (error), 2 (usage error) or 130 (interrupted).
 
-    Of ``validate``, 1 says that the environment failed, so what kept it from being checked is 2.
+    ``validate`` exits with 1 if the environment failed validation, and with 2 if an error prevented validation.
     """
     streams.prepare()
     try:

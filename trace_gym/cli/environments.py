@@ -1,4 +1,4 @@
-"""Verbs about environments: list, show, play."""
+"""Commands that show environments: list, show, play."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def matching_names(incomplete: str) -> list[str]:
-    """Return the environments whose name starts with `incomplete`, for shell completion."""
+    """Return the names of the environments that start with `incomplete`, for shell completion."""
     from trace_gym import registry
 
-    return [name for name in (*registry.names(), *registry.mixtures()) if name.startswith(incomplete)]
+    return [name for name in (*registry.list_environments(), *registry.list_mixtures()) if name.startswith(incomplete)]
 
 
 Env = Annotated[
@@ -34,27 +34,28 @@ Env = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command line."""
+    """Add the commands of this module to the command line."""
     app.command("list")(list_environments)
     app.command()(show)
     app.command()(play)
 
 
-def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
+def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the environments of the registry.
 
-    In a pipe or a file, each line holds the id, the capability, the number of levels and the title, separated by tabs.
+    If the output is not a terminal, each line contains the id, the capability, the number of levels and the title,
+    separated by tabs.
 
-    Exit code 1: the file of an environment cannot be read; the others are listed.
+    Exit code 1: the files of an environment cannot be read. The other environments are listed.
 
     Example: trace-gym list
     """
     from trace_gym import registry
 
     rows, faults = [], []
-    for name in (*registry.names(), *registry.mixtures()):
+    for name in (*registry.list_environments(), *registry.list_mixtures()):
         try:
-            rows.append((registry.gym_id(name), *_card(name)))
+            rows.append((registry.gym_id(name), *_summary(name)))
         except TraceGymError as error:
             faults.append(error)
     _print_list(rows, as_json)
@@ -75,7 +76,7 @@ def _print_list(rows: list[tuple[str, str, int, str]], as_json: bool) -> None:
     if not (console := terminal.console()).is_terminal:
         say("\n".join("\t".join(map(_on_one_line, row)) for row in cells))
         return
-    console.print(Grid(("id", "capability", "levels", "what it asks"), cells), crop=False)
+    console.print(Grid(("id", "capability", "levels", "title"), cells), crop=False)
 
 
 def show(
@@ -83,22 +84,22 @@ def show(
     level: Annotated[int, typer.Option(min=0, help="Level of the example.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the example.")] = 0,
 ) -> None:
-    """Show an environment: its card, and one scenario as the oracle plays it.
+    """Show an environment: its capability and levels, and a rollout of the oracle on one scenario.
 
     Example: trace-gym show tau2_precondition --level 1 --seed 3
     """
     from trace_gym import registry
     from trace_gym.policies.scripted import Oracle
-    from trace_gym.rollout import play as play_episode
+    from trace_gym.rollouts import play as play_episode
     from trace_gym.types import Scenario
 
     console = terminal.console()
     name = registry.name_of(env)
-    capability, levels, title = _card(name)
+    capability, levels, title = _summary(name)
     console.print(Text.assemble((registry.gym_id(name), "bold"), f"  {title}"))
     console.print(f"capability: {capability or '(target)'}   levels: 0 to {levels - 1}")
-    episode = play_episode(Oracle(), registry.episode(Scenario(env=name, level=level, seed=seed)))
-    console.print(Text.assemble("\n", (str(episode.scenario), "bold"), ", played by its oracle:"))
+    episode = play_episode(Oracle(), registry.start_episode(Scenario(env=name, level=level, seed=seed)))
+    console.print(Text.assemble("\n", (str(episode.scenario), "bold"), ", rollout of the oracle:"))
     for message in episode.messages[1:]:
         print_message(console, message)
     assert episode.score is not None
@@ -110,7 +111,7 @@ def play(
     level: Annotated[int, typer.Option(min=0, help="Level of the scenario.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the scenario.")] = 0,
 ) -> None:
-    """Play a scenario yourself: write to the customer, or call a tool as `tool key=value ...` or JSON.
+    """Run a scenario by hand: type messages to the user, or tool calls as `tool key=value ...` or JSON.
 
     Example: trace-gym play tau2_precondition --seed 3
     """
@@ -119,9 +120,9 @@ def play(
     from trace_gym.types import Scenario
 
     console = terminal.console()
-    episode = registry.episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
-    told = "  /help shows what you can type, /policy the rules, /quit stops."
-    console.print(Text.assemble((str(episode.scenario), "bold"), told))
+    episode = registry.start_episode(Scenario(env=registry.name_of(env), level=level, seed=seed))
+    help_hint = "  /help lists the inputs, /policy prints the rules, /quit ends the episode."
+    console.print(Text.assemble((str(episode.scenario), "bold"), help_hint))
     print_message(console, episode.messages[1])
     while not episode.done:
         try:
@@ -137,7 +138,7 @@ def play(
                 console.print(episode.interface.system_prompt)
             case "/help":
                 console.print(
-                    "Text goes to the customer. A tool call: get_user_details user_id=... or the JSON action."
+                    "Type text to send a message to the user. Type TOOL key=value ... or a JSON action to call a tool."
                 )
                 for tool in episode.tools:
                     function = tool["function"]
@@ -145,7 +146,7 @@ def play(
                     console.print(f"  {function['name']}({names})")
             case _:
                 for message in episode.step(
-                    _typed(line, {t["function"]["name"]: t["function"] for t in episode.tools})
+                    _parse_input(line, {t["function"]["name"]: t["function"] for t in episode.tools})
                 ):
                     print_message(console, message)
     assert episode.score is not None
@@ -154,11 +155,11 @@ def play(
     console.print(Text.assemble((verdict, "bold"), f", reward {reward(episode.score):.2f}"))
 
 
-def _card(name: str) -> tuple[str, int, str]:
-    """Capability, number of levels and title of an environment or a mixture."""
+def _summary(name: str) -> tuple[str, int, str]:
+    """Return the capability, the number of levels and the title of an environment or a mixture."""
     from trace_gym import registry
 
-    if name in registry.mixtures():
+    if name in registry.list_mixtures():
         mixture = registry.mixture(name)
         return f"mixture of {len(mixture.mixture)}", registry.level_count(name), mixture.title
     card = registry.manifest(name)
@@ -173,8 +174,8 @@ def _on_one_line(text: str) -> str:
 def print_checks(console: Console, score: Score) -> None:
     """Print one line for each check of a score."""
     for check in score.checks:
-        verdict = ("holds", "green") if check.holds else ("fails", "red")
-        console.print(Text.assemble("  ", verdict, f"  {check.kind}: {check.says}"))
+        verdict = ("passed", "green") if check.passed else ("failed", "red")
+        console.print(Text.assemble("  ", verdict, f"  {check.kind}: {check.description}"))
 
 
 def print_message(console: Console, message: Message) -> None:
@@ -187,8 +188,8 @@ def print_message(console: Console, message: Message) -> None:
         console.print(Text.assemble((f"{message['role']}> ", colour), text))
 
 
-def _typed(line: str, tools: dict[str, Message]) -> Message | str:
-    """What a person typed as an assistant turn; `tool key=value` is short for a call."""
+def _parse_input(line: str, tools: dict[str, Message]) -> Message | str:
+    """Return the typed line as an assistant turn; a line `tool key=value ...` becomes a tool call."""
     name, *pairs = line.split()
     if name not in tools:
         if line.startswith("{"):

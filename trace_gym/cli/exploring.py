@@ -1,4 +1,4 @@
-"""Commands that talk to a live MCP server: target record, target compare."""
+"""Commands that connect to a live MCP server: target record, target compare."""
 
 from __future__ import annotations
 
@@ -13,33 +13,40 @@ from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
 
 Mcp = Annotated[str, typer.Option(help="Command that starts the MCP server, or its URL.", show_default=False)]
-Reset = Annotated[str, typer.Option(help="Shell command before each episode, which resets the server's records.")]
-Seed = Annotated[int, typer.Option(help="Another seed makes other calls.")]
-Calls = Annotated[int, typer.Option(min=4, help="Calls in one episode.")]
-Episodes = Annotated[int, typer.Option(min=1, help="Episodes in all.")]
-Values = Annotated[Path | None, typer.Option(help="YAML or JSON: parameter name -> list of values to try.")]
-Skip = Annotated[list[str] | None, typer.Option(help="A tool that is not called; repeatable.")]
-Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit for the start of the server and for each call.")]
+Reset = Annotated[str, typer.Option(help="Shell command that resets the data of the server before each episode.")]
+Seed = Annotated[int, typer.Option(help="Seed of the generated calls.")]
+Calls = Annotated[int, typer.Option(min=4, help="Number of calls per episode.")]
+Episodes = Annotated[int, typer.Option(min=1, help="Number of episodes.")]
+Values = Annotated[
+    Path | None, typer.Option(help="YAML or JSON file that maps parameter names to lists of values to try.")
+]
+Skip = Annotated[list[str] | None, typer.Option(help="Tool that is never called; repeatable.")]
+Seconds = Annotated[
+    float, typer.Option(min=0.1, help="Time limit in seconds for the start of the server and for each call.")
+]
 
 
 def record(
     mcp: Mcp,
-    out: Annotated[Path, typer.Option(help="JSONL file; episodes that it holds are kept.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option(help="JSONL file. Episodes that it already contains are kept.", show_default=False)
+    ],
     episodes: Episodes = 20,
     calls: Calls = 24,
     seed: Seed = 0,
     reset: Reset = "",
     kind: Annotated[
-        list[str] | None, typer.Option(help="TOOL=read, write or generic, where the guess is wrong; repeatable.")
+        list[str] | None,
+        typer.Option(help="Correct the detected kind of a tool: TOOL=read, TOOL=write or TOOL=generic; repeatable."),
     ] = None,
     values: Values = None,
     skip: Skip = None,
     seconds: Seconds = 60.0,
 ) -> None:
-    """Record episodes from a live MCP server, by seeded exploration. Every tool is called, writes included.
+    """Record episodes from a live MCP server by seeded exploration. All tools are called, including writes.
 
-    The server is started anew for each episode. Reads come before and after each write; unknown ids and optional
-    parameters are tried. A run that was interrupted continues with the same command.
+    The server is restarted for each episode. The exploration reads before and after each write, and tries unknown ids
+    and optional parameters. Run the same command again to continue an interrupted recording.
 
     Example: trace-gym target record --mcp "python my_server.py" --out episodes.jsonl
     """
@@ -48,12 +55,16 @@ def record(
     from trace_gym.targets.user.coverage import unexplained_changes
 
     recorder = Recorder(mcp, seed, calls, reset, _kinds(kind or []), tuple(skip or ()), _values(values), seconds)
-    made = explore(recorder, episodes, out, _tell)
+    made = explore(recorder, episodes, out, _log)
     for tool, (episode, between) in unexplained_changes(made).items():
-        others = f", or {' or '.join(between)} writes: record again with --kind {between[0]}=write" if between else ""
-        _tell(
-            f"{tool} answered the same call differently in {episode}, with no write in between; its results depend on "
-            f"time or chance{others}"
+        others = (
+            f", or {' or '.join(between)} is a write; in that case record again with --kind {between[0]}=write"
+            if between
+            else ""
+        )
+        _log(
+            f"{tool} returned different results for the same call in {episode} without a write in between: its results "
+            f"depend on time or chance{others}"
         )
     say(f"{out}: {len(made.episodes)} episodes; next: trace-gym target init FOLDER --mcp ... --trajectories {out}")
 
@@ -67,16 +78,18 @@ def compare(
     reset: Reset = "",
     values: Values = None,
     skip: Skip = None,
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Share of calls of a tool that may differ.")] = 0.0,
-    out: Annotated[Path | None, typer.Option(help="JSONL file for the server's episodes.")] = None,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Accepted share of calls of a tool with different results.")
+    ] = 0.0,
+    out: Annotated[Path | None, typer.Option(help="JSONL file for the episodes recorded from the server.")] = None,
     seconds: Seconds = 60.0,
 ) -> None:
     """Make the same calls on a live MCP server and on the target's base world, and compare the results.
 
-    The calls cover each tool, optional parameter, enum value, known and unknown ids, and reads after each write. The
-    table shows how much of that was compared for each tool; the rest of the calls are random.
+    The calls cover each tool, optional parameter, enum value, known and unknown ids, and reads after each write; the
+    remaining calls are random. The table shows the coverage of each tool.
 
-    Exit code 1: more than --threshold of the compared calls of a tool differ.
+    Exit code 1: the share of compared calls of a tool with different results exceeds --threshold.
 
     Example: trace-gym target compare my_target --mcp "python my_server.py"
     """
@@ -89,7 +102,7 @@ def compare(
     add_folder(home.path)
     kinds = {tool: kind for tool, kind in home.kinds.items() if tool not in (skip or ())}
     recorder = Recorder(mcp, seed, calls, reset, kinds, tuple(skip or ()), _values(values), seconds)
-    rows = look(home, recorder, episodes, out, _tell)
+    rows = look(home, recorder, episodes, out, _log)
     from trace_gym.tables import Grid
 
     cells = []
@@ -108,16 +121,18 @@ def compare(
         if row.missing:
             console.print(Text(f"{row.tool}: not covered: {', '.join(row.missing)}"), soft_wrap=True)
     if unknown := [row.tool for row in rows if not row.compared]:
-        console.print(Text(f"not compared: {', '.join(unknown)}; nothing is known of how true their copies are"))
+        console.print(
+            Text(f"not compared: {', '.join(unknown)}; the fidelity of these tools in the base world is unknown")
+        )
     if any(row.share > threshold for row in rows):
         raise typer.Exit(1)
 
 
-def _kinds(said: list[str]) -> dict[str, Any]:
+def _kinds(assignments: list[str]) -> dict[str, Any]:
     from trace_gym.targets.user.folder import Kind
 
     made = {}
-    for text in said:
+    for text in assignments:
         tool, _, kind = text.rpartition("=")
         if not tool or kind not in get_args(Kind):
             raise ConfigError(f"--kind is not valid: found {text!r}, expected TOOL=read, TOOL=write or TOOL=generic")
@@ -132,9 +147,11 @@ def _values(path: Path | None) -> dict[str, list[Any]]:
         return {}
     found = read_yaml(path)
     if not isinstance(found, dict) or not all(isinstance(v, list) and v for v in found.values()):
-        raise ConfigError(f"{path} is not valid: expected parameter names with lists of values, such as path: [/tmp/a]")
+        raise ConfigError(
+            f"{path} is not valid: expected a mapping of parameter names to lists of values, such as path: [/tmp/a]"
+        )
     return {str(name): values for name, values in found.items()}
 
 
-def _tell(line: str) -> None:
+def _log(line: str) -> None:
     say(line, err=True)

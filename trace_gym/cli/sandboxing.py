@@ -1,4 +1,4 @@
-"""Verbs about what runs here and how safely: doctor, scan."""
+"""Commands that inspect the installation and check modules: doctor, scan."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from trace_gym.tables import Grid
 from trace_gym.terminal import say
 
 LIBRARIES = ("torch", "transformers", "peft", "trl", "vllm", "ray", "gymnasium", "pydantic", "hypothesis", "openai")
-"""Whose versions matter when something goes wrong."""
+"""Libraries whose versions `doctor` prints."""
 _REQUIREMENT = re.compile(r"""^([\w.-]+)[^;]*;.*extra\s*==\s*["']([\w-]+)["']""")
 
 
 @dataclass(frozen=True)
 class Extra:
-    """An optional group of dependencies."""
+    """An optional group of dependencies (an extra) and its members that are not installed."""
 
     name: str
     missing: tuple[str, ...]
 
     @property
     def pip(self) -> str:
-        """What installs it."""
+        """The command that installs the extra."""
         return f"pip install 'trace-gym[{self.name}]'"
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command line."""
+    """Add the commands of this module to the command line."""
     app.command()(doctor)
     app.command()(scan)
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
-    """Say what this machine has: versions, GPU, extras, and the layers of the sandbox.
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Print versions, GPU, installed extras and the available sandbox layers of this machine.
 
     Example: trace-gym doctor
     """
@@ -56,72 +56,72 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readabl
 
     found, optional, sandbox = versions(), list(extras()), layers()
     if as_json:
-        told = {
+        report = {
             "versions": found,
             "gpu": gpu(),
             "extras": {e.name: {"missing": e.missing, "pip": e.pip} for e in optional},
             "sandbox": [asdict(layer) for layer in sandbox],
             "isolated": not exposed(sandbox),
         }
-        say(json.dumps(told, indent=1))
+        say(json.dumps(report, indent=1))
         return
     console = terminal.console()
-    console.print(_table("what", "version", [(k, v or "-") for k, v in found.items()] + [("GPU", gpu())]))
-    console.print(_table("extra", "state", [(e.name, e.pip if e.missing else "installed") for e in optional]))
-    marked = [(layer.name, f"{'active ' if layer.active else 'missing'}  {layer.says}") for layer in sandbox]
-    console.print(_table("sandbox", "state", marked))
-    if lacking := exposed(sandbox):
-        needs = "; ".join(f"{what} need {' or '.join(names)}" for what, names in lacking.items())
-        console.print(f"not isolated: {needs}. Code that is not admitted is not run without {ALLOW_UNISOLATED_FLAG}")
+    console.print(_table("component", "version", [(k, v or "-") for k, v in found.items()] + [("GPU", gpu())]))
+    console.print(_table("extra", "status", [(e.name, e.pip if e.missing else "installed") for e in optional]))
+    marked = [(layer.name, f"{'active ' if layer.active else 'missing'}  {layer.message}") for layer in sandbox]
+    console.print(_table("sandbox layer", "status", marked))
+    if unmet_layers := exposed(sandbox):
+        needs = "; ".join(f"{what} require {' or '.join(names)}" for what, names in unmet_layers.items())
+        console.print(f"not isolated: {needs}. Code that is not admitted runs only with {ALLOW_UNISOLATED_FLAG}")
 
 
 def scan(
     module: Annotated[Path, typer.Argument(help="A module file.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Look at a module that a language model wrote, without running it: docs/sandbox.md lists the rules.
+    """Check the source of a model-written module without running it. docs/explanation/sandbox.md lists the rules.
 
-    Exit code 0: it obeys them; 1: it does not.
+    Exit code 0: the module follows the rules; 1: it violates a rule.
 
     Example: trace-gym scan my_env.py
     """
     from trace_gym import sandbox
 
-    source = read_text(module, "Name a Python module")
+    source = read_text(module, "Pass a Python module")
     if not source.strip():
-        raise ReadError(f"{module} is empty: expected a Python module. Name another file")
-    faults = sandbox.scan(source)
+        raise ReadError(f"{module} is empty: expected a Python module. Pass another file")
+    violations = sandbox.lint_source(source)
     if as_json:
-        say(json.dumps([asdict(f) for f in faults], indent=1))
+        say(json.dumps([asdict(f) for f in violations], indent=1))
     else:
-        for fault in faults:
-            say(f"{module}:{fault.line}: {fault.rule}: {fault.says}")
-    if faults:
+        for violation in violations:
+            say(f"{module}:{violation.line}: {violation.rule}: {violation.message}")
+    if violations:
         raise typer.Exit(1)
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, of this package and of the libraries; empty where one is not installed."""
+    """Return the versions of Python, this package and the libraries. The version of a missing library is `""`."""
     found = {"trace-gym": trace_gym.__version__, "python": platform.python_version(), "system": platform.platform()}
     return found | {name: _version(name) for name in LIBRARIES}
 
 
 def gpu() -> str:
-    """The GPUs that torch sees, in words."""
+    """Return a description of the GPUs that torch can use."""
     if importlib.util.find_spec("torch") is None:
-        return "not looked for, as torch is not installed"
+        return "unknown, because torch is not installed"
     try:
         import torch
 
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         names = [torch.cuda.get_device_name(n) for n in range(count)]
     except (ImportError, OSError, RuntimeError) as error:
-        return f"torch cannot say ({str(error).partition(chr(10))[0]})"
-    return ", ".join(names) or "none that torch sees"
+        return f"unknown, because torch failed ({str(error).partition(chr(10))[0]})"
+    return ", ".join(names) or "none available to torch"
 
 
 def extras() -> Iterator[Extra]:
-    """The optional groups of dependencies and what they lack; none where this package is not installed."""
+    """Yield the extras of this package with their missing members. Yield nothing if the package is not installed."""
     try:
         wanted = metadata.requires("trace-gym") or []
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Verbs that serve environments to other programs: serve-mcp, serve-openenv."""
+"""Commands that serve environments to other programs: serve-mcp, serve-openenv."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ HOST, PORT = "127.0.0.1", 8000
 Envs = Annotated[
     list[str], typer.Argument(help="Names or gymnasium ids.", show_default=False, autocompletion=matching_names)
 ]
-Split = Annotated[str, typer.Option(help="Which seeds are counted through: train, validate, select, test, pretrain.")]
-Weights = Annotated[str, typer.Option(help="How an attempt is paid: default (for progress, too) or sparse.")]
+Split = Annotated[str, typer.Option(help="Seed range of the scenarios: train, validate, select, test or pretrain.")]
+Weights = Annotated[str, typer.Option(help="Reward: default (includes partial progress) or sparse.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command line."""
+    """Add the commands of this module to the command line."""
     app.command("serve-mcp")(serve_mcp)
     app.command("serve-openenv")(serve_openenv)
 
@@ -36,30 +36,41 @@ def register(app: typer.Typer) -> None:
 def serve_mcp(
     envs: Envs,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the scenario; 0, or with --http one drawn for each session.")
+        int | None,
+        typer.Option(
+            min=0, help="Seed of the scenario; 0 by default. With --http, each session samples a seed by default."
+        ),
     ] = None,
     level: Annotated[
-        int | None, typer.Option(min=0, help="Level of the scenario; 0, or with --http one drawn from the seed.")
+        int | None,
+        typer.Option(
+            min=0, help="Level of the scenario; 0 by default. With --http, the seed determines the level by default."
+        ),
     ] = None,
     split: Split = "train",
     weights: Weights = "default",
-    out: Annotated[Path | None, typer.Option(help="JSONL file to which finished rollouts are added.")] = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve many sessions over HTTP, each one episode.")] = False,
+    out: Annotated[Path | None, typer.Option(help="JSONL file to which finished rollouts are appended.")] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve multiple sessions over HTTP, one episode per session.")
+    ] = False,
     host: Annotated[str | None, typer.Option(help=f"With --http: address to listen on. [default: {HOST}]")] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help=f"With --http: 0 takes a free one. [default: {PORT}]")
+        int | None, typer.Option(min=0, max=65535, help=f"With --http: port; 0 selects a free port. [default: {PORT}]")
     ] = None,
     sessions: Annotated[
-        int | None, typer.Option(min=1, help=f"With --http: most sessions at once. [default: {SESSIONS}]")
+        int | None,
+        typer.Option(min=1, help=f"With --http: maximum number of concurrent sessions. [default: {SESSIONS}]"),
     ] = None,
     idle: Annotated[
         float | None,
-        typer.Option(min=0, help=f"With --http: seconds without a request that close a session. [default: {IDLE:g}]"),
+        typer.Option(
+            min=0, help=f"With --http: seconds without a request after which a session is closed. [default: {IDLE:g}]"
+        ),
     ] = None,
 ) -> None:
     """Serve episodes over MCP to a chat program, IDE or agent framework.
 
-    Without --http the client starts this command, and it serves one episode over standard input and output.
+    Without --http, the client starts this command, which serves one episode over standard input and output.
 
     Example: trace-gym serve-mcp tau2_precondition --seed 3
     """
@@ -75,43 +86,48 @@ def serve_mcp(
         assert episode.score is not None
         say(f"{episode.scenario}: reward {reward(episode.score):.2f}", err=True)
         if out is not None:
-            with lock:  # sessions end in threads
+            with lock:  # sessions end in different threads
                 _append(out, episode)
 
     network = {"host": host, "port": port, "sessions": sessions, "idle": idle}
     chosen: dict[str, Any] = {name: value for name, value in network.items() if value is not None}
     if http:
-        from trace_gym.adapters.mcp_http import app
+        from trace_gym.adapters.mcp.http import app
 
         at, on = chosen.pop("host", HOST), chosen.pop("port", PORT)
         made = app(envs, level=level, split=split, weights=weights, seed=seed, host=at, at_end=at_end, **chosen)
         _listen(made, at, on, "mcp", "/mcp")
         return
     if chosen:
-        raise ConfigError(f"--{min(chosen)} has no effect on a server over standard input: add --http or drop it")
+        raise ConfigError(f"--{min(chosen)} has no effect without --http. Add --http, or remove --{min(chosen)}")
     from trace_gym.adapters.attempt import Attempt
     from trace_gym.adapters.mcp import serve
 
     scenario = Problems(envs, level or 0, split).at(seed or 0)
-    attempt = Attempt(registry.episode(scenario), weights=weights, at_end=at_end)
+    attempt = Attempt(registry.start_episode(scenario), weights=weights, at_end=at_end)
     serve(attempt)
     if not attempt.done:
-        say(f"{attempt.episode.scenario}: not scored, the client left before the end", err=True)
+        say(
+            f"{attempt.episode.scenario}: not scored, because the client disconnected before the end of the episode",
+            err=True,
+        )
 
 
 def serve_openenv(
     envs: Envs,
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 is every one of this machine.")] = HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = PORT,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 listens on all network interfaces.")] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free port.")] = PORT,
     level: Annotated[
-        int | None, typer.Option(min=0, help="Level of every scenario; drawn from the seed if none.")
+        int | None, typer.Option(min=0, help="Level of every scenario. By default, the seed determines the level.")
     ] = None,
     split: Split = "train",
     weights: Weights = "default",
-    sessions: Annotated[int, typer.Option(min=1, help="How many may be open at once.")] = SESSIONS,
-    idle: Annotated[float, typer.Option(min=0, help="Seconds without a message that close a session.")] = IDLE,
+    sessions: Annotated[int, typer.Option(min=1, help="Maximum number of concurrent sessions.")] = SESSIONS,
+    idle: Annotated[
+        float, typer.Option(min=0, help="Seconds without a message after which a session is closed.")
+    ] = IDLE,
 ) -> None:
-    """Serve environments to OpenEnv clients; seeds take turns at several.
+    """Serve environments to OpenEnv clients. Consecutive seeds alternate between multiple environments.
 
     Example: trace-gym serve-openenv tau2_precondition tau2_multi_step --port 8000
     """
@@ -125,14 +141,14 @@ def _listen(made: Any, host: str, port: int, extra: str, path: str = "") -> None
     """Serve an application until Ctrl-C."""
     from trace_gym.adapters.listening import serve
 
-    serve(made, host, port, extra, lambda url: say(f"serving at {url}{path}, Ctrl-C stops"))
+    serve(made, host, port, extra, lambda url: say(f"serving at {url}{path}; press Ctrl-C to stop"))
 
 
 def _check_writable(path: Path) -> None:
-    """Check before a rollout that its record can be added to a file.
+    """Check that records can be appended to a file.
 
     Raises:
-        ConfigError: It cannot.
+        ConfigError: The file cannot be written, or is not a text file.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,8 +164,8 @@ def _check_writable(path: Path) -> None:
 
 
 def _append(path: Path, episode: Episode) -> None:
-    """Add the record of an attempt to a file of others."""
-    from trace_gym.rollout import trajectory
+    """Append the record of an episode to a JSONL file."""
+    from trace_gym.trajectories import trajectory
 
     with locked(path, wait=30.0):
         before = read_text(path).count("\n") if path.is_file() else 0

@@ -1,4 +1,4 @@
-"""Standard streams that no locale, closed descriptor or full disk turns into a traceback."""
+"""Setup of the standard streams, so that locales, closed descriptors and full disks cause no traceback."""
 
 from __future__ import annotations
 
@@ -13,17 +13,14 @@ from trace_gym.terminal import visible
 
 
 def prepare() -> None:
-    """Make the standard streams usable: open them where they are closed, and accept every character.
-
-    Messages of loggers go to stderr in the same form as all other output.
-    """
+    """Replace closed standard streams, escape characters that they cannot encode, and send log messages to stderr."""
     nowhere = Path(os.devnull)
     sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
     sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
     sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
-            with suppress(io.UnsupportedOperation):  # a caller has read from it already
+            with suppress(io.UnsupportedOperation):  # the stream was read before
                 stream.reconfigure(errors=errors)
     if not logging.getLogger().handlers:
         handler = logging.StreamHandler()
@@ -32,7 +29,7 @@ def prepare() -> None:
 
 
 def drop_output_if_broken() -> None:
-    """Flush the output, and discard it if it cannot be written; the interpreter would fail on it at its end."""
+    """Flush the output. Discard output that cannot be written, because the interpreter would fail at exit otherwise."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -42,7 +39,7 @@ def drop_output_if_broken() -> None:
 
 
 class _Formatter(logging.Formatter):
-    """Log lines without control characters."""
+    """Formatter that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))

@@ -1,4 +1,4 @@
-"""Help of command groups with complete summaries."""
+"""Help of command groups with untruncated summaries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typer.core import TyperGroup
 
 
 class Summaries(TyperGroup):
-    """A group whose help wraps the summary of each command instead of cutting it."""
+    """Command group whose help wraps the summary of each command instead of truncating it."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the section with the commands."""
+        """Write the section that lists the commands."""
         shown = [(name, command) for name, command in self.commands.items() if not command.hidden]
         with formatter.section("Commands"):
             formatter.write_dl([(name, " ".join((c.help or "").split("\n\n")[0].split())) for name, c in shown])

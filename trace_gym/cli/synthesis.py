@@ -1,4 +1,4 @@
-"""The verb that writes environments: synthesize."""
+"""The command that generates environments: synthesize."""
 
 from __future__ import annotations
 
@@ -10,162 +10,196 @@ import typer
 from rich.text import Text
 
 from trace_gym import terminal
-from trace_gym.cli.options import AllowUnisolated, refuse
+from trace_gym.cli.options import AllowUnisolated, reject_options
 from trace_gym.errors import ConfigError, TraceGymError
 from trace_gym.files import read_text, working_in
+from trace_gym.targets import DEFAULT_TARGET
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:
     from trace_gym.llm import Model
-    from trace_gym.synthesize import Terms
+    from trace_gym.synthesis import ValidationConfig
     from trace_gym.types import Manifest, Spec
 
 
+RECORDED = "recorded"
+"""Author that replays the recorded answers of the package."""
+
+
 def register(app: typer.Typer) -> None:
-    """Add this module's verb to the command line."""
+    """Add the command to the command line."""
     app.command()(synthesize)
 
 
 def synthesize(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="A spec that ships, or a spec file.", show_default=False)] = None,
-    author: Annotated[str, typer.Option(help="Who writes: template, or llm.")] = "template",
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of an environment with recorded answers; for --author llm, an environment or a spec file.",
+            show_default=False,
+        ),
+    ] = None,
+    author: Annotated[
+        str,
+        typer.Option(
+            help="Author of the environments: recorded (replays recorded answers of a language model) or llm (the "
+            "model of --llm)."
+        ),
+    ] = RECORDED,
     llm: Annotated[
-        str, typer.Option(help="The model of author llm: openai:MODEL, openai:MODEL@URL, replay:DIR or files:DIR.")
+        str, typer.Option(help="Model for --author llm: openai:MODEL, openai:MODEL@URL, replay:DIR or files:DIR.")
     ] = "",
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="Capabilities: a diagnosis, or a list of names and descriptions (JSON, YAML)."),
+        typer.Option(
+            "--from",
+            help="Capabilities to write environments for: a diagnosis, or a JSON or YAML list (name, description).",
+        ),
     ] = None,
     target: Annotated[
-        str, typer.Option(help="Target whose interface is kept: a name, or the folder of one of your own.")
-    ] = "tau2_airline",
+        str, typer.Option(help="Target whose interface the environments use: a name, or the folder of a custom target.")
+    ] = DEFAULT_TARGET,
     trajectories: Annotated[
-        Path | None, typer.Option(help="Episodes that the evidence of a diagnosis is found in.")
+        Path | None, typer.Option(help="Episodes that the evidence of the diagnosis refers to.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for modules and manifests.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Write every spec that ships.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write and check again what is unchanged.")] = False,
-    repairs: Annotated[int, typer.Option(min=0, help="How often author llm may mend a module.")] = 3,
+    out: Annotated[Path | None, typer.Option(help="Output folder for modules and manifests.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Generate all environments with recorded answers.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Regenerate and validate unchanged environments.")] = False,
+    repairs: Annotated[int, typer.Option(min=0, help="Maximum number of repair attempts per module.")] = 3,
     policy: Annotated[
-        str, typer.Option(help="Agent whose rewards should spread: openai:MODEL, hf:FOLDER or mixture:P.")
+        str, typer.Option(help="Policy whose rewards must vary within groups: openai:MODEL, hf:FOLDER or mixture:P.")
     ] = "",
-    seconds: Annotated[float, typer.Option(min=1, help="For checking one version by author llm.")] = 300.0,
-    workers: Annotated[int, typer.Option(min=1, help="Environments that author llm works on at a time.")] = 2,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Budget: tokens of the model, in all.")] = None,
-    dollars: Annotated[float | None, typer.Option(min=0, help="Budget in US dollars; needs --price.")] = None,
-    price: Annotated[str, typer.Option(help="Dollars for a million tokens, prompt/completion, such as 0.5/1.5.")] = "",
-    by: Annotated[str, typer.Option(help="Who answers with files:DIR, for the manifest.")] = "",
+    seconds: Annotated[
+        float, typer.Option(min=1, help="Time limit in seconds for validating one version of a module.")
+    ] = 300.0,
+    workers: Annotated[int, typer.Option(min=1, help="Number of environments that are generated in parallel.")] = 2,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Budget in tokens for all requests to the model.")] = None,
+    dollars: Annotated[float | None, typer.Option(min=0, help="Budget in US dollars; requires --price.")] = None,
+    price: Annotated[
+        str, typer.Option(help="US dollars per million tokens as prompt/completion, such as 0.5/1.5.")
+    ] = "",
+    by: Annotated[
+        str, typer.Option(help="Name of the person or program that answers files:DIR; recorded in the manifest.")
+    ] = "",
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
-    """Write environments and admit those that pass validation.
+    """Generate environments and admit those that pass validation.
 
-    Example: trace-gym synthesize tau2_precondition --out my_envs
+    Example: trace-gym synthesize tau2_baggage_allowance --out my_envs
+
+    From a diagnosis:  trace-gym synthesize --from diagnosis.json --out my_envs
 
     With a model:  trace-gym synthesize --from diagnosis.json --author llm --llm openai:gpt-4o --out my_envs
 
-    For a target of your own, whose base world is written first:  --target my_target
+    For a custom target, first write its base world:  trace-gym synthesize --target my_target --author llm --llm MODEL
     """
     from trace_gym import registry
     from trace_gym.sandbox import require_isolation
-    from trace_gym.synthesize import Terms
+    from trace_gym.synthesis import ValidationConfig
 
-    target, own = _aim(target)
+    target, own = _resolve_target(target)
     _refuse_unused(context, author, name, source, every, own)
     require_isolation()
     folder = out or own or registry.home()
-    terms = Terms(budget=seconds, policy=policy)
-    if author == "template":
-        _from_templates(name, source, target, every, folder, force)
-    elif author == "llm":
-        if not llm:
-            raise ConfigError("author llm needs a model: --llm openai:MODEL, replay:DIR or files:DIR")
-        write = _planned(name, source, trajectories, target, own, folder, terms, repairs, workers, force)
-        with working_in(folder):
-            from trace_gym.synthesize.model import open_model
-
-            model = open_model(llm, folder, _tell, tokens=tokens, dollars=dollars, price=price, by=by)
-            try:
-                write(model)
-            finally:
-                model.close()
+    validation = ValidationConfig(budget=seconds, policy=policy)
+    if author == RECORDED:
+        llm, write = _replay_of_recordings(name, source, target, every, folder, validation, repairs, workers, force)
+    elif author != "llm":
+        raise ConfigError(f"--author is not valid: found {author!r}, expected {RECORDED} or llm")
+    elif not llm:
+        raise ConfigError("--author llm requires a model. Add --llm openai:MODEL, --llm replay:DIR or --llm files:DIR")
     else:
-        raise ConfigError(f"there is no author {author!r}; expected template or llm")
+        write = _plan_model_work(name, source, trajectories, target, own, folder, validation, repairs, workers, force)
+    with working_in(folder):
+        from trace_gym.synthesis.authoring_model import open_model
+
+        model = open_model(llm, folder, _log, tokens=tokens, dollars=dollars, price=price, answered_by=by)
+        try:
+            write(model)
+        finally:
+            model.close()
 
 
 def _refuse_unused(
     context: typer.Context, author: str, name: str | None, source: Path | None, every: bool, own: Path | None
 ) -> None:
-    """Refuse options that have no effect on what is written.
+    """Raise an error for options that have no effect on the generated environments.
 
     Raises:
-        ConfigError: One was given.
+        ConfigError: An option has no effect.
     """
     first = "--from" if source is not None else "--all" if every else "NAME"
-    refuse(context, {"--from": {"name", "every"}, "--all": {"name"}}.get(first, ()), f"beside {first}")
-    if author == "template":
-        model = {"llm", "trajectories", "repairs", "policy", "seconds", "workers", "tokens", "dollars", "price", "by"}
-        refuse(context, model, "on author template")
+    reject_options(context, {"--from": {"name", "every"}, "--all": {"name"}}.get(first, ()), f"together with {first}")
+    if author == RECORDED:
+        model = {"llm", "trajectories", "tokens", "dollars", "price", "by"}
+        reject_options(context, model, f"on author {RECORDED}")
     elif author == "llm":
-        refuse(context, {"every"}, "on author llm")
+        reject_options(context, {"every"}, "on author llm")
     if source is None:
-        refuse(context, {"trajectories", "workers"}, "without --from")
+        reject_options(context, {"trajectories", "workers"} - ({"workers"} if every else set()), "without --from")
         if own is None:
-            refuse(context, {"target"}, "without --from, as a spec names its target")
+            reject_options(context, {"target"}, "without --from, because a spec contains its target")
     if author == "llm" and source is None and name is None:
-        refuse(context, {"force", "policy"}, "on a base world")
+        reject_options(context, {"force", "policy"}, "on a base world")
 
 
-def _planned(
+def _plan_model_work(
     name: str | None,
     source: Path | None,
     trajectories: Path | None,
     target: str,
     own: Path | None,
     folder: Path,
-    terms: Terms,
+    validation: ValidationConfig,
     repairs: int,
     workers: int,
     force: bool,
 ) -> Callable[[Model], None]:
-    """What a model is to write, once every input is read."""
+    """Read all inputs, and return the function that generates the environments with a model."""
     if source is not None:
-        from trace_gym.synthesize.batch import Order, read_capabilities, write_all
+        from trace_gym.synthesis.capabilities import read_capabilities
+        from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
         from trace_gym.targets.results import read_results
 
         wanted, known = read_capabilities(source), list(read_results(trajectories)) if trajectories else []
 
         def write_capabilities(model: Model) -> None:
-            order = Order(wanted, target, model, folder, terms, repairs, known, force)
-            _tell_all(write_all(order, workers, _tell), folder)
+            order = SynthesisRequest(wanted, target, model, folder, validation, repairs, known, force)
+            _print_results(write_all(order, workers, _log), folder)
 
         return write_capabilities
     if name is not None:
-        from trace_gym.synthesize import synthesize as write
-        from trace_gym.synthesize.llm_author import LlmAuthor
+        from trace_gym.synthesis import synthesize as write
+        from trace_gym.synthesis.llm_author import LlmAuthor
 
-        spec = _spec(name)
+        spec = _read_spec(name)
 
         def write_spec(model: Model) -> None:
-            _told(write(spec, author=LlmAuthor(model, repairs), folder=folder, force=force, terms=terms), folder)
+            _print_manifest(
+                write(spec, author=LlmAuthor(model, repairs), folder=folder, force=force, validation=validation), folder
+            )
 
         return write_spec
     if own is None:
-        raise ConfigError("name a spec file, or the file of capabilities: --from diagnosis.json")
-    from trace_gym.synthesize.base import write_base as write_world
+        raise ConfigError(
+            "--author llm has nothing to write: expected a spec file, a file of capabilities, or a custom target. "
+            "Pass a spec file, --from diagnosis.json, or --target FOLDER"
+        )
+    from trace_gym.synthesis.base_world import write_base as write_world
     from trace_gym.targets.user.folder import read
 
     home = read(own)
 
     def write_base(model: Model) -> None:
-        made = write_world(home, model, repairs, terms, _tell)
+        made = write_world(home, model, repairs, validation, _log)
         say(f"{made.id}, by {made.author}, is the base world of {target}")
 
     return write_base
 
 
-def _aim(target: str) -> tuple[str, Path | None]:
-    """The name of a target; for the folder of a user's own, which is then searched, that folder as well."""
+def _resolve_target(target: str) -> tuple[str, Path | None]:
+    """Return the name of a target, and the folder of a custom target, which is added to the registry."""
     from trace_gym import registry
     from trace_gym.targets.user import folder
 
@@ -176,47 +210,56 @@ def _aim(target: str) -> tuple[str, Path | None]:
     return home.name, home.path
 
 
-def _from_templates(name: str | None, source: Path | None, target: str, every: bool, folder: Path, force: bool) -> None:
-    from trace_gym.synthesize import serving, template
-    from trace_gym.synthesize import synthesize as write
-    from trace_gym.synthesize.batch import read_capabilities
+def _replay_of_recordings(
+    name: str | None,
+    source: Path | None,
+    target: str,
+    every: bool,
+    folder: Path,
+    validation: ValidationConfig,
+    repairs: int,
+    workers: int,
+    force: bool,
+) -> tuple[str, Callable[[Model], None]]:
+    """Return the model URI of the recorded answers, and the function that generates the environments from them."""
+    from trace_gym.synthesis.recorded import RECORDED_MODEL, recorded_environments, select_recorded
+    from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 
-    if source is not None:
-        served = [(c, serving(c, target)) for c in read_capabilities(source)]
-        for capability, spec in served:
-            if spec is None:
-                say(f"{capability.name}: no blueprint of the template author serves it", err=True)
-        specs = [spec for _, spec in served if spec is not None]
-    elif every:
-        specs = [template.spec(n) for n in template.spec_names()]
-    elif name is None:
-        raise ConfigError(f"name a spec ({', '.join(template.spec_names())}), a spec file, --all or --from")
-    else:
-        specs = [_spec(name)]
-    with working_in(folder):
-        for spec in specs:
-            _told(write(spec, folder=folder, force=force), folder)
+    wanted = select_recorded(name, source, target, every, _log)
+    if not wanted:
+        raise ConfigError(
+            "no answers of a model are recorded for these capabilities: expected the capability of one of "
+            f"{', '.join(recorded_environments())}. To have a language model write the environments, pass --author llm"
+        )
+
+    def write(model: Model) -> None:
+        for target_name, capabilities in wanted.items():
+            request = SynthesisRequest(capabilities, target_name, model, folder, validation, repairs, (), force)
+            _print_results(write_all(request, workers, _log), folder)
+
+    return RECORDED_MODEL, write
 
 
-def _spec(name: str) -> Spec:
-    """The spec of a file, or the one that ships under this name."""
-    from trace_gym.synthesize import template
+def _read_spec(name: str) -> Spec:
+    """Return the spec in a file, or the spec in the manifest of a registered environment."""
+    from trace_gym import registry
+    from trace_gym.synthesis.template import read_spec
 
-    if not Path(name).exists():
-        return template.spec(name)
-    return template.read_spec(read_text(name, "Name a spec file, or a spec that ships"), name)
+    if not Path(name).exists() and name in registry.list_environments() and (spec := registry.manifest(name).spec):
+        return spec
+    return read_spec(read_text(name, "Pass a spec file, or the name of an environment with a spec"), name)
 
 
-def _tell(line: str) -> None:
+def _log(line: str) -> None:
     say(line, err=True)
 
 
-def _told(manifest: Manifest, folder: Path) -> None:
+def _print_manifest(manifest: Manifest, folder: Path) -> None:
     say(f"{manifest.id}: {folder / (manifest.id + '.py')}")
 
 
-def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
-    """A table of what was written; the exit code is 1 where something was not."""
+def _print_results(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
+    """Print a table of the results, and exit with code 1 if an environment could not be generated."""
     from trace_gym.tables import Grid
 
     rows: list[tuple[str | Text, ...]] = []
@@ -228,7 +271,7 @@ def _tell_all(done: dict[str, Manifest | TraceGymError], folder: Path) -> None:
             rows.append((name, str(folder / f"{made.id}.py"), *cells))
         else:
             rows.append((name, Text(str(made), "red")))
-    table = Grid(("capability", "environment", "versions", "tokens", "failed first"), rows)
+    table = Grid(("capability", "environment", "versions", "tokens", "failed checks at first"), rows)
     terminal.console().print(table, crop=False)
     if any(isinstance(made, TraceGymError) for made in done.values()):
         raise typer.Exit(1)

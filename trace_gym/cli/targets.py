@@ -1,4 +1,4 @@
-"""Verbs about targets of the user's own: target init, target check."""
+"""Commands for custom targets: target init, target check."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the target.", show_defau
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command line."""
-    about = "Bring a target of your own: record, init, check, compare."
+    """Add the commands of this module to the command line."""
+    about = "Set up a custom target: record, init, check, compare."
     verbs = typer.Typer(name="target", cls=Summaries, help=about, no_args_is_help=True)
     for command in (exploring.record, init, check, exploring.compare):
         verbs.command()(command)
@@ -31,19 +31,28 @@ def register(app: typer.Typer) -> None:
 
 def init(
     folder: Folder,
-    policy: Annotated[Path | None, typer.Option(help="Text of the rules that the agent has to obey.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Text file with the rules that the agent must follow.")] = None,
     trajectories: Annotated[
         list[Path] | None,
-        typer.Option(help="Results of tau-bench or tau2, our JSONL, or OpenAI messages a line; repeatable."),
+        typer.Option(
+            help="Recorded episodes: results of tau-bench or tau2, JSONL of trace-gym rollout, or JSONL with one list "
+            "of OpenAI messages per line; repeatable."
+        ),
     ] = None,
     tools: Annotated[Path | None, typer.Option(help="JSON file with OpenAI function tools.")] = None,
-    mcp: Annotated[str, typer.Option(help="MCP server that lists the tools instead: a command, or a URL.")] = "",
-    name: Annotated[str, typer.Option(help="Of the target; after the folder by default.")] = "",
+    mcp: Annotated[
+        str, typer.Option(help="Command or URL of an MCP server that lists the tools; replaces --tools.")
+    ] = "",
+    name: Annotated[str, typer.Option(help="Name of the target; the name of the folder by default.")] = "",
     calls_per_turn: Annotated[
-        int, typer.Option(min=0, help="Tools that an agent may call in one turn; 0: as many as a recorded turn calls.")
+        int,
+        typer.Option(
+            min=0,
+            help="Maximum number of tool calls in one turn of the agent; 0 uses the maximum in the recorded episodes.",
+        ),
     ] = 0,
 ) -> None:
-    """Make the folder of a target from its tools, its policy and trajectories.
+    """Create the folder of a target from its tools, policy text and recorded episodes.
 
     Example: trace-gym target init parcel_depot --tools tools.json --policy policy.md --trajectories episodes.jsonl
     """
@@ -54,9 +63,9 @@ def init(
         given = {"--tools": tools or mcp, "--policy": policy, "--trajectories": trajectories}
         missing = ", ".join(name for name, value in given.items() if not value)
         raise ConfigError(
-            f"a target needs its tools, its policy and recorded episodes: found no {missing}. "
+            f"a target requires tools, a policy and recorded episodes: missing {missing}. "
             f"Run: trace-gym target init {folder} --tools tools.json --policy policy.md --trajectories episodes.jsonl "
-            '(or --mcp "SERVER COMMAND" for --tools; trace-gym target record records episodes from an MCP server)'
+            '(--mcp "SERVER COMMAND" can replace --tools; trace-gym target record creates episodes from an MCP server)'
         )
     home = begin(
         folder,
@@ -68,19 +77,19 @@ def init(
         calls_per_turn=calls_per_turn,
     )
     say(f"{home.path / SETTINGS}: {len(home.tools)} tools, {len(home.episodes)} episodes")
-    say(f"look at the kinds of the tools there, then: trace-gym target check {folder}")
+    say(f"review the kinds of the tools in this file, then run: trace-gym target check {folder}")
 
 
 def check(
     folder: Folder,
     admit: Annotated[
-        bool, typer.Option("--admit", help="Check the base world that is there, in the sandbox, and admit it.")
+        bool, typer.Option("--admit", help="Validate the existing base world in the sandbox, and admit it.")
     ] = False,
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
-    """Say what a target lacks, what is wrong with it, and how true its base world is to the recorded episodes.
+    """Report missing parts and errors of a target, and how closely its base world matches the recorded episodes.
 
-    Exit code 1: something is wrong.
+    Exit code 1: the target has an error.
 
     Example: trace-gym target check parcel_depot
     """
@@ -89,18 +98,18 @@ def check(
     from trace_gym.targets.user.check import check as look
 
     home = targets.read(folder)
-    add_folder(home.path)  # the base world is found there
+    add_folder(home.path)  # the base world is registered from this folder
     if admit:
-        from trace_gym.synthesize.base import admit_base
+        from trace_gym.synthesis.base_world import admit_base
 
         made = admit_base(home)
         say(f"admitted {made.id}: {home.base_module}")
     console, wrong = terminal.console(), 0
     for note in look(home):
         wrong += note.level == "wrong"
-        line = Text.assemble((f"{note.level:5}", STYLES[note.level]), f"  {note.says}")
+        line = Text.assemble((f"{note.level:5}", STYLES[note.level]), f"  {note.message}")
         console.print(line, soft_wrap=True)
-        if note.mend:
-            console.print(Text(f"       {note.mend}", style="dim"), soft_wrap=True)
+        if note.fix:
+            console.print(Text(f"       {note.fix}", style="dim"), soft_wrap=True)
     if wrong:
         raise typer.Exit(1)

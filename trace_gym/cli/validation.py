@@ -1,4 +1,4 @@
-"""Verbs about validation: validate, replay."""
+"""Commands for validation: validate, replay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.cli.environments import matching_names
-from trace_gym.cli.options import AllowUnisolated, given_options, refuse
+from trace_gym.cli.options import AllowUnisolated, given_options, reject_options
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.terminal import say
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from trace_gym.types import Finding, Report
 
 FAILED, UNFINISHED = 1, 2
-"""Exit codes."""
+"""Exit codes of `validate`: the environment failed, or validation did not finish."""
 MOST_WORKERS = 8
-"""Workers of a sandbox, unless more are asked for."""
+"""Maximum default number of worker processes in a sandbox."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this module's verbs to the command line."""
+    """Add the commands of this module to the command line."""
     app.command()(validate)
     app.command()(replay)
 
@@ -39,92 +39,105 @@ def validate(
     env: Annotated[
         str | None,
         typer.Argument(
-            help="Name, gymnasium id, module file, or an address.", show_default=False, autocompletion=matching_names
+            help="Name, gymnasium id, module file, or the URI of a third-party environment.",
+            show_default=False,
+            autocompletion=matching_names,
         ),
     ] = None,
-    make: Annotated[str | None, typer.Option(help="A Gymnasium id with text actions, as module:id.")] = None,
-    profile: Annotated[str, typer.Option(help="How thorough: quick, gate.")] = "gate",
-    seeds: Annotated[int | None, typer.Option(help="Scenarios for each level; the profile's by default.")] = None,
-    level: Annotated[list[int] | None, typer.Option(help="A level to look at; may be repeated.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="A code, or what codes begin with; repeatable.")] = None,
-    skip: Annotated[list[str] | None, typer.Option(help="A code to leave out; repeatable.")] = None,
+    make: Annotated[str | None, typer.Option(help="Gymnasium environment with text actions, as module:id.")] = None,
+    profile: Annotated[str, typer.Option(help="Thoroughness of the checks: quick or gate.")] = "gate",
+    seeds: Annotated[
+        int | None, typer.Option(help="Number of scenarios per level; set by the profile by default.")
+    ] = None,
+    level: Annotated[list[int] | None, typer.Option(help="Level to check; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Code or code prefix of the properties to check; repeatable.")
+    ] = None,
+    skip: Annotated[list[str] | None, typer.Option(help="Code of a property to skip; repeatable.")] = None,
     policy: Annotated[
-        str, typer.Option(help="Whose rewards are to spread: openai:MODEL, hf:FOLDER or rollouts:FILE.")
+        str,
+        typer.Option(help="Policy whose rewards must vary within groups: openai:MODEL, hf:FOLDER or rollouts:FILE."),
     ] = "",
     recordings: Annotated[
-        list[Path] | None, typer.Option(help="Recorded episodes of the target, to be replayed; repeatable.")
+        list[Path] | None, typer.Option(help="Recorded episodes of the target to replay; repeatable.")
     ] = None,
     against: Annotated[
-        list[Path] | None, typer.Option(help="Test tasks of the target, which must not occur; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Test tasks of the target that must not occur in the environment; repeatable."),
     ] = None,
-    budget: Annotated[float, typer.Option(help="Seconds; what they do not suffice for is unfinished.")] = 60.0,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one for each core by default.")] = None,
-    engine: Annotated[str, typer.Option(help="Where: processes, ray, or here (which cannot stop what hangs).")] = (
-        "processes"
-    ),
-    out: Annotated[Path | None, typer.Option(help="Write the report as JSON, too.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report as a page to be read, too.")] = None,
-    listing: Annotated[bool, typer.Option("--list", help="List the properties and stop.")] = False,
-    admit: Annotated[bool, typer.Option(help="Write the manifest if it passes.")] = False,
+    budget: Annotated[
+        float, typer.Option(help="Time limit in seconds. Properties that exceed it are reported as unfinished.")
+    ] = 60.0,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; one per core by default.")] = None,
+    engine: Annotated[
+        str, typer.Option(help="Execution: processes, ray, or here (this process, without timeouts).")
+    ] = ("processes"),
+    out: Annotated[Path | None, typer.Option(help="Also write the report to this JSON file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write the report to this HTML file.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the properties and exit.")] = False,
+    admit: Annotated[bool, typer.Option(help="Write the manifest if the environment passes.")] = False,
     allow_unisolated: AllowUnisolated = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Check an environment before it costs GPU hours.
+    """Check that an environment is suitable for training.
 
-    Exit code 0: it passed; 1: it failed; 2: it could not be checked, or not to the end.
+    Exit code 0: the environment passed; 1: it failed; 2: validation could not run or did not finish.
 
     Example: trace-gym validate tau2_precondition --budget 120
 
-    Anybody's environment has an address: reasoning-gym:chain_sum, skyrl:gsm8k@tasks.jsonl,
+    Third-party environments are selected by a URI: reasoning-gym:chain_sum, skyrl:gsm8k@tasks.jsonl,
     openenv:http://localhost:8000, gym:module:id (the same as --make module:id), rollouts:log.jsonl.
     """
-    from trace_gym import registry
-    from trace_gym import validate as validation
-    from trace_gym.validate.foreign import is_foreign
+    from trace_gym import registry, validation
+    from trace_gym.validation.third_party import is_third_party
 
     _import_from_here()
     if make is not None:
         if env is not None:
-            raise ConfigError(f"--make names an environment, and so does {env}; leave one of them out")
+            raise ConfigError(f"two environments are given: found {env} and --make {make}. Remove one of them")
         env = f"gym:{make}"
     if listing:
-        refuse(context, set(given_options(context)) - {"listing"}, "beside --list")
+        reject_options(context, set(given_options(context)) - {"listing"}, "together with --list")
     elif env is None:
-        refuse(context, given_options(context), "without an environment")
+        reject_options(context, given_options(context), "without an environment")
     if engine == "here":
-        refuse(context, {"workers"}, "on engine here, which has one process")
+        reject_options(context, {"workers"}, "on engine here, which uses one process")
     if listing or env is None:
         terminal.console().print(validation.listing())
         return
     if Path(env).is_file() and not env.endswith(".py"):
-        raise ConfigError(f"{env} is no module; recorded rollouts are addressed as rollouts:{env}")
-    # A module that was never admitted has no gymnasium id yet, so its bare name is taken as it is.
+        raise ConfigError(f"{env} is not a Python module. To validate recorded rollouts, pass rollouts:{env}")
+    # An unadmitted module has no gymnasium id, so the path is used unchanged.
     target: str | Path = Path(env) if env.endswith(".py") else env
-    if "/" in env and isinstance(target, str) and not is_foreign(env):
+    if "/" in env and isinstance(target, str) and not is_third_party(env):
         target = registry.name_of(env)
-    given = validation.Given(policy, tuple(map(str, recordings or ())), tuple(map(str, against or ())))
-    if admit and is_foreign(env):
-        raise ConfigError(f"{env} is none of ours, and is not admitted; leave out --admit")
+    given = validation.ValidationInputs(policy, tuple(map(str, recordings or ())), tuple(map(str, against or ())))
+    if admit and is_third_party(env):
+        raise ConfigError(f"--admit has no effect on the third-party environment {env}. Remove it")
     if admit and (only or skip or level or seeds or profile != "gate"):
-        raise ConfigError("--admit goes with a whole validation; leave out --only, --skip, --level, --seeds, --profile")
-    asked: dict[str, Any] = {
+        raise ConfigError(
+            "--admit requires a complete validation. Remove --only, --skip, --level, --seeds and --profile"
+        )
+    request: dict[str, Any] = {
         "profile": profile,
         "seeds_per_level": seeds,
         "levels": level,
         "only": only,
         "skip": skip or (),
     }
-    asked |= {"given": given, "budget": budget}
-    unadmitted = None if is_foreign(env) else _unadmitted(target)
-    if unadmitted is not None:
+    request |= {"given": given, "budget": budget}
+    unadmitted_module = None if is_third_party(env) else _unadmitted_module(target)
+    if unadmitted_module is not None:
         from trace_gym.modules import file_sha256
 
-        before = file_sha256(unadmitted)
-        report = _confined(unadmitted, engine, workers, asked)
-        if admit and file_sha256(unadmitted) != before:
-            raise ReadError(f"{unadmitted} has changed while it was checked, so it is not admitted. Check it again")
+        before = file_sha256(unadmitted_module)
+        report = _validate_sandboxed(unadmitted_module, engine, workers, request)
+        if admit and file_sha256(unadmitted_module) != before:
+            raise ReadError(
+                f"{unadmitted_module} changed while it was validated and was not admitted. Run the command again"
+            )
     else:
-        report = validation.validate(target, engine=engine, workers=workers or os.cpu_count() or 1, **asked)
+        report = validation.validate(target, engine=engine, workers=workers or os.cpu_count() or 1, **request)
     if out is not None:
         _write(out, report.model_dump_json(indent=1) + "\n")
     if html is not None:
@@ -143,68 +156,73 @@ def validate(
         say(f"admitted {manifest.id}")
 
 
-def _unadmitted(target: str | Path) -> Path | None:
-    """The module file behind a target, if no manifest admits it; None for what may run in this process."""
+def _unadmitted_module(target: str | Path) -> Path | None:
+    """Return the module file of an unadmitted environment, or None if the environment may run in this process."""
     from trace_gym import registry
-    from trace_gym.validate.source import file_behind
+    from trace_gym.validation.source import file_behind
 
     path = file_behind(target)
     return None if path is None or registry.is_admitted(path) else path
 
 
-def _confined(path: Path, engine: str, workers: int | None, asked: dict[str, Any]) -> Report:
-    """The report of a module file that is not admitted, from the sandbox."""
+def _validate_sandboxed(path: Path, engine: str, workers: int | None, request: dict[str, Any]) -> Report:
+    """Validate an unadmitted module file in the sandbox, and return the report."""
     from trace_gym.sandbox import check
 
     if engine not in ("processes", "here"):
         raise ConfigError(
-            f"{path} is not admitted, so it runs in the sandbox only, which has no engine {engine!r}. "
-            "Use --engine processes or here"
+            f"{path} is not admitted and runs only in the sandbox, which does not support engine {engine!r}. "
+            "Use --engine processes or --engine here"
         )
     count = 1 if engine == "here" else workers or min(os.cpu_count() or 1, MOST_WORKERS)
     console = terminal.console(stderr=True)
-    with console.status(f"{path}: in the sandbox") as status:
+    with console.status(f"{path}: validating in the sandbox") as status:
 
         def progress(code: str) -> None:
-            status.update(f"{path}: in the sandbox, {code} is checked")
+            status.update(f"{path}: checking {code} in the sandbox")
 
-        return check(path, workers=count, partial=True, progress=progress, **asked)
+        return check(path, workers=count, partial=True, progress=progress, **request)
 
 
 def replay(
-    report: Annotated[Path, typer.Argument(help="A report or a manifest, as JSON.", show_default=False)],
-    code: Annotated[str | None, typer.Argument(help="A property that failed; the first by default.")] = None,
+    report: Annotated[Path, typer.Argument(help="JSON file of a report or a manifest.", show_default=False)],
+    code: Annotated[
+        str | None, typer.Argument(help="Code of a property; the first one with a counterexample by default.")
+    ] = None,
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
-    """Play the counterexample of a report again, turn by turn, and show how it is judged now.
+    """Replay the counterexample of a validation report turn by turn, and show the current score.
 
-    The report is what `trace-gym validate ENV --out report.json` writes.
+    Create a report with `trace-gym validate ENV --out report.json`.
 
     Example: trace-gym replay report.json TG304
     """
-    from trace_gym.validate import begin
-    from trace_gym.validate.foreign import is_foreign
-    from trace_gym.validate.report import read
+    from trace_gym.validation import begin
+    from trace_gym.validation.report import read
+    from trace_gym.validation.third_party import is_third_party
 
     _import_from_here()
     found = read(report)
     shown = [f for f in found.findings if f.replay is not None and code in (None, f.code)]
     if not shown:
         having = ", ".join(f.code for f in found.findings if f.replay is not None) or "none"
-        raise ConfigError(f"{report} has no counterexample{f' of {code}' if code else ''}; it has {having}")
-    if is_foreign(found.env):
-        _play_foreign(found.env, shown[0])
+        raise ConfigError(
+            f"{report} has no counterexample{f' for {code}' if code else ''}. "
+            f"Properties with a counterexample: {having}"
+        )
+    if is_third_party(found.env):
+        _replay_third_party(found.env, shown[0])
     else:
-        path = _unadmitted(found.env)
+        path = _unadmitted_module(found.env)
         if path is None:
-            _play(found.env, shown[0], begin)
+            _replay_native(found.env, shown[0], begin)
         else:
-            from trace_gym.sandbox import begin_confined
+            from trace_gym.sandbox import start_sandboxed_episode
 
-            _play(str(path), shown[0], begin_confined)
+            _replay_native(str(path), shown[0], start_sandboxed_episode)
 
 
-def _play(env: str, finding: Finding, begin: Any) -> None:
+def _replay_native(env: str, finding: Finding, begin: Any) -> None:
     from trace_gym.cli.environments import print_checks, print_message
     from trace_gym.report.replays import action as read_action
 
@@ -214,7 +232,7 @@ def _play(env: str, finding: Finding, begin: Any) -> None:
     print_message(console, episode.messages[-1])
     for action in finding.replay.actions:
         if episode.done:
-            console.print("the conversation is over; what follows is not heard", style="dim")
+            console.print("the conversation has ended; the remaining actions are ignored", style="dim")
             break
         seen = len(episode.messages)
         episode.step(read_action(action))
@@ -223,9 +241,9 @@ def _play(env: str, finding: Finding, begin: Any) -> None:
     print_checks(console, episode.finish())
 
 
-def _play_foreign(env: str, finding: Finding) -> None:
+def _replay_third_party(env: str, finding: Finding) -> None:
     from trace_gym.cli.environments import print_message
-    from trace_gym.validate.foreign.transcript import transcript
+    from trace_gym.validation.third_party.transcript import transcript
 
     assert finding.replay is not None
     console = _heading(finding)
@@ -234,16 +252,16 @@ def _play_foreign(env: str, finding: Finding) -> None:
 
 
 def _heading(finding: Finding) -> Console:
-    """Print what was found, and return the console for the rest."""
+    """Print the finding, and return the console."""
     console = terminal.console()
-    console.print(Text.assemble((f"{finding.code} {finding.property}", "bold"), f": {finding.says}"))
+    console.print(Text.assemble((f"{finding.code} {finding.property}", "bold"), f": {finding.message}"))
     return console
 
 
 def _import_from_here() -> None:
-    """Let modules in the working directory be imported, which an installed command does not search by itself.
+    """Append the working directory to the module search path, because an installed command does not search it.
 
-    It is searched last, so that a file there does not hide a module of a library.
+    The directory is the last entry, so that a file in it cannot shadow a module of a library.
     """
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())

@@ -1,4 +1,4 @@
-"""Exploration of a live target: episodes recorded from its MCP server, and its base world compared with it."""
+"""Exploration of a live MCP server: recording of episodes, and comparison of a base world with the server."""
 
 from trace_gym.explore.compare import Comparison, compare
 from trace_gym.explore.record import Recorder, Recording, record

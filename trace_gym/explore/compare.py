@@ -1,4 +1,4 @@
-"""Comparison of a base world with the live server that it simulates, by the same calls."""
+"""Comparison of a base world with the live server that it simulates. Both receive the same calls."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from trace_gym.explore.record import Recorder, Recording, record
 from trace_gym.targets.catalogue import target
 from trace_gym.targets.user.folder import TargetFolder
 from trace_gym.targets.user.replays import answers
-from trace_gym.validate.context import PROFILES, Context
-from trace_gym.validate.recordings import tally
+from trace_gym.validation.context import PROFILES, Context
+from trace_gym.validation.recordings import compare_recordings
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the base world's results of one tool compare with the server's."""
+    """Comparison of one tool's results in the base world and on the server."""
 
     tool: str
     calls: int
     compared: int
-    """Calls that the base world has the records to answer."""
+    """Number of calls that were compared. The base world has the records that these calls need."""
     differ: int
+    """Number of compared calls with different results."""
     example: str = ""
-    """A call that they answer differently."""
+    """A call with different results."""
     goals: int = 0
-    """Number of things that the calls of the tool should show; see `trace_gym.explore.goals`."""
+    """Number of coverage goals of the tool; see `trace_gym.explore.goals`."""
     missing: tuple[str, ...] = ()
-    """Those that no compared call has shown."""
+    """Goals that no compared call has reached."""
 
     @property
     def share(self) -> float:
-        """Share of the compared calls that differ; 0 where none was compared."""
+        """Fraction of the compared calls with different results; 0 if no call was compared."""
         return self.differ / self.compared if self.compared else 0.0
 
 
@@ -47,22 +48,23 @@ def compare(
 ) -> list[Comparison]:
     """Make the same calls on a live server and on the admitted base world of a target, and compare the results.
 
-    The calls are chosen for what the earlier ones have not shown: each optional parameter given and left out, each
-    value of an enum, known and unknown ids, refusals, and reads before and after each write. The rest is random.
+    The calls are chosen to reach coverage goals that earlier calls have not reached: optional parameters present and
+    absent, each value of an enum, known and unknown ids, refusals, and reads before and after each write. All other
+    choices are random.
 
     Args:
-        home: The target; its folder is among those that are searched.
-        recorder: How the server is explored.
-        episodes: How many episodes are played.
+        home: The target. Its folder must be registered.
+        recorder: Settings of the exploration.
+        episodes: Number of episodes.
         out: JSONL file for the server's episodes.
         tell: Called with a line about each episode.
 
     Returns:
-        One entry for each tool of the target, in its order.
+        One comparison per tool, in the order of the target's tools.
 
     Raises:
-        TamperedEnv: The target has no admitted base world.
-        ConfigError: The tools of the server are not those of the target, or nothing could be compared.
+        TamperedEnv: The base world of the target is not admitted.
+        ConfigError: The server and the target have different tools, or no call could be compared.
         ReadError: The server fails.
     """
     world, recorder = target(home.name).world, replace(recorder, purpose="compare")
@@ -75,11 +77,11 @@ def compare(
         )
     made = record(recorder, episodes, out, tell)
     context = Context(world, world.id, PROFILES["quick"])
-    found = tally(world, made.episodes, context)
+    found = compare_recordings(world, made.episodes, context)
     if not sum(t.computable for t in found.values()):
         raise ConfigError(
-            f"nothing could be compared: the base world knows none of the records of {len(made.episodes)} episodes. "
-            "Look at its from_records and knows"
+            f"no call could be compared: found no record of {len(made.episodes)} episodes in the base world. Check its "
+            "methods from_records and knows"
         )
     shown = _reached(made, {place for seen in found.values() for place in seen.compared})
     rows = []
@@ -96,7 +98,12 @@ def compare(
 
 
 def _reached(made: Recording, compared: Collection[tuple[str, int]]) -> set[tuple[str, Goal]]:
-    """Return the goals of each tool that the compared calls have reached."""
+    """Return pairs of a tool and a coverage goal of this tool that a compared call has reached.
+
+    Args:
+        made: The recorded episodes.
+        compared: Id of the episode and index of each compared call.
+    """
     goals = {tool: goals_of(made.interface, tool) for tool in made.kinds}
     found = set()
     for episode in made.episodes:

@@ -1,4 +1,8 @@
-"""What an exploration of a tool has to show: arguments, ids, refusals, and reads before and after each write."""
+"""Coverage goals for the exploration of a server.
+
+The goals of a tool are calls with certain arguments, calls with known and unknown ids, refused calls, and reads before
+and after each write.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,24 @@ from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
 Made = list[tuple[Call, str]]
-"""Calls with what the agent read."""
+"""Calls with the results that the agent read."""
 How = Literal["given", "left out", "is", "fraction", "known id", "unknown id", "before", "after", "answered", "refused"]
 
 
 @dataclass(frozen=True)
 class Goal:
-    """One thing that at least one call of a tool has to show."""
+    """A coverage goal: a feature that at least one call of a tool should have."""
 
     how: How
+    """Kind of the goal."""
     parameter: str = ""
+    """Name of the parameter to which the goal applies; empty if it applies to the whole call."""
     value: str = ""
-    """JSON of the argument; for ``after``, the name of a write."""
+    """Argument as JSON; for ``after``, the name of a write tool."""
 
     @property
     def text(self) -> str:
-        """The goal as reports print it."""
+        """Text of the goal in reports."""
         match self.how:
             case "given" | "left out":
                 return f"{self.parameter} {self.how}"
@@ -44,16 +50,16 @@ class Goal:
 
 @dataclass(frozen=True)
 class Situation:
-    """What the calls of an episode have brought about."""
+    """State of an episode before a call."""
 
     change: str = ""
-    """The last write that was answered; empty before any."""
+    """Last write that was not refused; empty if there was none."""
     strings: frozenset[str] = frozenset()
-    """Strings that results have shown."""
+    """Strings in earlier results."""
 
 
 def situations(made: Made, kinds: Mapping[str, str]) -> Iterator[Situation]:
-    """Yield the situation before each call of an episode, and the one after the last call."""
+    """Yield the situation before each call of an episode, and then the situation after the last call."""
     change, strings = "", set[str]()
     for call, told in made:
         yield Situation(change, frozenset(strings))
@@ -64,7 +70,7 @@ def situations(made: Made, kinds: Mapping[str, str]) -> Iterator[Situation]:
 
 
 def goals_of(interface: Interface, tool: str) -> tuple[Goal, ...]:
-    """Return the goals of a tool: those of its JSON Schema and, for a read, those of each write of the target."""
+    """Return the goals of a tool: goals from its JSON Schema and, for a read tool, one goal per write tool."""
     return tuple(dict.fromkeys(_goals(interface, tool)))
 
 
@@ -75,8 +81,8 @@ def reached(goal: Goal, call: Call, situation: Situation, told: str | None = Non
         goal: The goal.
         call: The call.
         situation: The situation in which the call is made.
-        told: What the agent read; None for a call that is only considered. It is taken to be refused if it names an
-            unknown id.
+        told: Result that the agent read; None for a call that was not made yet. Such a call counts as refused if it
+            contains an unknown id.
     """
     given = goal.parameter in call.arguments
     if refused(told) if told is not None else is_strange(call):
@@ -103,11 +109,11 @@ def reached(goal: Goal, call: Call, situation: Situation, told: str | None = Non
 
 
 def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
-    """Return a drawn call that is changed so that it reaches a goal; None where that is not possible."""
+    """Return a sampled call, changed so that it reaches a goal; None if this is not possible."""
     call = draw.call_of(tool)
     given = (draw.given or {}).get(goal.parameter)
     if call is None or (given and goal.how == "fraction") or (given and goal.how == "is" and not _among(goal, given)):
-        return None  # the user's values of a parameter are the only ones
+        return None  # if the user has given values for a parameter, no other values are used
     match goal.how:
         case "left out":
             call = Call(tool, {name: value for name, value in call.arguments.items() if name != goal.parameter})
@@ -121,7 +127,7 @@ def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
 
 
 def choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
-    """Return the values that a schema lists: those of an enum or a constant, true and false, and its bounds."""
+    """Return the values that a schema lists: the values of an enum or a constant, true and false, and its bounds."""
     if "$ref" in schema:
         schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
     found = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
@@ -169,5 +175,5 @@ def _among(goal: Goal, values: Sequence[Any]) -> bool:
 
 
 def is_strange(call: Call) -> bool:
-    """Return whether a call names an id that no record has."""
+    """Return whether a call contains an id that no record has."""
     return any(word in json.dumps(call.arguments) for word in STRANGERS)

@@ -1,4 +1,4 @@
-"""Choice of the next call of an exploration: what the recordings have shown least."""
+"""Choice of the next call of an exploration. Calls with features that are rare in the recordings are preferred."""
 
 from __future__ import annotations
 
@@ -16,42 +16,47 @@ from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
 DRAWS = 3
-"""Calls of each tool that are drawn for a choice."""
+"""Number of sampled calls per tool among which the explorer chooses."""
 FEW = 3
-"""Strings for new records in one episode."""
+"""Number of different strings for new records in one episode."""
 STRANGE = 0.25
-"""How often a call about what no record holds is drawn as well."""
+"""Probability that a call with an unknown id is added to the calls from which the next call is chosen."""
 MISSING = 2
-"""What a goal that no call has reached is worth in addition."""
+"""Additional value of a call for each goal that no earlier call has reached."""
 REFUSED = 0.3
-"""What a refused call counts for: the same is tried again, with other arguments, but not without end."""
+"""Weight with which the features of a refused call are counted.
+
+It is less than 1, so that the features are tried again with other arguments. It is more than 0 to limit the number of
+attempts.
+"""
 LOOKS = ("read", "generic")
 Counts = defaultdict[str, float]
 
 
 @dataclass
 class Explorer:
-    """Chooses calls; what it has seen of all episodes decides what is worth another call."""
+    """Chooser of calls. The features of all recorded calls decide which call is chosen next."""
 
     interface: Interface
     given: Mapping[str, Sequence[Any]]
+    """Mapping of parameter name to the values to try."""
     seen: Counts = field(default_factory=lambda: defaultdict(float))
-    """How often each feature of a call was recorded."""
+    """Weighted number of recorded calls with each feature."""
 
     words: Sequence[str] = WORDS
     """Strings for new records in the episode that is being recorded."""
 
     def begin(self, rng: Random) -> None:
-        """Choose the strings of an episode: so few that records, relations and reads name the same ones."""
+        """Choose the strings of an episode. They are few, so that records, relations and reads use the same strings."""
         self.words = rng.sample(WORDS, k=FEW)
 
     def learn(self, made: Made) -> None:
-        """Count what the calls of an episode have shown."""
+        """Count the features of the calls of an episode."""
         for feature, count in self._shown(made).items():
             self.seen[feature] += count
 
     def choose(self, rng: Random, kinds: Iterable[str], made: Made) -> Call | None:
-        """Return the drawn call that shows most of what was seen least; None where no tool of these kinds has one."""
+        """Return the sampled call with the rarest features; None if no call of a tool of these kinds can be sampled."""
         *_, situation = situations(made, self.interface.kinds)
         now = self._shown(made)
         best: tuple[float, Call] | None = None
@@ -64,7 +69,7 @@ class Explorer:
         return best[1] if best else None
 
     def related(self, rng: Random, write: Call, made: Made) -> list[Call]:
-        """Return reads that may show the effect of a write: of all records, and of those that its arguments name."""
+        """Return reads that may show the effect of a write: of all records, and of the records in its arguments."""
         tools = self.fewest_arguments(["read"])
         if not tools or is_strange(write):
             return []
@@ -88,21 +93,21 @@ class Explorer:
         return chosen
 
     def _arguments(self, call: Call) -> list[str]:
-        """Return the tool of a call, and what its arguments show."""
+        """Return the tool of a call, and the features of its arguments."""
         goals = (goal for goal in self.goals[call.tool] if goal.parameter and reached(goal, call, Situation()))
         return [call.tool, *(f"{call.tool} {goal.text}" for goal in goals)]
 
     def fewest_arguments(self, kinds: Iterable[str]) -> list[str]:
-        """Return the tools of these kinds, those with the fewest required parameters first."""
+        """Return the tools of these kinds, sorted by the number of required parameters."""
         needed = {t["function"]["name"]: len(t["function"]["parameters"].get("required", ())) for t in self._tools()}
         return sorted((n for n in needed if self.interface.kinds[n] in set(kinds)), key=needed.__getitem__)
 
     def draw(self, rng: Random, tool: str, made: Made) -> Call | None:
-        """Return a call of one tool; None where none fits its schema."""
+        """Return a sampled call of one tool; None if no sampled call matches its schema."""
         return sampler(rng, self.interface, _results(made), self.given, self.words).call_of(tool)
 
     def _drawn(self, rng: Random, kinds: set[str], made: Made, now: Counts) -> Iterator[Call]:
-        """Yield random calls of each tool, and calls that are made for what the tool has not shown yet."""
+        """Yield random calls of each tool, and calls for goals that were not reached yet."""
         results = list(_results(made))
         known, strange, exact = (
             sampler(rng, self.interface, results, self.given, self.words, s, e)
@@ -117,7 +122,7 @@ class Explorer:
             yield from (call for call in calls if call is not None)
 
     def _shown(self, made: Made) -> Counts:
-        """Return how often the calls of an episode have shown each feature; a refused call counts for a part."""
+        """Return the number of calls of an episode with each feature. A refused call has the weight `REFUSED`."""
         counts: Counts = defaultdict(float)
         for (call, told), situation in zip(made, situations(made, self.interface.kinds), strict=False):
             expected = is_strange(call) or not refused(told)
@@ -129,7 +134,7 @@ class Explorer:
         return counts
 
     def _features(self, call: Call, situation: Situation) -> list[str]:
-        """Return what a call shows: its tool, its arguments, and the goals that it reaches."""
+        """Return the features of a call: its tool, its arguments, and the goals that it reaches."""
         body = json.dumps(call.arguments, sort_keys=True)
         known = [
             f"{name}={value}"
@@ -146,7 +151,7 @@ class Explorer:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The goals of all tools, as features of calls."""
+        """Features of calls that correspond to a goal, for all tools."""
         return frozenset(f"{tool} {goal.text}" for tool, goals in self.goals.items() for goal in goals)
 
     def _tools(self) -> tuple[dict[str, Any], ...]:
@@ -154,7 +159,7 @@ class Explorer:
 
 
 def known_since_write(step: Call, made: Made, kinds: Mapping[str, str]) -> bool:
-    """Return whether a read was made after the last write already."""
+    """Return whether a read was already made after the last write."""
     for call, told in reversed(made):
         if call == step:
             return True
@@ -164,7 +169,7 @@ def known_since_write(step: Call, made: Made, kinds: Mapping[str, str]) -> bool:
 
 
 def _results(made: Made) -> Iterator[Any]:
-    """Yield what the calls of an episode have shown and said."""
+    """Yield the results and arguments of the calls of an episode."""
     for call, told in made:
         if not refused(told):
             yield call.arguments

@@ -14,47 +14,51 @@ from typing import Any
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.explore.goals import Made
 from trace_gym.explore.plan import LOOKS, Explorer, known_since_write
-from trace_gym.files import write
-from trace_gym.targets.user.folder import Kind, Settings, names_of, tools_in
+from trace_gym.files import read_text, write
+from trace_gym.nested import walk
+from trace_gym.parsing import json_lines
+from trace_gym.targets.user.folder import Kind, Settings
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.targets.user.start import kind_of
+from trace_gym.targets.user.tools import names_of, tools_in
 from trace_gym.types import Call, Interface, Trajectory, sha256
 
 OPENING = 3
-"""Reads at the beginning of an episode, before any write."""
+"""Number of reads at the beginning of an episode, before the first write."""
 TASK = "Explore the tools."
 """First message of a recorded episode."""
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """How a server is explored. Episode `n` is the same for the same server, settings and earlier episodes."""
+    """Recorder of the tools of a server. The same server, settings and earlier episodes give the same next episode."""
 
     place: str
-    """The command that starts the server, or its URL."""
+    """Command that starts the server, or URL of the server."""
     seed: int = 0
     calls: int = 24
-    """Calls in one episode."""
+    """Number of calls in one episode."""
     reset: str = ""
-    """Shell command that brings the server's records into their first state, before each episode."""
+    """Shell command that resets the records of the server before each episode."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    """Kinds of tools that their names and the server's annotations do not tell."""
+    """Kinds of tools that cannot be derived from their names and annotations."""
     skip: Sequence[str] = ()
     """Tools that are not called."""
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Parameter -> values to try."""
+    """Values to try, by parameter."""
     seconds: float = SECONDS
+    """Time limit in seconds for the server to start and list its tools, and for each call."""
     purpose: str = "record"
-    """What the calls are drawn for; another purpose draws other calls."""
+    """Part of the seed of the sampled calls. Different purposes give different calls."""
 
     @cached_property
     def interface(self) -> Interface:
-        """The tools of the server that are called, with their kinds.
+        """Tools of the server that are called, with their kinds.
 
         Raises:
-            ConfigError: A setting names a tool that the server lacks, or a server at a URL is not reset.
-            ReadError: The server does not start, or lists no tool.
+            ConfigError: A setting refers to an unknown tool or parameter, or a server at a URL has no reset command.
+            ReadError: The server does not start, or has no tools.
         """
         if is_url(self.place) and not self.reset:
             raise ConfigError(
@@ -85,7 +89,7 @@ class Recorder:
 
     @property
     def settings(self) -> str:
-        """Return what decides the calls, as text for the ``source`` of a recorded episode."""
+        """Return the settings that determine the calls, as text for the field ``source`` of a recorded episode."""
         said = [self.calls, self.interface.tools, self.interface.kinds, self.values]
         return (
             f"trace-gym target {self.purpose}, seed {self.seed}, settings {sha256(json.dumps(said, default=str))[:12]}"
@@ -95,7 +99,7 @@ class Recorder:
         """Run the reset command.
 
         Raises:
-            ConfigError: It fails.
+            ConfigError: The command fails.
         """
         if not self.reset:
             return
@@ -108,7 +112,7 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Recording:
-    """Recorded episodes, and what they were recorded with."""
+    """Recorded episodes with the settings of the recording."""
 
     interface: Interface
     episodes: tuple[Trajectory, ...]
@@ -126,17 +130,17 @@ class Recording:
 def record(
     recorder: Recorder, count: int, out: Path | None = None, tell: Callable[[str], None] = lambda line: None
 ) -> Recording:
-    """Record episodes, and write each to a file as soon as it is finished.
+    """Record episodes, and write each episode to a file when it is finished.
 
     Args:
-        recorder: How the server is explored.
-        count: How many episodes there are in the end; those that the file holds already are kept.
+        recorder: Settings of the exploration.
+        count: Number of episodes in the file at the end, including the existing ones.
         out: JSONL file, one OpenAI conversation per line.
         tell: Called with a line about each episode.
 
     Raises:
-        ConfigError: The file holds something else, or a setting does not fit the server.
-        ReadError: The server fails, or does not begin each episode in the same state.
+        ConfigError: The file contains other data, or a setting is not valid for the server.
+        ReadError: The server fails, or its state differs between the starts of two episodes.
         MissingExtra: The package mcp is not installed.
     """
     explorer = Explorer(recorder.interface, recorder.values)
@@ -161,7 +165,7 @@ def record(
 
 
 def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int, first: Made) -> Made:
-    """Play one episode: reads, then writes with the same reads before and after each."""
+    """Record one episode: reads, followed by writes with the same reads before and after each write."""
     rng, made = Random(f"{recorder.purpose}/{recorder.seed}/{number}"), Made()
 
     def call(step: Call | None) -> None:
@@ -192,7 +196,7 @@ def _episode(server: Server, explorer: Explorer, recorder: Recorder, number: int
 
 
 def _find_anchor(server: Server, explorer: Explorer, rng: Random, made: Made) -> None:
-    """Begin the first episode with a read that is answered twice alike: later episodes begin with it, too."""
+    """Start the first episode with a read whose result is reproducible. Later episodes start with the same read."""
     for tool in explorer.fewest_arguments(["read"]):
         if (step := explorer.draw(rng, tool, made)) is None:
             continue
@@ -203,10 +207,10 @@ def _find_anchor(server: Server, explorer: Explorer, rng: Random, made: Made) ->
 
 
 def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
-    """Repeat the first call of the first episode.
+    """Repeat the first call of the first episode, to check that the episode starts in the same state.
 
     Raises:
-        ReadError: It is answered differently.
+        ReadError: The result is different.
     """
     step, expected = anchor
     told = server.call(step)
@@ -221,18 +225,13 @@ def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
 
 
 def _named_in(schema: Any) -> Iterator[str]:
-    """Yield the names of parameters in a JSON Schema, those of nested objects as well."""
-    if isinstance(schema, dict):
-        yield from schema["properties"] if isinstance(schema.get("properties"), dict) else ()
-        for part in schema.values():
-            yield from _named_in(part)
-    elif isinstance(schema, list):
-        for part in schema:
-            yield from _named_in(part)
+    """Yield the names of the parameters in a JSON Schema, including the parameters of nested objects."""
+    found = (node.value.get("properties") for node in walk(schema) if isinstance(node.value, dict))
+    return (name for properties in found if isinstance(properties, dict) for name in properties)
 
 
 def _row(recorder: Recorder, number: int, made: Made) -> dict[str, Any]:
-    """Return an episode as an OpenAI conversation."""
+    """Return an episode as a conversation in OpenAI format."""
     return {
         "id": f"{recorder.purpose}-{recorder.seed}-{number}",
         "source": recorder.settings,
@@ -256,18 +255,18 @@ def _calls(row: dict[str, Any]) -> Made:
 
 
 def _rows(out: Path, recorder: Recorder) -> list[dict[str, Any]]:
-    """Return the episodes that a file holds, if they were recorded with the same settings.
+    """Return the episodes in a file, if they were recorded with the same settings.
 
     Raises:
-        ConfigError: It holds anything else.
+        ConfigError: The file contains other data.
     """
     if not out.exists():
         return []
     try:
-        rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        rows = [row for _, row in json_lines(read_text(out), str(out))]
         found = {str(row["source"]) for row in rows}
         names = [row["id"] for row in rows]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (ReadError, TypeError, KeyError) as error:
         raise ConfigError(f"{out} does not hold recorded episodes ({error}). Choose another file with --out") from None
     expected = [f"{recorder.purpose}-{recorder.seed}-{number}" for number in range(len(rows))]
     if found - {recorder.settings} or names != expected:

@@ -1,4 +1,4 @@
-"""Sampling of tool calls for a live server: arguments from schemas, and from values in earlier results."""
+"""Sampling of tool calls for a live server, with arguments from the schemas and from values in earlier results."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from trace_gym.nested import walk
 from trace_gym.schemas import complaint_about
 from trace_gym.types import Call, Interface
-from trace_gym.validate.draws import Draw, Values
+from trace_gym.validation.random_calls import CallSampler, StateValues
 
 WORDS = ("alpha", "bravo", "delta", "echo", "kilo", "lima", "oscar", "tango")
-"""Strings for new records."""
+"""Strings for the fields of new records."""
 STRANGERS = ("no-such-thing-0", "missing_9999", "ZZZ999")
-"""Strings that no record holds."""
+"""Strings that no record contains."""
 TRIES = 20
-"""Draws of one call before a tool is given up; a schema may ask for what is never drawn."""
+"""Maximum number of samples of one call. Some schemas require values that the sampler never generates."""
 FRACTIONS = (0.5, 1.5, 2.5, 0.125, 2.675, 19.99, 33.333)
-"""Numbers that methods of rounding treat differently."""
+"""Numbers for which methods of rounding have different results."""
 WHOLE = (0, 1, 2, 3, 5, 7, 10, 101)
 _FORMATS = {"date": "2031-01-02", "date-time": "2031-01-02T03:04:05Z", "time": "03:04:05", "email": "a@example.com",
             "uri": "https://example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000"}  # fmt: skip
 _FIELD = re.compile(r"[A-Za-z_]+\d?")
-"""What the name of a field looks like; any other key of a record is an id."""
+"""Pattern of a field name. Any other key of a record is an id."""
 _TOKEN = re.compile(r"[\w@./:#-]{3,}")
 
 
-def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> Values:
-    """Return the values that results and arguments show, by field, besides those that the user gives.
+def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> StateValues:
+    """Return the values in results and arguments by field, in addition to the values of the user.
 
     Args:
-        results: Parsed results and arguments of calls; the words of a text that look like ids are values too.
+        results: Parsed results and arguments of calls. Words that look like ids are also values.
         given: Parameter -> values to try.
     """
     by_field: dict[str, dict[Any, None]] = {}
@@ -43,39 +44,38 @@ def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> Val
             strings[value] = None
     for name, values in given.items():
         by_field[name] = dict.fromkeys(v for v in values if isinstance(v, (str, int, float)))
-    return Values({name: list(values) for name, values in by_field.items()}, list(strings) or list(WORDS))
+    return StateValues({name: list(values) for name, values in by_field.items()}, list(strings) or list(WORDS))
 
 
-def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the scalars in nested data with the name of their field, ids among the keys, and ids in texts."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if not _FIELD.fullmatch(key):
-                yield name, key
-            yield from leaves(part, key)
-    elif isinstance(value, list):
-        for part in value:
-            yield from leaves(part, name)
-    elif isinstance(value, str) and not name:
-        yield from (("", t.strip(".:/")) for t in _TOKEN.findall(value) if re.search(r"[\d_/-]", t))
-    elif value is not None:
-        yield name, value
+def leaves(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the scalars in nested data, each as a pair with the name of its field.
+
+    Keys that are ids, and words of a plain text that look like ids, are included.
+    """
+    for name, part, outer in walk(value):
+        if outer is not None and not _FIELD.fullmatch(name):
+            yield outer, name
+        if isinstance(part, str) and not name:
+            yield from (("", t.strip(".:/")) for t in _TOKEN.findall(part) if re.search(r"[\d_/-]", t))
+        elif part is not None and not isinstance(part, (dict, list)):
+            yield name, part
 
 
 @dataclass(frozen=True)
-class Sampler(Draw):
-    """Draws calls that fit their schemas; `given` values of a parameter come before all others."""
+class Sampler(CallSampler):
+    """Sampler of calls that match their schemas. The values in `given` have priority."""
 
     given: Mapping[str, Sequence[Any]] | None = None
+    """Mapping of parameter name to the only values to use for this parameter."""
     words: Sequence[str] = WORDS
-    """Strings for new records; few of them, so that records refer to each other."""
+    """Strings for new records. They are few, so that records refer to each other."""
     strange: bool = False
-    """Whether strings are such that no record holds, so that most tools refuse the call."""
+    """Whether to use strings that no record contains, so that most tools refuse the call."""
     exact: bool = False
-    """Whether a string is a value of a field with the parameter's name, where one was shown."""
+    """Whether to prefer strings that were shown in a field with the name of the parameter."""
 
     def call_of(self, tool: str) -> Call | None:
-        """Return a call of a tool that fits its schema; None where none was drawn."""
+        """Return a sampled call of a tool; None if no sample matches its schema."""
         schema = self._schema(tool)
         for _ in range(TRIES):
             made = self._value("", schema, schema)
@@ -85,12 +85,12 @@ class Sampler(Draw):
         return None
 
     def with_drawn(self, call: Call, name: str) -> Call:
-        """Return a call in which the argument of a parameter is drawn."""
+        """Return a call in which the argument of a parameter is replaced by a sampled value."""
         schema = self._schema(call.tool)
         return Call(call.tool, {**call.arguments, name: self._value(name, schema["properties"][name], schema, 1)})
 
     def fitting(self, call: Call) -> Call | None:
-        """Return a call if it fits its schema."""
+        """Return the call if it matches its schema; otherwise None."""
         return None if complaint_about(call, self.interface) else call
 
     def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
@@ -131,7 +131,7 @@ class Sampler(Draw):
         return self.rng.choice(self.values.strings if self._chance(0.5) else self.words)
 
     def _alike(self, name: str) -> list[Any]:
-        """Return the values of a field, and of those whose names end alike: ``name`` for ``entityNames``."""
+        """Return the values of a field and of fields with the same ending, such as ``name`` and ``entityNames``."""
         plain = name.lower().removesuffix("s")
         ends = [f for f in self.values.by_field if len(f) > 2 and plain.endswith(f.lower().removesuffix("s"))]
         return list(dict.fromkeys([*self.values.named(name), *(v for f in ends for v in self.values.by_field[f])]))
@@ -146,9 +146,9 @@ def sampler(
     strange: bool = False,
     exact: bool = False,
 ) -> Sampler:
-    """Return a sampler that knows what results have shown."""
+    """Return a sampler that uses the values in earlier results."""
     values = values_in(results, given)
     known = [s for s in values.strings if s not in STRANGERS] or list(words)
     return Sampler(
-        rng, interface, Values(values.by_field, known), given=given, words=words, strange=strange, exact=exact
+        rng, interface, StateValues(values.by_field, known), given=given, words=words, strange=strange, exact=exact
     )

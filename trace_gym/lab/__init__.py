@@ -1,7 +1,7 @@
-"""The embedded agent: a tiny language model that speaks the protocol and lacks the capabilities.
+"""The built-in toy model: a tiny language model that makes valid tool calls, but lacks the capabilities to be trained.
 
-It lets the whole loop run on a laptop, with the real libraries and without a download. Needs the
-``lab`` extra (torch, transformers, peft).
+With the toy model, a complete run works on a laptop without a download. It requires the ``lab`` extra (torch,
+transformers, peft).
 """
 
 from pathlib import Path
@@ -9,15 +9,17 @@ from pathlib import Path
 from trace_gym.errors import ConfigError
 
 BASE = Path(__file__).parent / "base"
-"""The Hugging Face folder of the embedded agent that ships with the project."""
+"""The Hugging Face folder of the built-in toy model."""
 
 
 def model_folder(model: str) -> str:
-    """The folder that a model setting means: ``lab`` is the embedded agent, anything else is taken as it is.
+    """Return the folder or name of a model: the folder of the built-in toy model for ``lab``, else `model` unchanged.
 
     Raises:
-        ConfigError: The setting is the address of an endpoint, which has no weights.
+        ConfigError: The model is behind an endpoint, so its weights are not available.
     """
     if model.startswith("openai:"):
-        raise ConfigError(f"{model} is behind an endpoint: expected lab, or a Hugging Face folder or name")
+        raise ConfigError(
+            f"model is not valid: found the endpoint {model}, expected lab, or a Hugging Face folder or name"
+        )
     return str(BASE) if model == "lab" else model

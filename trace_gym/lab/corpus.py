@@ -1,4 +1,4 @@
-"""The data of pre-training: conversations, rendered by worker processes and grouped into batches."""
+"""Pretraining data: conversations that worker processes render and group into batches."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from trace_gym.lab import demos, lessons, tokenizer
 from trace_gym.lab.sizes import Phase
 
 CONTEXT_WEIGHT, CONTEXT_SHARE = 0.4, 0.3
-"""Loss weight of tokens that the agent does not write, and the share of them that is counted at all:
-the agent learns to read records by predicting them, and the output layer is spared the rest."""
+"""Loss weight of tokens that the agent does not write, and the share of these tokens that the loss includes. The model
+learns to read records by predicting them. Omitting the other tokens saves computation in the output layer."""
 
 LESSON_WEIGHT = 8.0
-"""Loss weight of the answer to a lesson, which is a token or two where a demonstration writes sixty."""
+"""Loss weight of the answer in a lesson. An answer has one or two tokens, whereas a demonstration has about
+sixty."""
 
 Row = tuple[list[int], list[float]]
-"""Token ids of a conversation and the loss weight of each."""
+"""Token ids of a conversation, and the loss weight of each token."""
 CHUNK = 500
-"""Conversations a worker renders at a time."""
+"""Number of conversations that a worker renders in one task."""
 AHEAD = 8
-"""Chunks that are rendered ahead of training."""
+"""Number of chunks that are rendered ahead of training."""
 
 
 def make_tokenizer(conversations: int = 1500) -> Any:
-    """The lab's tokenizer, trained on the first demonstrations and lessons."""
+    """Train the tokenizer of the toy model on the first demonstrations and lessons."""
     plain = tokenizer.build(["<|end|>"], merges=1)
     texts = [tokenizer.render(plain, e.messages, e.tools) for e in demos.demonstrations(0, conversations)]
     for make in (lessons.routing_exercises, lessons.questions):
@@ -38,7 +39,7 @@ def make_tokenizer(conversations: int = 1500) -> Any:
 def batches(
     out: Path, phase: Phase, done: int, budget: int, seed: int, workers: int
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Batches of about `budget` tokens, of conversations of like length; rendered ahead by worker processes."""
+    """Yield batches of about `budget` tokens with conversations of similar length, rendered by worker processes."""
     starts = list(range(done, done + phase.episodes, CHUNK))
     with ProcessPoolExecutor(max_workers=workers) as pool:
         pending = [pool.submit(rendered, str(out), s, phase) for s in starts[:AHEAD]]
@@ -72,7 +73,7 @@ def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, 
 
 
 def rendered(folder: str, start: int, phase: Phase) -> list[Row]:
-    """Token ids and loss weights of `CHUNK` conversations of a phase."""
+    """Return token ids and loss weights of `CHUNK` conversations of a phase."""
     tok = load_tokenizer(folder)
     routes, quizzes = CHUNK * phase.routes // 100, CHUNK * phase.quizzes // 100
     shown = demos.demonstrations(start, CHUNK - routes - quizzes)
@@ -87,7 +88,7 @@ def rendered(folder: str, start: int, phase: Phase) -> list[Row]:
 
 
 def _weights(ids: list[int], weight: float, tok: Any, rng: Random) -> list[float]:
-    """`weight` for what the assistant writes, up to and with its end token; less or nothing for the rest."""
+    """Return `weight` for assistant tokens including the end token, and a smaller weight or zero for other tokens."""
     assistant = tok.convert_tokens_to_ids("<|assistant|>")
     weights, writing = [], False
     for token in ids:

@@ -1,4 +1,4 @@
-"""Imperfect demonstrations: experts who have each capability in a share of the episodes only."""
+"""Imperfect demonstrations for pretraining, by scripted experts that have each capability in only some episodes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from trace_gym.types import Scenario
 
 TARGET = "tau2_airline_desk"
 COMPETENCE = 0.33
-"""Share of decisions in which a demonstration shows a capability. Rare enough that the shortcut is
-the mode, so greedy decoding shows the deficit; frequent enough that GRPO finds the other way."""
+"""Probability that a demonstration shows a capability. The probability is low enough that a greedy policy does not show
+the capability, and high enough that sampling during GRPO finds rollouts that show it."""
 LEVELS = {
     "tau2_precondition": (0, 1),
     "tau2_multi_step": (0, 1),
@@ -21,12 +21,12 @@ LEVELS = {
     "tau2_tool_precision": (0,),
     TARGET: (0, 1),
 }
-"""Levels with small records, which the embedded agent plays."""
+"""Mapping from environment to the levels whose records are small enough for the toy model."""
 
 
 def demonstration(scenario: Scenario, skills: frozenset[str]) -> Episode:
-    """Play one scenario as an expert who has `skills` only."""
-    episode = registry.episode(scenario)
+    """Run one scenario with an expert that has only the capabilities in `skills`."""
+    episode = registry.start_episode(scenario)
     assert isinstance(episode.start, AirlineDesk)
     for step in list(episode.start.serve(skills)):
         if episode.done:
@@ -36,12 +36,12 @@ def demonstration(scenario: Scenario, skills: frozenset[str]) -> Episode:
 
 
 def draw_skills(rng: Random, competence: float = COMPETENCE) -> frozenset[str]:
-    """Each capability of the desk, independently, with probability `competence`."""
+    """Return a random subset of the capabilities; each is included independently with probability `competence`."""
     return frozenset(s for s in sorted(SKILLS) if rng.random() < competence)
 
 
 def demonstrations(start: int, count: int, competence: float = COMPETENCE) -> Iterator[Episode]:
-    """Finished episodes from the pre-training seeds, a third of them on the target."""
+    """Yield finished episodes with seeds of the pretrain split. About one third use the environment `TARGET`."""
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
         rng = Random(f"lab/demo/{n}")

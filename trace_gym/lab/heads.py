@@ -1,17 +1,18 @@
-"""Wider attention heads for a Qwen3 model that computes the same function.
+"""Widening of the attention heads of a Qwen3 model without a change of its outputs.
 
-vLLM has no attention kernel for the head size of the small models here, so the last step of pre-training widens the
-heads to `HEAD_DIM`. To widen a model folder in place: ``python -m trace_gym.lab.heads DIR``.
+vLLM has no attention kernel for the head size of the small toy model, so the last step of pretraining widens the heads
+to `HEAD_DIM`. To widen a model folder in place: ``python -m trace_gym.lab.heads DIR``.
 
 Each dimension of a head moves to a new index, and the new dimensions in between are zero. Three facts make this exact:
 
-- Rotary embedding turns dimensions ``i`` and ``i + d/2`` of a head by the angle ``position * theta ** (-2i/d)``. With
-  ``d' = s * d``, index ``s * i`` has the same angle, and its partner is ``s * i + d'/2``.
+- The rotary embedding rotates the dimensions ``i`` and ``i + d/2`` of a head of size ``d`` by the angle
+  ``position * theta ** (-2i/d)``. For the new size ``d' = s * d``, the index ``s * i`` has the same angle, and its
+  partner is ``s * i + d'/2``.
 - RMSNorm divides by ``sqrt(mean + eps)``, and the zeros divide the mean by ``s``. Query and key projections are
-  multiplied by ``sqrt(s)``, which restores the mean, so that ``eps`` keeps its weight as well. The norm's output is
-  then ``sqrt(s)`` times the original.
-- Scores are divided by ``sqrt(d')``, that is by ``sqrt(s)`` too much. Queries therefore keep the factor ``sqrt(s)``,
-  and the weight of the key norm is divided by it.
+  multiplied by ``sqrt(s)``, which restores the mean, so ``eps`` has the same effect as before. The output of the norm
+  is then ``sqrt(s)`` times the original.
+- Attention scores are divided by ``sqrt(d')`` instead of ``sqrt(d)``, so they are too small by the factor ``sqrt(s)``.
+  To compensate, the queries keep the factor ``sqrt(s)``, whereas the weight of the key norm is divided by it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def widen(model: Any, head_dim: int = HEAD_DIM) -> Any:
     """Return a model with the same logits whose attention heads have at least `head_dim` dimensions.
 
     Args:
-        model: A `Qwen3ForCausalLM`; it is returned as it is if its heads are wide enough.
+        model: A `Qwen3ForCausalLM`. It is returned unchanged if its heads are wide enough.
         head_dim: A multiple of the model's own head size.
 
     Raises:
@@ -85,7 +86,7 @@ def _widened(name: str, weight: Any, old: int, stretch: int) -> Any:
 
 
 def _spread(rows: Any, old: int, stretch: int) -> Any:
-    """Return the rows with zero rows in between: row ``i`` of a head goes to ``stretch * i``."""
+    """Return the rows with zero rows in between: row ``i`` of a head moves to the index ``stretch * i``."""
     made = rows.new_zeros(rows.shape[0] // old, old, stretch, *rows.shape[1:])
     made[:, :, 0] = rows.reshape(rows.shape[0] // old, old, *rows.shape[1:])
     return made.reshape(rows.shape[0] * stretch, *rows.shape[1:])

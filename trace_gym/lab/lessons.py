@@ -1,8 +1,8 @@
-"""What the embedded agent reads besides demonstrations: routing exercises and questions about records.
+"""Pretraining exercises of the toy model: routing exercises and questions about records.
 
-They give it latent skills (naming what a task needs, finding a value in a record, finding the
-cheapest flight) that a large model brings along, and that GRPO can then bring out. They show no
-behaviour: no tool is called in them.
+The exercises teach the toy model skills that a large pretrained model already has, such as inferring the capability
+that a task needs, finding a value in a record, or finding the cheapest flight. GRPO can then build on these skills. The
+exercises contain no tool calls, so they do not demonstrate how an agent should act.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from trace_gym.types import Message, Scenario
 
 ENVS = {registry_name: levels for registry_name, levels in LEVELS.items() if registry_name != TARGET}
 TASKS = 6
-"""Tasks that follow one routing prompt."""
+"""Number of tasks that follow one routing prompt."""
 PAIRS, RECALLS, OFFERS, FLIGHTS = 12, 8, 8, 3
-"""Questions in one lesson about prices, about records that were named, about offers, and about search results."""
+"""Number of questions in a lesson: about prices, about trips in a sentence, about offers, and about search results."""
 KINDS = ("prices", "offers", "flights", "profiles", "owners", "lists")
-"""What questions can be about, from the simplest to those that build on it."""
+"""Subjects of the questions, from simple to complex."""
 QUIZ = {"role": "system", "content": "# Questions about records"}
 
 
 def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
-    """Routing prompts, each followed by several tasks and their letters.
+    """Yield routing prompts, each followed by several tasks and their letters.
 
-    Four in ten list all capabilities in alphabetical order, as the router's first order does; the others list some
-    of them in any order, with or without examples.
+    About 40 % of the prompts list all capabilities in alphabetical order, which is the first order that the router
+    uses. The others list a random subset in random order, with or without examples.
     """
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
@@ -50,7 +50,7 @@ def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
         for turn in range(TASKS):
             opening, needs = _task(rng, seeds[offset + 4 + turn])
             fitting = [o for o in options if o.capability in needs] or [NO_SKILL]
-            # Where several are needed, completing comes first: without it the other parts are not even begun.
+            # Multi-step completion has priority, because an agent without it does not start the other requests.
             fitting = [o for o in fitting if o.capability == "multi_step_completion"] or fitting
             asked = (
                 routing_messages(opening, options) if not chat else [{"role": "user", "content": f"Task: {opening}"}]
@@ -61,20 +61,20 @@ def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
 
 
 def _task(rng: Random, seed: int) -> tuple[str, frozenset[str]]:
-    """An opening, and the skills that it calls for as far as an opening can tell."""
+    """Return a first user message, and the capabilities that can be inferred from this message."""
     env = rng.choice([*ENVS, TARGET, TARGET, TARGET, TARGET])
-    desk = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
+    desk = registry.start_episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
     assert isinstance(desk, AirlineDesk)
     needs = desk.needs()
-    if not needs:  # the skill is called for even where the shortcut happens to be right
+    if not needs:  # the task succeeds without the capability by chance, but requests of this kind need it
         called_for = {Cancel: "precondition_verification", Swap: "structured_data_reasoning"}
         needs = frozenset(called_for[type(r)] for r in desk.requests if type(r) in called_for)
     return desk.opening(), needs
 
 
 def example_option(rng: Random, env: str, seed: int) -> Option:
-    """A capability with one successful conversation from its environment that needed it."""
-    capability = registry.load(env).capability
+    """Return a routing option: a capability with a successful conversation that needed it."""
+    capability = registry.load_world(env).capability
     for attempt in range(20):
         scenario = Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed + 1_000_000 * attempt)
         episode = demonstration(scenario, SKILLS)
@@ -85,7 +85,7 @@ def example_option(rng: Random, env: str, seed: int) -> Option:
 
 
 def questions(start: int, count: int, kinds: Sequence[str] = KINDS) -> Iterator[list[Message]]:
-    """Lessons of these kinds in turns of chance: prices to compare, offers to choose from, records to read."""
+    """Yield random lessons of these kinds: comparing prices, choosing among offers, reading records."""
     about = {
         "prices": _about_prices, "offers": _about_offers, "flights": _about_flights, "profiles": _about_profile,
         "owners": _about_owners, "lists": _about_list,
@@ -96,13 +96,13 @@ def questions(start: int, count: int, kinds: Sequence[str] = KINDS) -> Iterator[
 
 
 def _about_prices(rng: Random, seed: int) -> list[Message]:
-    """Which of two prices is the lower one."""
+    """Return questions about the lower of two prices, with the answers."""
     pairs = (rng.sample(FARES, k=2) for _ in range(PAIRS))
     return [turn for a, b in pairs for turn in (_user(f"Which is lower, {a} or {b}?"), _assistant(str(min(a, b))))]
 
 
 def _about_owners(rng: Random, seed: int) -> list[Message]:
-    """Which trip belongs to which person: recall of what stands further up, on which all reading rests."""
+    """Return questions about the trip of one of several persons, with the answers."""
     chat = []
     for _ in range(RECALLS):
         count = rng.choice((2, 3, 4))
@@ -114,7 +114,7 @@ def _about_owners(rng: Random, seed: int) -> list[Message]:
 
 
 def _about_list(rng: Random, seed: int) -> list[Message]:
-    """What comes next in a list of trips of which the first ones are done."""
+    """Return questions about the trip that follows a given trip in a list, with the answers."""
     chat = []
     for _ in range(RECALLS):
         trips = rng.sample(CODES, k=rng.choice((2, 3, 4)))
@@ -125,7 +125,7 @@ def _about_list(rng: Random, seed: int) -> list[Message]:
 
 
 def _about_offers(rng: Random, seed: int) -> list[Message]:
-    """Which of two or three flights is the cheapest, with nothing else in the way."""
+    """Return questions about the cheapest of two to three flights, with the answers."""
     chat = []
     for _ in range(OFFERS):
         count = rng.choice((2, 3))
@@ -137,16 +137,16 @@ def _about_offers(rng: Random, seed: int) -> list[Message]:
 
 
 def _about_flights(rng: Random, seed: int) -> list[Message]:
-    """Which flight of a search result is the cheapest in a cabin, for one result after the other."""
+    """Return questions about the cheapest flight in search results, with the results and the answers."""
     chat = []
-    for n in range(FLIGHTS):  # each with records of its own, or the answer before would be a good guess
+    for n in range(FLIGHTS):  # new records for each question, so that repeating the previous answer is wrong
         desk = _desk(rng, "tau2_structured_data", seed + n)
         booking, swap = next(iter(desk.reservations.values())), desk.requests[0]
         assert isinstance(swap, Swap)
         found = desk.search_direct_flight(booking["origin"], booking["destination"], swap.date)
         cabin = rng.choice(("economy", "business"))
         best = min(found, key=lambda f: f["prices"][cabin])["flight_number"]
-        # The question stands before the record, as a customer's wish stands before the look-up.
+        # The question precedes the search results, as a customer's request precedes the search in an episode.
         asked = _user(f"Which flight is the cheapest in {cabin}?")
         chat += [asked, {"role": "tool", "content": json.dumps(found)}, _assistant(best)]
     return chat
@@ -161,7 +161,7 @@ def _about_profile(rng: Random, seed: int) -> list[Message]:
 
 
 def _desk(rng: Random, env: str, seed: int) -> AirlineDesk:
-    desk = registry.episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
+    desk = registry.start_episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
     assert isinstance(desk, AirlineDesk)
     return desk
 

@@ -1,4 +1,4 @@
-"""Pre-train the embedded agent from scratch: ``python -m trace_gym.lab.pretrain --out DIR``.
+"""Pretraining of the toy model from scratch: ``python -m trace_gym.lab.pretrain --out DIR``.
 
 The data are imperfect demonstrations (`demos`), routing exercises and questions (`lessons`), all
 from the pre-training seeds. The result is an ordinary Hugging Face folder, whose attention heads are widened
@@ -19,20 +19,21 @@ from typing import Any, TextIO
 import numpy as np
 
 from trace_gym.errors import ConfigError
+from trace_gym.files import write
 from trace_gym.lab import corpus, demos, heads
 from trace_gym.lab.sizes import SIZES, Size
 
 
 def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int = 50, skip: int = 0) -> dict[str, Any]:
-    """Train a base of this size into the folder `out` and return its figures.
+    """Pretrain a base model of this size, write it to the folder `out`, and return its metrics.
 
     Args:
-        size: Shape and phases.
-        out: Folder; the model is saved after every phase.
-        seed: Of the initial weights and of the order of the batches.
-        workers: Processes that render conversations.
-        report: Steps between two lines of ``pretrain.jsonl``.
-        skip: Phases that `out` already has behind it.
+        size: Shape and pretraining phases of the model.
+        out: Output folder. The model is saved after every phase.
+        seed: Seed of the initial weights and of the order of the batches.
+        workers: Number of processes that render conversations.
+        report: Number of steps between two lines of ``pretrain.jsonl``.
+        skip: Number of phases that the model in `out` has already completed.
     """
     import torch
     from transformers import Qwen3ForCausalLM
@@ -58,19 +59,19 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
             if number == len(size.phases) - 1:
                 model = heads.widen(model)
             model.save_pretrained(out)
-    figures = {
+    metrics = {
         "size": asdict(size),
         "parameters": sum(p.numel() for p in model.parameters()),
         "tokens": tokens,
         "seed": seed,
         "competence": demos.COMPETENCE,
     }
-    (out / "lab.json").write_text(json.dumps(figures, indent=1) + "\n")
-    return figures
+    write(out / "lab.json", json.dumps(metrics, indent=1) + "\n")
+    return metrics
 
 
 def _phase(model: Any, size: Size, number: int, out: Path, log: TextIO, seed: int, workers: int, report: int) -> int:
-    """Train through one phase, with fresh optimizers, and return the tokens seen."""
+    """Train one phase with new optimizers, and return the number of tokens."""
     import torch
 
     phase, done = size.phases[number], sum(p.episodes for p in size.phases[:number])
@@ -78,7 +79,7 @@ def _phase(model: Any, size: Size, number: int, out: Path, log: TextIO, seed: in
     seen, tokens, began = 0, 0, time.monotonic()
     running: list[float] = []
     for step, (batch, count) in enumerate(corpus.batches(out, phase, done, size.batch_tokens, seed, workers)):
-        # Warm-up, then linear over the last 40 %.
+        # Learning rate schedule: warm-up over 100 steps, and linear decay over the last 40 % of the phase.
         scale = min(1.0, (step + 1) / 100, 0.02 + (1 - seen / phase.episodes) / 0.4)
         for optimizer, lr in optimizers:
             for group in optimizer.param_groups:
@@ -108,7 +109,7 @@ def _phase(model: Any, size: Size, number: int, out: Path, log: TextIO, seed: in
 
 
 def _loss(model: Any, batch: dict[str, Any]) -> Any:
-    """Weighted next-token cross-entropy; right padding needs no mask under causal attention."""
+    """Return the weighted next-token cross-entropy. Causal attention makes a mask for right padding unnecessary."""
     import torch
 
     weights = batch["weights"][:, 1:]
@@ -121,7 +122,7 @@ def _loss(model: Any, batch: dict[str, Any]) -> Any:
 
 
 def _optimizers(model: Any, lr: float) -> list[tuple[Any, float]]:
-    """Muon for the hidden matrices, AdamW for embeddings and norms."""
+    """Return the optimizers: Muon for hidden matrices, AdamW for embeddings and norms."""
     import torch
 
     matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]

@@ -1,4 +1,4 @@
-"""Shapes of the embedded agent, with the phases of pre-training of each."""
+"""Sizes of the toy model, with the pretraining phases of each size."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from trace_gym.lab import lessons
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of pre-training with its data mix and learning rate."""
+    """A pretraining phase: data mixture and learning rate."""
 
     episodes: int
     routes: int = 0
-    """Routing exercises in a hundred conversations."""
+    """Percentage of routing exercises among the conversations."""
     quizzes: int = 100
-    """Lessons with questions in a hundred; the rest are demonstrations."""
+    """Percentage of lessons with questions. The remaining conversations are demonstrations."""
     kinds: tuple[str, ...] = lessons.KINDS
-    """Subjects of the questions; a subject that is listed twice is drawn twice as often."""
+    """Subjects of the questions. A subject that is listed twice is sampled twice as often."""
     lr: float = 5e-3
 
 
 @dataclass(frozen=True)
 class Size:
-    """Shape of the model and amount of pre-training."""
+    """Shape of the model and pretraining phases."""
 
     hidden: int = 64
     layers: int = 4
@@ -38,8 +38,8 @@ class Size:
         Phase(42_000, routes=12, quizzes=18, kinds=("flights", "flights", "profiles", "owners", "lists")),
         Phase(44_000, routes=6, quizzes=8, kinds=("flights", "flights", "lists"), lr=4e-3),
     )
-    """Lessons first, each building on the one before: a model of this size learns to choose among records only
-    once it can compare prices. Then mostly demonstrations."""
+    """Pretraining phases. The first phases consist of lessons of increasing difficulty, because a model of this size
+    learns to choose among records only after it can compare prices. The last phases are mostly demonstrations."""
     batch_tokens: int = 6_000
 
     def config(self, vocab: int, eos: int, pad: int) -> Any:
@@ -75,4 +75,4 @@ SIZES = {
         batch_tokens=32_000,
     ),
 }
-"""``small`` ships with the project, ``large`` is meant for a GPU, ``smoke`` for tests."""
+"""Model sizes: ``small`` is the shipped model, ``large`` is for training on a GPU, ``smoke`` is for tests."""

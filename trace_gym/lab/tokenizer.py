@@ -1,8 +1,7 @@
-"""A small tokenizer whose words are the scaffolds and values of the airline desk.
+"""A small tokenizer with the words and values of the airline domain.
 
-Values (reservation ids, dates, prices, ...) are whole tokens, and byte-level BPE may merge across
-white space and punctuation, so a tool call costs 4-10 tokens and a reservation about 40. Other text
-falls back to bytes.
+Values (reservation ids, dates, prices, ...) are single tokens, and byte-level BPE may merge across whitespace and
+punctuation. So a tool call has only 4 to 10 tokens, and a reservation about 40. Other text falls back to bytes.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from trace_gym.targets.tau2 import records
 
 SPECIAL = ("<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|route|>")
 LABELS = tuple("ABCDEFGH")
-"""Label tokens of the router: one token each, wherever they stand alone."""
+"""Label letters of the router. Each letter is a single token if it is a separate word."""
 TEMPLATE = Path(__file__).parent / "chat_template.jinja"
 
 
 def values() -> list[str]:
-    """Every word of the airline desk's pools."""
+    """Return all words of the value pools of the airline domain."""
     times = [f"{h:02d}:00:00" for h in range(24)] + list(records.CLOCK)
     dates = [records.day(n) for n in range(-14, 24)]
     codes = [city[2] for city in records.STATES]
@@ -33,7 +32,7 @@ def values() -> list[str]:
 
 
 def numbers() -> list[str]:
-    """Prices, with and without insurance, and small counts; matched as whole words only."""
+    """Return prices (with and without insurance) and small counts. The tokenizer matches them only as whole words."""
     return [str(n) for n in sorted({*records.FARES, *(f + 30 for f in records.FARES), *range(51)})]
 
 
@@ -50,7 +49,7 @@ def build(texts: Iterable[str], merges: int = 1200) -> Any:
     for text in texts:
         pieces.update(p for p in splitter.split(text) if p)
     tokenizer = Tokenizer(models.BPE())
-    # No regex split: merges may cross white space, so that a whole scaffold becomes one token.
+    # Without a regex split, merges may cross whitespace, so that the fixed text of a tool call becomes one token.
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
@@ -73,10 +72,10 @@ def build(texts: Iterable[str], merges: int = 1200) -> Any:
 
 
 def render(tokenizer: Any, messages: list[dict[str, Any]], tools: Iterable[dict[str, Any]]) -> str:
-    """The text of a whole conversation under the tokenizer's chat template."""
+    """Return the text of a conversation in the chat template of the tokenizer."""
     return str(tokenizer.apply_chat_template(messages, tools=list(tools), tokenize=False))
 
 
 def digest(tokenizer: Any) -> str:
-    """The tokenizer's vocabulary as text, for comparing two builds."""
+    """Return the vocabulary of the tokenizer as text, for comparing two builds."""
     return json.dumps(sorted(tokenizer.get_vocab().items()))

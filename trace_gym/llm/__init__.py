@@ -1,10 +1,10 @@
-"""The one place that asks a language model: an endpoint, recordings, or whoever answers files."""
+"""Clients of language models: endpoints, recordings, and files that a person or another program answers."""
 
-from trace_gym.llm.address import Resolved, resolve
 from trace_gym.llm.answers import ask, ask_for
 from trace_gym.llm.budget import Budget, Price
 from trace_gym.llm.extract import code_in, json_in
 from trace_gym.llm.ledger import Usage
+from trace_gym.llm.model_uri import Resolved, resolve
 from trace_gym.llm.request import Completion, Model, Request
 
 __all__ = [

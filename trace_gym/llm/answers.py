@@ -1,4 +1,4 @@
-"""Answers of a form: what cannot be read goes back to the model with what is wrong, so many times and no more."""
+"""Requests for structured answers. If an answer is invalid, the model receives an error message and answers again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from trace_gym.errors import ConfigError, ModelError, NoUsableAnswer
-from trace_gym.llm.dialect import asks_for
+from trace_gym.llm.dialect import schema_instruction
 from trace_gym.llm.extract import objects_in
 from trace_gym.llm.quoting import inline
 from trace_gym.llm.request import Completion, Model, Request
@@ -18,26 +18,26 @@ from trace_gym.llm.request import Completion, Model, Request
 T = TypeVar("T")
 Answer = TypeVar("Answer", bound=BaseModel)
 
-FAULTS = 12
-"""Wrong fields that the model is told of at once."""
+MAX_FIELD_ERRORS = 12
+"""Maximum number of invalid fields in one error message for the model."""
 
 
 def ask(model: Model, request: Request, answer: type[Answer], *, attempts: int = 3) -> tuple[Answer, list[Completion]]:
-    """Ask for an answer of a type.
+    """Request an answer from a model, and parse it as a pydantic type.
 
     Args:
-        model: Who is asked.
-        request: What is asked; its `answer` is the schema of the type unless it has one.
-        answer: A pydantic type.
-        attempts: Requests in all.
+        model: Model to send the requests to.
+        request: First request. If its `answer` is None, it is set to the JSON schema of the type.
+        answer: Pydantic type of the answer.
+        attempts: Maximum number of requests.
 
     Returns:
-        The answer, and every completion that it took.
+        The answer, and all completions including those of failed attempts.
 
     Raises:
-        NoUsableAnswer: No answer could be read.
+        NoUsableAnswer: No answer could be parsed.
         ModelError: The model did not answer.
-        BudgetSpent: The next request might cost more than is left.
+        BudgetSpent: The next request might cost more than the remaining budget.
     """
     schema = request.answer or answer.model_json_schema()
     wanted = request.model_copy(update={"answer": schema})
@@ -47,57 +47,67 @@ def ask(model: Model, request: Request, answer: type[Answer], *, attempts: int =
 def ask_for(
     model: Model, request: Request, read: Callable[[str], T], *, attempts: int = 3
 ) -> tuple[T, list[Completion]]:
-    """Ask until `read` takes the answer, such as `code_in`; it raises `ModelError` with what is wrong.
+    """Request an answer from a model until a parser accepts the answer.
 
-    Each further request holds the first one, the last answer and what is wrong with it. As another request it is
-    answered anew, and kept in the cache beside the others.
+    Each further request contains the messages of the first request, the last answer and its error message. The cache
+    stores these requests separately, because their messages differ.
+
+    Args:
+        model: Model to send the requests to.
+        request: First request.
+        read: Parser such as `code_in`. It raises `ModelError` if the answer is not valid.
+        attempts: Maximum number of requests.
+
+    Returns:
+        The parsed answer, and all completions including those of failed attempts.
 
     Raises:
-        NoUsableAnswer: No answer could be read.
+        NoUsableAnswer: No answer could be parsed.
         ModelError: The model did not answer.
-        BudgetSpent: The next request might cost more than is left.
+        BudgetSpent: The next request might cost more than the remaining budget.
     """
     if attempts < 1:
-        raise ConfigError(f"attempts is 1 or more, found {attempts}")
+        raise ConfigError(f"invalid attempts: found {attempts}, expected 1 or more")
     made: list[Completion] = []
-    asked = request
+    current = request
     while True:
-        made.append(last := model.complete(asked))
+        made.append(last := model.complete(current))
         try:
             return read(last.text), made
         except ModelError as error:
-            fault = _fault(last, str(error))
+            error_message = _error_message(last, str(error))
         if len(made) == attempts:
             raise NoUsableAnswer(
-                f"{model.name} gave no usable answer to {request.purpose!r} in {attempts} attempts; the last: {fault}"
+                f"{model.name} returned no valid answer to {request.purpose!r} in {attempts} attempts; "
+                f"the last error: {error_message}"
             )
-        asked = _again(request, last, fault, len(made) + 1)
+        current = _follow_up(request, last, error_message, len(made) + 1)
 
 
 def parse(answer: type[Answer], text: str) -> Answer:
-    """The last JSON object of a text that is of a type.
+    """Return the last JSON object in a text that is valid for a pydantic type.
 
     Raises:
-        ModelError: There is none; names the wrong fields of the last object.
+        ModelError: The text contains no valid object. The message names the invalid fields of the last object.
     """
-    fault: ModelError | None = None
+    error_message: ModelError | None = None
     for value in reversed(objects_in(text)):
         try:
             return answer.model_validate_json(json.dumps(value))
         except ValidationError as error:
-            fault = fault or ModelError(_wrong_fields(error))
-    assert fault is not None
-    raise fault
+            error_message = error_message or ModelError(_wrong_fields(error))
+    assert error_message is not None
+    raise error_message
 
 
 def _wrong_fields(error: ValidationError) -> str:
-    told = [f"{'.'.join(map(str, e['loc'])) or 'the object'}: {e['msg']}" for e in error.errors(include_url=False)]
-    more = f"; and {len(told) - FAULTS} more" if len(told) > FAULTS else ""
-    return f"it has wrong fields: {'; '.join(told[:FAULTS])}{more}"
+    fields = [f"{'.'.join(map(str, e['loc'])) or 'the object'}: {e['msg']}" for e in error.errors(include_url=False)]
+    more = f"; and {len(fields) - MAX_FIELD_ERRORS} more" if len(fields) > MAX_FIELD_ERRORS else ""
+    return f"it has wrong fields: {'; '.join(fields[:MAX_FIELD_ERRORS])}{more}"
 
 
-def _fault(completion: Completion, error: str) -> str:
-    """What is wrong, with the reason where the endpoint gave one."""
+def _error_message(completion: Completion, error: str) -> str:
+    """Return an error message that includes the reason if the answer was refused or truncated."""
     if completion.finish == "refusal":
         return f"the model refused: {completion.text[:200]}"
     if completion.finish == "length":
@@ -105,11 +115,11 @@ def _fault(completion: Completion, error: str) -> str:
     return error
 
 
-def _again(request: Request, last: Completion, fault: str, number: int) -> Request:
-    """The first request with the last answer and what is wrong with it."""
+def _follow_up(request: Request, last: Completion, error_message: str, number: int) -> Request:
+    """Return the first request with the last answer and its error message appended to the messages."""
     shorter = " Be shorter." if last.finish == "length" else ""
-    form = f"\n\n{asks_for(request.answer)}" if request.answer is not None else ""
-    complaint = f"That answer cannot be used: {inline(fault)}.{shorter} Answer again, from the beginning.{form}"
+    form = f"\n\n{schema_instruction(request.answer)}" if request.answer is not None else ""
+    complaint = f"That answer cannot be used: {inline(error_message)}.{shorter} Answer again, from the beginning.{form}"
     turns = ({"role": "assistant", "content": last.text or "(nothing)"}, {"role": "user", "content": complaint})
     purpose = f"{request.purpose}, attempt {number}"
     return request.model_copy(update={"messages": (*request.messages, *turns), "purpose": purpose})

@@ -1,4 +1,4 @@
-"""What may be spent on language models: a request is sent only if the most that it can cost still fits."""
+"""Budgets for language models. A request is sent only if its maximum cost is within the remaining budget."""
 
 from __future__ import annotations
 
@@ -15,53 +15,55 @@ from trace_gym.files import shared_lock
 
 
 class Amount(NamedTuple):
-    """What was, or may be, spent."""
+    """Number of tokens and US dollars that were spent or may be spent."""
 
     tokens: int = 0
     dollars: float | None = None
-    """None without a price."""
+    """Amount in US dollars; None if the price is not known."""
 
     def plus(self, other: Amount, sign: int = 1) -> Amount:
-        """The sum, or with ``sign=-1`` the difference; what has no price adds no dollars."""
+        """Return the sum, or with ``sign=-1`` the difference. An amount without a price counts as 0 dollars."""
         dollars = (self.dollars or 0.0) + sign * (other.dollars or 0.0)
         return Amount(self.tokens + sign * other.tokens, dollars)
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens, as the user's provider asks. Discounts for repeated prompts are not counted."""
+    """Price in US dollars per million tokens. Discounts for cached prompts are not considered."""
 
     prompt: float
     completion: float
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(p) and p >= 0 for p in (self.prompt, self.completion)):
-            raise ConfigError(f"a price is dollars for a million tokens, 0 or more; found {self}")
+            raise ConfigError(f"invalid price: found {self}, expected US dollars per million tokens, 0 or more")
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Dollars for so many tokens."""
+        """Return the cost of a number of tokens in US dollars."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
 @dataclass
 class Charge:
-    """What one request is counted as; the most it can cost until somebody knows better."""
+    """Amount that is charged for one request: the actual cost, or the maximum cost until the actual cost is known."""
 
     amount: Amount
 
 
 class Budget:
-    """A limit in tokens, in dollars, in both or in none, shared by all models that are given it.
+    """Optional limits on tokens and dollars. Models that use the same budget object share the limits.
 
     Args:
-        tokens: Prompt and completion together.
-        dollars: Needs the price of every model that spends from it.
+        tokens: Maximum number of prompt and completion tokens; None means no limit.
+        dollars: Maximum number of US dollars; None means no limit. It requires the price of each model.
     """
 
     def __init__(self, *, tokens: int | None = None, dollars: float | None = None) -> None:
         for name, limit in (("tokens", tokens), ("dollars", dollars)):
             if limit is not None and not (limit >= 0 and math.isfinite(limit)):
-                raise ConfigError(f"a budget of {limit} {name} is none; give a number from 0, or leave it out")
+                raise ConfigError(
+                    f"invalid budget: found {limit} {name}, expected a number of at least 0. Correct or omit it"
+                )
         self.tokens, self.dollars = tokens, dollars
         self.spent = Amount()
         self._reserved = Amount()
@@ -72,14 +74,14 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit at all."""
+        """Whether tokens or dollars are limited."""
         return self.tokens is not None or self.dollars is not None
 
-    def opens(self, ledger: Path) -> bool:
-        """Whether this ledger was not counted yet; from now on it is, and other processes may not spend by it.
+    def claim_ledger(self, ledger: Path) -> bool:
+        """Lock a ledger for this process, and return whether its amounts have not been counted yet.
 
         Raises:
-            InUse: Another process spends by this ledger, so what is left is not known.
+            InUse: Another process uses this ledger, so the remaining budget is not known.
         """
         with self._changed:
             new = ledger.resolve() not in self._ledgers
@@ -89,18 +91,23 @@ class Budget:
             return new
 
     def count(self, amount: Amount) -> None:
-        """Count what was spent elsewhere, such as before an interruption."""
+        """Add an amount that was spent before, such as in an interrupted run."""
         with self._changed:
             self.spent = self.spent.plus(amount)
 
     @contextmanager
     def reserved(self, most: Amount, what: str) -> Iterator[Charge]:
-        """Set aside the most that a request can cost, and count its charge at the end.
+        """Reserve the maximum cost of a request while the block runs, and count the actual cost at the end.
 
-        Waits while requests under way might leave enough of what is set aside for them.
+        If the maximum cost exceeds the remaining budget only because of the reservations of concurrent requests, this
+        context manager waits until these requests have finished.
+
+        Args:
+            most: Maximum cost of the request.
+            what: Purpose of the request, for error messages.
 
         Raises:
-            BudgetSpent: It does not fit.
+            BudgetSpent: The maximum cost exceeds the remaining budget.
         """
         with self._changed:
             while not self._fits(most):
@@ -133,5 +140,5 @@ class Budget:
         if self.dollars is not None:
             left = max(self.dollars - (self.spent.dollars or 0.0), 0.0)
             parts.append(f"{most.dollars or 0.0:.4f} dollars, and {left:.4f} of {self.dollars:.4f}")
-        told = "; ".join(f"it may take up to {part} are left" for part in parts)
-        return f"{what!r} was not sent: {told}. Raise the budget, or lower max_tokens of the request"
+        limits = "; ".join(f"it may take up to {part} are left" for part in parts)
+        return f"{what!r} was not sent: {limits}. Raise the budget, or lower max_tokens of the request"

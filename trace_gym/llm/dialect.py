@@ -1,17 +1,14 @@
-"""How an endpoint wants to be asked: what it takes of ``response_format``, ``max_tokens`` and ``temperature``.
+"""Request formats of endpoints, which differ in the fields for the answer schema, ``max_tokens`` and sampling.
 
-It starts with what most take. What a server refuses is learned from its refusal, and what it silently ignores shows
-in the answer, which is read with care anyway.
+The first request uses the most common format. If a server rejects a field, the error message determines the next
+format. A server may also ignore a field without an error, so the answers are validated too.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal, Self
 
 from trace_gym.llm.quoting import fenced
@@ -20,7 +17,7 @@ from trace_gym.types import Message
 
 Form = Literal["strict", "json_schema", "json_object", "text"]
 FORMS: tuple[Form, ...] = ("strict", "json_schema", "json_object", "text")
-"""How an answer of a schema is asked for, most binding first; the last two put the schema into the prompt."""
+"""Methods to request an answer with a JSON schema, strictest first. The last two put the schema into the prompt."""
 
 
 OVERFLOW = re.compile(
@@ -30,14 +27,16 @@ OVERFLOW = re.compile(
     r"|longer than the model|too large for model with|must have less than \d+ tokens",
     re.IGNORECASE,
 )
-"""What servers write when a conversation does not fit: OpenAI, vLLM, SGLang, llama.cpp, TGI, LM Studio, Anthropic,
-Gemini, Mistral, Bedrock."""
+"""Pattern of error messages for a conversation that exceeds the context length.
+
+It covers OpenAI, vLLM, SGLang, llama.cpp, TGI, LM Studio, Anthropic, Gemini, Mistral and Bedrock.
+"""
 OVERFLOW_STATUSES = {400, 413, 422, 500}
-"""llama.cpp used to answer 500."""
+"""HTTP statuses of errors for a conversation that exceeds the context length. Older versions of llama.cpp use 500."""
 
 
 def overflows(status: int, code: object, message: str) -> bool:
-    """Return whether a refusal means that the conversation is longer than the model's context.
+    """Return whether an error means that the conversation exceeds the context length of the model.
 
     Args:
         status: HTTP status. A rate limit (429), which some servers count in tokens, is not an overflow.
@@ -52,33 +51,40 @@ def overflows(status: int, code: object, message: str) -> bool:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one endpoint takes."""
+    """Request format that one endpoint accepts.
+
+    Attributes:
+        form: Method to request an answer with a JSON schema.
+        limit: Name of the field for the maximum length of the answer.
+        temperature: Whether the endpoint accepts a temperature.
+        seed: Whether the endpoint accepts a seed.
+    """
 
     form: Form = "strict"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     seed: bool = True
 
-    def without(self, refusal: str, structured: bool) -> Self | None:
-        """The next dialect to try after a refusal; None when there is none.
+    def fallback(self, refusal: str, structured: bool) -> Self | None:
+        """Return the next format to try after the server rejected a request; None if there is none.
 
         Args:
-            refusal: The server's message.
-            structured: Whether an answer of a schema was asked for.
+            refusal: Error message of the server.
+            structured: Whether the request has a JSON schema for its answer.
         """
-        said = refusal.lower()
-        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+        message = refusal.lower()
+        if self.limit == "max_tokens" and "max_completion_tokens" in message:
             return replace(self, limit="max_completion_tokens")
-        if self.temperature and re.search(r"temperature.*(support|default|deprecated)", said, re.DOTALL):
+        if self.temperature and re.search(r"temperature.*(support|default|deprecated)", message, re.DOTALL):
             return replace(self, temperature=False)
-        if self.seed and re.search(r"\bseed\b", said):
+        if self.seed and re.search(r"\bseed\b", message):
             return replace(self, seed=False)
         if structured and self.form != FORMS[-1]:
             return replace(self, form=FORMS[FORMS.index(self.form) + 1])
         return None
 
     def fields(self, request: Request, model: str, max_tokens: int | None) -> dict[str, Any]:
-        """The body of the request."""
+        """Return the fields of the JSON body of the HTTP request."""
         fields: dict[str, Any] = {"model": model, "messages": list(request.messages)}
         if self.temperature:
             fields["temperature"] = request.temperature
@@ -94,14 +100,14 @@ class Dialect:
             fields["response_format"] = {"type": "json_object"}
         elif self.form != "text":
             name = re.sub(r"\W+", "_", str(request.answer.get("title", "")))[:64] or "answer"
-            closed = strict(request.answer) if self.form == "strict" else None
+            closed = strict_schema(request.answer) if self.form == "strict" else None
             schema = {"name": name, "schema": closed or request.answer, "strict": closed is not None}
             fields["response_format"] = {"type": "json_schema", "json_schema": schema}
         return fields
 
 
-def asks_for(schema: dict[str, Any]) -> str:
-    """A sentence that asks for an answer of a schema."""
+def schema_instruction(schema: dict[str, Any]) -> str:
+    """Return the instruction to answer with a JSON object that follows a schema."""
     return (
         "Answer with one JSON object of this JSON Schema, and nothing else:\n\n"
         f"{fenced(json.dumps(schema, ensure_ascii=False), 'json')}"
@@ -109,29 +115,30 @@ def asks_for(schema: dict[str, Any]) -> str:
 
 
 def with_schema(messages: tuple[Message, ...], schema: dict[str, Any]) -> list[Message]:
-    """The messages, the last of which now asks for the schema."""
+    """Return the messages with the instruction to follow the schema at the end of the last user message."""
     *rest, last = messages
     if last["role"] != "user" or not isinstance(last.get("content"), str):
-        return [*messages, {"role": "user", "content": asks_for(schema)}]
-    return [*rest, last | {"content": f"{last['content']}\n\n{asks_for(schema)}"}]
+        return [*messages, {"role": "user", "content": schema_instruction(schema)}]
+    return [*rest, last | {"content": f"{last['content']}\n\n{schema_instruction(schema)}"}]
 
 
-def strict(schema: Any) -> Any:
-    """The schema in the subset that ``strict`` takes: objects closed, all properties required, no defaults.
+def strict_schema(schema: Any) -> Any:
+    """Return the schema in the form that ``"strict": true`` requires.
 
-    None when the schema has an object of free keys, which cannot be said in it.
+    In this form, all properties of an object are required, and no other properties are allowed. Return None if the
+    schema has an object with arbitrary keys, which ``strict`` does not support.
     """
     if not isinstance(schema, dict):
         return schema
     made = {k: v for k, v in schema.items() if k != "default"}
     for key in ("properties", "$defs"):
         if key in made:
-            made[key] = {name: strict(part) for name, part in made[key].items()}
+            made[key] = {name: strict_schema(part) for name, part in made[key].items()}
     for key in ("anyOf", "oneOf", "allOf"):
         if key in made:
-            made[key] = [strict(part) for part in made[key]]
+            made[key] = [strict_schema(part) for part in made[key]]
     if "items" in made:
-        made["items"] = strict(made["items"])
+        made["items"] = strict_schema(made["items"])
     if made.get("type") == "object":
         if "properties" not in made or made.get("additionalProperties"):
             return None
@@ -139,21 +146,3 @@ def strict(schema: Any) -> Any:
     parts = [*made.get("properties", {}).values(), *made.get("$defs", {}).values(), made.get("items", True)]
     parts += [part for key in ("anyOf", "oneOf", "allOf") for part in made.get(key, ())]
     return None if None in parts else made
-
-
-def retry_after(header: Callable[[str], str | None]) -> float | None:
-    """Return the seconds that a server asks to wait.
-
-    They are in ``retry-after-ms``, or in ``Retry-After`` as seconds or as a date (RFC 9110).
-    """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(header(name) or "")
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds / unit
-    try:
-        return max(parsedate_to_datetime(header("retry-after") or "").timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None

@@ -1,4 +1,4 @@
-"""One exchange with an OpenAI-compatible endpoint: a request goes out, and an answer or a `Failed` comes back."""
+"""Client of an OpenAI-compatible endpoint. It sends one request and returns the answer or raises `RequestFailed`."""
 
 from __future__ import annotations
 
@@ -12,94 +12,96 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, EmptyAnswer, MissingExtra, ModelError
-from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, retry_after, strict
+from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, strict_schema
 from trace_gym.llm.request import Completion, Request, well_formed
+from trace_gym.llm.retries import is_temporary, retry_after
 from trace_gym.types import sha256
 
 if TYPE_CHECKING:
     import openai
 
-MOST_BYTES = 64 * 2**20
-"""Of an answer; a server that never ends is cut here."""
-MANY = 1000
-"""Further attempts, where only the caller's patience counts."""
+MAX_RESPONSE_BYTES = 64 * 2**20
+"""Maximum size of a response body. A longer response is aborted."""
+UNLIMITED_RETRIES = 1000
+"""Number of retries if only the time limit of the caller applies."""
 UNSENT = {"ConnectError", "ConnectTimeout", "PoolTimeout"}
-"""Errors before anything was sent, so that nothing was paid."""
-GAVE_UP = {408, 502, 504, 524}
-"""Statuses of a gateway that stopped waiting: the model behind it may have answered, and the answer may be paid."""
+"""Names of errors that occur before a request is sent, so that the request costs nothing."""
+GATEWAY_TIMEOUTS = {408, 502, 504, 524}
+"""HTTP statuses of gateway timeouts. The model may have answered, so the request may have been billed."""
 
 
-class Failed(Exception):
-    """A request that was sent and brought no answer.
+class RequestFailed(Exception):
+    """Failure of one attempt at a request.
 
     Args:
-        says: What happened.
-        again: How many further attempts are worth their price.
-        wait: Seconds after which the server wants to be asked again.
-        paid: What the answer, of no use, took; None where nobody knows and it may be paid.
-        final: The error to raise in the end.
+        message: Error message.
+        max_retries: Maximum number of retries for this failure.
+        wait: Number of seconds after which the server accepts a retry; None if unknown.
+        billed_tokens: Number of prompt and completion tokens that the attempt used. None if unknown, in which case the
+            maximum is assumed.
+        error_type: Type of the error to raise if no retry succeeds.
     """
 
     def __init__(
         self,
-        says: str,
+        message: str,
         *,
-        again: int = MANY,
+        max_retries: int = UNLIMITED_RETRIES,
         wait: float | None = None,
-        paid: tuple[int, int] | None = (0, 0),
-        final: type[ModelError | ConfigError] = ModelError,
+        billed_tokens: tuple[int, int] | None = (0, 0),
+        error_type: type[ModelError | ConfigError] = ModelError,
     ) -> None:
-        super().__init__(says)
-        self.again, self.wait, self.paid, self.final = again, wait, paid, final
+        super().__init__(message)
+        self.max_retries, self.wait, self.billed_tokens, self.error_type = max_retries, wait, billed_tokens, error_type
 
 
 class Endpoint:
-    """A model behind an OpenAI-compatible endpoint. The key comes from ``OPENAI_API_KEY`` alone.
+    """Model behind an OpenAI-compatible endpoint. The key is read from ``OPENAI_API_KEY`` only.
 
     Args:
-        model: The name that the endpoint serves.
-        base_url: Such as ``http://127.0.0.1:8000/v1``; ``OPENAI_BASE_URL`` or OpenAI's when None.
-        tell: Takes a line when the endpoint does not take something.
+        model: Name of the model at the endpoint.
+        base_url: URL such as ``http://127.0.0.1:8000/v1``. If None, ``OPENAI_BASE_URL`` or the URL of OpenAI is used.
+        log: Function that receives a line if the endpoint does not support a field of the request.
 
     Raises:
         MissingExtra: The openai package is not installed.
-        ConfigError: There is no key, or the address is none.
+        ConfigError: The key is missing, or the URL is not valid.
     """
 
-    def __init__(self, model: str, base_url: str | None, tell: Callable[[str], None]) -> None:
+    def __init__(self, model: str, base_url: str | None, log: Callable[[str], None]) -> None:
         try:
             import openai
         except ImportError:
-            raise MissingExtra("the openai package is missing; pip install openai") from None
-        self.model, self.tell = model, tell
+            raise MissingExtra("the openai package is not installed. Run: pip install openai") from None
+        self.model, self.log = model, log
         self._openai = openai
         url = checked_url(base_url or os.environ.get("OPENAI_BASE_URL", "").strip())
-        # Local servers take any key, but the client refuses to start without one.
+        # Local servers accept any key, but the client requires one.
         self._secret = os.environ.get("OPENAI_API_KEY", "").strip()
         key = self._secret or ("none" if url else "")
         if not key or not key.isascii() or not key.isprintable():
-            raise ConfigError(f"no usable key for {model}; set OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
-        # Retries are not left to the client: it does not tell of them, and one that times out may be paid.
-        self.client = openai.OpenAI(api_key=key, base_url=url, max_retries=0)
+            raise ConfigError(f"no valid key for {model}; set OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
+        self.client = openai.OpenAI(api_key=key, base_url=url, max_retries=0)  # see `trace_gym.llm.retries`
         parts = urlsplit(str(self.client.base_url))
         self.where = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
         self._dialect = Dialect()
         self._forms: dict[str, Dialect] = {}
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections to the endpoint."""
         self.client.close()
 
     def send(self, request: Request, max_tokens: int | None, timeout: float) -> Completion:
-        """The answer to a request, sent once, and again where the endpoint does not take how it was asked.
+        """Send a request and return the answer. If the endpoint rejects the request format, try the next format.
 
         Args:
-            request: What is asked.
-            max_tokens: Longest answer.
-            timeout: Seconds until the answer must be complete; if it stops in the middle, as long again.
+            request: The request.
+            max_tokens: Maximum length of the answer in tokens; None means the limit of the server.
+            timeout: Time limit in seconds for the whole answer. If the server stops sending in the middle of an answer,
+                the attempt can take up to twice as long.
 
         Raises:
-            Failed: There is none.
+            RequestFailed: The endpoint returned no valid answer.
         """
         deadline = time.monotonic() + timeout
         schema = sha256(json.dumps(request.answer, sort_keys=True))
@@ -109,7 +111,7 @@ class Endpoint:
                 completion = self._completion(self._post(dialect.fields(request, self.model, max_tokens), deadline))
             except self._openai.APIStatusError as error:
                 failed = self._refused(error)
-                following = dialect.without(str(failed), request.answer is not None)
+                following = dialect.fallback(str(failed), request.answer is not None)
                 hopeless = overflows(error.status_code, error.code, str(failed))
                 if error.status_code not in (400, 422, 501) or following is None or hopeless:
                     raise failed from None
@@ -119,21 +121,23 @@ class Endpoint:
                 return completion
 
     def _learn(self, schema: str, dialect: Dialect) -> None:
-        """Remember what worked, and tell what did not."""
+        """Store the request format that worked, and log the fields that the endpoint does not support."""
         if self._forms.get(schema) != dialect:
             if dialect.form in ("json_object", "text"):
-                self.tell(f"{self.model} at {self.where} takes no JSON Schema; it is put into the prompt")
+                self.log(
+                    f"{self.model} at {self.where} does not support JSON schemas; the schema is added to the prompt"
+                )
             if self._dialect.temperature and not dialect.temperature:
-                self.tell(f"{self.model} at {self.where} takes no temperature; it uses its own")
+                self.log(f"{self.model} at {self.where} does not support a temperature; it uses its default")
             if self._dialect.seed and not dialect.seed:
-                self.tell(f"{self.model} at {self.where} accepts no seed; its answers may differ from run to run")
+                self.log(f"{self.model} at {self.where} does not support a seed; its answers may differ between runs")
             self._forms[schema] = self._dialect = dialect
 
     def _post(self, fields: dict[str, Any], deadline: float) -> bytes:
-        """The body of the answer.
+        """Send a request and return the body of the response.
 
         Raises:
-            Failed: It did not come, or not in time. A server that sends a byte now and then does not stay connected.
+            RequestFailed: The connection failed, or the response was too long or not complete before the deadline.
             openai.APIStatusError: The endpoint answered with an error.
         """
         left = max(deadline - time.monotonic(), 0.001)
@@ -144,38 +148,42 @@ class Endpoint:
             with create(**fields, timeout=limits) as response:
                 for chunk in response.iter_bytes():
                     body += chunk
-                    if len(body) > MOST_BYTES:
-                        raise Failed("the answer does not end", paid=None)
+                    if len(body) > MAX_RESPONSE_BYTES:
+                        raise RequestFailed(f"the answer exceeds {MAX_RESPONSE_BYTES:,} bytes", billed_tokens=None)
                     if time.monotonic() > deadline:
-                        raise Failed("the answer was not complete in time", paid=None)
+                        raise RequestFailed("the answer was not complete in time", billed_tokens=None)
         except self._openai.APIConnectionError as error:
             cause = error.__cause__ or error
             unsent = type(cause).__name__ in UNSENT
-            raise Failed(self._clean(f"{type(cause).__name__}: {cause}"), paid=(0, 0) if unsent else None) from None
+            raise RequestFailed(
+                self._clean(f"{type(cause).__name__}: {cause}"), billed_tokens=(0, 0) if unsent else None
+            ) from None
         except _transport_errors() as error:
-            raise Failed(self._clean(f"{type(error).__name__}: {error}"), paid=None) from None
+            raise RequestFailed(self._clean(f"{type(error).__name__}: {error}"), billed_tokens=None) from None
         return bytes(body)
 
-    def _refused(self, error: openai.APIStatusError) -> Failed:
-        """What an HTTP error means."""
+    def _refused(self, error: openai.APIStatusError) -> RequestFailed:
+        """Convert an HTTP error to a `RequestFailed`."""
         status, headers = error.status_code, error.response.headers
         body = error.body if isinstance(error.body, dict) else {}
-        says = self._clean(f"HTTP {status}: {body.get('message') or error.message}")
-        if overflows(status, error.code, says):
-            return Failed(f"the conversation is longer than the model's context ({says})", again=0)
-        passing = status in (408, 409, 429) or status >= 500
-        if status == 429 and error.code == "insufficient_quota":
-            passing = False
-        passing = {"true": True, "false": False}.get(headers.get("x-should-retry", ""), passing)
-        final = ConfigError if status in (401, 403, 404) else ModelError
-        paid = None if status in GAVE_UP else (0, 0)
-        return Failed(says, again=MANY if passing else 0, wait=retry_after(headers.get), paid=paid, final=final)
+        message = self._clean(f"HTTP {status}: {body.get('message') or error.message}")
+        if overflows(status, error.code, message):
+            return RequestFailed(f"the conversation is longer than the model's context ({message})", max_retries=0)
+        error_type = ConfigError if status in (401, 403, 404) else ModelError
+        billed_tokens = None if status in GATEWAY_TIMEOUTS else (0, 0)
+        return RequestFailed(
+            message,
+            max_retries=UNLIMITED_RETRIES if is_temporary(status, error.code, headers.get) else 0,
+            wait=retry_after(headers.get),
+            billed_tokens=billed_tokens,
+            error_type=error_type,
+        )
 
     def _completion(self, body: bytes) -> Completion:
-        """What the body says.
+        """Parse the body of a response.
 
         Raises:
-            Failed: It is no chat completion, or one without text.
+            RequestFailed: The body is not a valid chat completion, or contains no text.
         """
         try:
             data = json.loads(body)
@@ -186,15 +194,15 @@ class Endpoint:
             prompt, answer = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # ValueError: giant integers
             shown = self._clean(repr(body[:200].decode("utf-8", "replace")))
-            raise Failed(f"the answer is no chat completion: {shown}", paid=None) from None
-        paid = (prompt, answer) if prompt + answer else None
+            raise RequestFailed(f"the answer is not a valid chat completion: {shown}", billed_tokens=None) from None
+        billed_tokens = (prompt, answer) if prompt + answer else None
         if not text.strip() and not refusal:
             if finish == "length":
-                says = "max_tokens was used up before anything was said; raise it"
-                raise Failed(says, again=0, paid=paid, final=EmptyAnswer)
-            again = 0 if finish == "content_filter" else 2  # each of them may be paid
-            says = f"the answer is empty (finish_reason {finish})"
-            raise Failed(says, again=again, paid=paid, final=EmptyAnswer)
+                reason = "the answer is empty: max_tokens was reached before any text. Raise max_tokens"
+                raise RequestFailed(reason, max_retries=0, billed_tokens=billed_tokens, error_type=EmptyAnswer)
+            retries = 0 if finish == "content_filter" else 2  # each attempt may be billed
+            reason = f"the answer is empty (finish_reason {finish})"
+            raise RequestFailed(reason, max_retries=retries, billed_tokens=billed_tokens, error_type=EmptyAnswer)
         return Completion(
             text=well_formed(text if text.strip() else str(refusal)),
             model=f"openai:{self.model}",
@@ -205,13 +213,17 @@ class Endpoint:
         )
 
     def _clean(self, text: str) -> str:
-        """A server's words, bounded, without the key, which some repeat."""
-        told = text.replace(self._secret, "***") if self._secret else text
-        return well_formed(" ".join(told.split())[:500])
+        """Return a server message on one line, shortened, and without the key, which some servers repeat."""
+        masked = text.replace(self._secret, "***") if self._secret else text
+        return well_formed(" ".join(masked.split())[:500])
 
 
 def checked_url(url: str) -> str | None:
-    """The URL of an endpoint, or None where none is given."""
+    """Return the URL of an endpoint, or None if the string is empty.
+
+    Raises:
+        ConfigError: The URL is not valid.
+    """
     if not url:
         return None
     try:
@@ -220,16 +232,16 @@ def checked_url(url: str) -> str | None:
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigError(f"{url} is no address of an endpoint; expected one such as http://127.0.0.1:8000/v1")
+        raise ConfigError(f"{url} is not a valid URL of an endpoint; expected a URL such as http://127.0.0.1:8000/v1")
     return url
 
 
 def _first_form(request: Request) -> Form:
-    return FORMS[0] if request.answer is None or strict(request.answer) is not None else FORMS[1]
+    return FORMS[0] if request.answer is None or strict_schema(request.answer) is not None else FORMS[1]
 
 
 def _text(content: Any) -> str:
-    """The text of a message, which some servers send in parts."""
+    """Return the text of a message. Some servers send a list of parts."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content)
     return str(content or "")
@@ -240,6 +252,9 @@ def _count(tokens: Any) -> int:
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
-    """What reading a body may raise: of httpx2, under openai since 3, or of httpx, before."""
+    """Return the types of the errors that may occur while the body of a response is read.
+
+    Version 3 of the openai package uses httpx2, earlier versions use httpx.
+    """
     loaded = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
     return (OSError, *(module.HTTPError for module in loaded))

@@ -1,7 +1,7 @@
-"""A JSON object or a Python module out of an answer: with prose around it, in code fences, or cut off.
+"""Extraction of a JSON object or a Python module from a model's answer, which may contain prose and code fences.
 
-What was cut off or is malformed is an error and never read in part: an inner object of a torn answer would look
-like an answer.
+A truncated or malformed answer is an error. It is never parsed in part, because an inner object of a truncated answer
+could be mistaken for the whole answer.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ from trace_gym.errors import ModelError
 PYTHON = {"python", "py", "python3"}
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*$", re.MULTILINE)
 _BEGINS_JSON = re.compile(r"""\{\s*(["']|//|/\*|\w+\s*:)|\[\s*\{""")
-"""What is meant as JSON, well or badly; other braces are prose."""
+"""Pattern of the beginning of JSON, also if it is malformed. Other braces and brackets are treated as prose."""
 _QUIET = Lock()
-"""Filters of warnings are of the whole process, and would mix between threads."""
+"""Lock for warning filters, which apply to the whole process and are not thread-safe."""
 _STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
 
 
 def json_in(text: str) -> dict[str, Any]:
-    """The JSON object of an answer: the last one, in ``json`` fences if there are any.
+    """Return the last JSON object of an answer. If the answer has ``json`` code fences, only their content is searched.
 
     Raises:
-        ModelError: There is none, or it is cut off or malformed; says where.
+        ModelError: The answer contains no JSON object, or the object is truncated or malformed.
     """
     return objects_in(text)[-1]
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:
-    """Every outermost JSON object of an answer, in order: those in ``json`` fences, or anywhere if there are none.
+    """Return the outermost JSON objects of an answer in order.
+
+    If the answer has ``json`` code fences, only their content is searched.
 
     Raises:
-        ModelError: There is none, or the last is cut off or malformed.
+        ModelError: The answer contains no JSON object, or the last object is truncated or malformed.
     """
-    spoken = _spoken(text)
-    blocks = [b.text for b in _blocks(spoken) if b.language == "json"] or [spoken]
+    answer_text = _without_reasoning(text)
+    blocks = [b.text for b in _blocks(answer_text) if b.language == "json"] or [answer_text]
     found: list[Any] = []
     for number, block in enumerate(blocks, 1):
         try:
@@ -54,43 +56,43 @@ def objects_in(text: str) -> list[dict[str, Any]]:
     objects = [value for value in found if isinstance(value, dict)]
     if not objects:
         array = ", but an array" if any(isinstance(v, list) and v and isinstance(v[0], dict) for v in found) else ""
-        raise ModelError(f"it holds no JSON object{array}: {_excerpt(spoken)}")
+        raise ModelError(f"it holds no JSON object{array}: {_excerpt(answer_text)}")
     return objects
 
 
 def code_in(text: str) -> str:
-    """The Python module of an answer: the whole text where it is Python, or else the longest fenced block of it.
+    """Return the Python code of an answer: the whole text if it is Python, or else the longest Python block.
 
-    Whether the block compiles is not asked. It ends with one line break.
+    The returned code ends with one line break. The block may contain syntax errors.
 
     Raises:
-        ModelError: There is none, or it is cut off.
+        ModelError: The answer contains no Python block, or the last block is truncated.
     """
-    spoken = _spoken(text)
-    if _is_code(spoken):
-        return spoken.strip("\n") + "\n"
-    blocks = list(_blocks(spoken))
+    answer_text = _without_reasoning(text)
+    if _is_code(answer_text):
+        return answer_text.strip("\n") + "\n"
+    blocks = list(_blocks(answer_text))
     python = [b for b in blocks if b.language in PYTHON]
     python = python or [b for b in blocks if not b.language and (_is_code(b.text) or not b.closed)]
     if not python:
-        raise ModelError(f"it holds no Python block: {_excerpt(spoken)}")
+        raise ModelError(f"it holds no Python block: {_excerpt(answer_text)}")
     if not python[-1].closed:
-        raise ModelError(f"its Python block is cut off: it ends with {_excerpt(spoken[-80:])}")
+        raise ModelError(f"its Python block is cut off: it ends with {_excerpt(answer_text[-80:])}")
     longest = max(python, key=lambda b: len(b.text))
     return longest.text.strip("\n") + "\n"
 
 
 @dataclass(frozen=True)
 class _Block:
-    """What stands between two fences, or between a fence and the end of the text."""
+    """Text between two fences, or between a fence and the end of the answer."""
 
     language: str
     text: str
     closed: bool
 
 
-def _spoken(text: str) -> str:
-    """The answer without the reasoning that some models put before it."""
+def _without_reasoning(text: str) -> str:
+    """Return the answer without the reasoning that some models put in front of it."""
     _, thought, answer = text.replace("\r\n", "\n").partition("</think>")
     return (answer if thought else text.replace("\r\n", "\n")).strip()
 
@@ -105,25 +107,28 @@ def _blocks(text: str) -> Iterator[_Block]:
         if not ends:
             yield _Block(language, textwrap.dedent(text[opening.end() + 1 :]), closed=False)
             return
-        # A module may hold a fence of its own, in a docstring: the first end at which it is Python is the end.
+        # A docstring in the module may contain a fence. So the block ends at the first fence after valid Python code.
         at = next((n for n, t in enumerate(inside) if _is_code(t)), 0) if language in PYTHON | {""} else 0
         yield _Block(language, inside[at], closed=True)
         fences = fences[ends[at] + 1 :]
 
 
 def _is_code(text: str) -> bool:
-    """Whether it compiles and does something; a word of prose compiles too."""
+    """Return whether a text is Python code with a definition, import or assignment.
+
+    This condition is necessary because a single word of prose is also valid Python.
+    """
     try:
         with _QUIET, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes in its strings
+            warnings.simplefilter("ignore")  # warnings about invalid escape sequences in strings
             return any(isinstance(node, _STATEMENTS) for node in ast.parse(text).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The outermost JSON objects and arrays in a text; braces of prose are passed over."""
-    decoder = json.JSONDecoder(strict=False, parse_constant=_no_number)  # line breaks in strings are a small sin
+    """Yield the outermost JSON objects and arrays in a text. Braces in prose are skipped."""
+    decoder = json.JSONDecoder(strict=False, parse_constant=_no_number)  # allows line breaks in strings
     at = 0
     while begin := re.compile(r"[{\[]").search(text, at):
         at = begin.start()
@@ -131,7 +136,7 @@ def _values(text: str) -> Iterator[Any]:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             if _BEGINS_JSON.match(text, at):
-                raise ModelError(_fault(text, error)) from None
+                raise ModelError(_error_message(text, error)) from None
             at += 1
         except (RecursionError, ValueError) as error:
             raise ModelError(f"its JSON cannot be read: {error}") from None
@@ -139,7 +144,7 @@ def _values(text: str) -> Iterator[Any]:
             yield value
 
 
-def _fault(text: str, error: json.JSONDecodeError) -> str:
+def _error_message(text: str, error: json.JSONDecodeError) -> str:
     rest = text[error.pos :].strip()
     if not rest or rest.startswith("```") or error.msg.startswith("Unterminated string"):
         return f"its JSON is cut off: it ends with {_excerpt(text.rstrip('`~ ' + chr(10))[-80:])}"
@@ -147,9 +152,9 @@ def _fault(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def _excerpt(text: str, width: int = 80) -> str:
-    """The beginning of a text, on one line, quoted."""
+    """Return the beginning of a text on one line, in quotes."""
     return repr(" ".join(text.split())[:width])

@@ -1,4 +1,4 @@
-"""The ledger of requests, one JSON line for each that was sent or answered from disk, and its sum."""
+"""Ledger: a log file with one JSON line per request to a language model, and functions that compute totals."""
 
 from __future__ import annotations
 
@@ -18,41 +18,44 @@ from trace_gym.llm.request import Completion
 from trace_gym.types import Record
 
 
-class Entry(Record):
+class LedgerEntry(Record):
     """One line of the ledger."""
 
     time: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    """When it ended, in UTC."""
+    """Time in UTC at which the request ended."""
     purpose: str
     key: str
     sample: int = 0
     model: str
     served: str = ""
-    """What the endpoint says it is."""
+    """Name of the model in the response of the endpoint."""
     outcome: Literal["answered", "cached", "failed"]
-    """``cached``: read from a cache or a recording. ``failed``: sent without an answer; each attempt has its line."""
+    """``answered`` by the model, ``cached`` (read from a cache or a recording), or ``failed``.
+
+    Each failed attempt at a request has a separate line.
+    """
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
-    """US dollars for the tokens; None when unknown. Of a cached answer, what it cost then."""
+    """Cost in US dollars; None if unknown. For a cached answer, this is the cost of the original request."""
     counted_tokens: int = 0
-    """What the budget counts: the tokens, or the most that it could have taken where nobody knows."""
+    """Number of tokens that count toward the budget. If the usage is unknown, it is the maximum possible number."""
     counted_cost: float | None = None
-    """The same in dollars; None without a price."""
+    """US dollars that count toward the budget; None if the price is not known."""
     seconds: float = 0.0
     error: str = ""
 
 
 class Ledger:
-    """Appends entries to a file. Lines of several threads and processes never mix."""
+    """Ledger file. Several threads and processes may append entries at the same time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
 
-    def write(self, entry: Entry) -> None:
-        """Append one line, in one piece."""
+    def write(self, entry: LedgerEntry) -> None:
+        """Append one line in a single write."""
         line = entry.model_dump_json().encode() + b"\n"
         with self._lock:
             file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
@@ -64,73 +67,75 @@ class Ledger:
 
     @staticmethod
     def _ends_a_line(file: int) -> bool:
-        """False after a full disk or a power cut; the torn line then stays alone."""
+        """Return whether the file ends with a line break. It does not if an earlier write was interrupted."""
         os.lseek(file, -1, os.SEEK_END)
         return os.read(file, 1) == b"\n"
 
 
-def read_ledger(path: Path) -> list[Entry]:
-    """The entries of a ledger; none when there is no file. A torn line is passed over.
+def read_ledger(path: Path) -> list[LedgerEntry]:
+    """Return the entries of a ledger; an empty list if the file does not exist. Incomplete lines are skipped.
 
     Raises:
-        ReadError: A line is something else than an entry.
+        ReadError: A line is valid JSON but not a valid entry.
     """
     entries = []
     for number, line in enumerate(path.read_bytes().split(b"\n") if path.exists() else [], 1):
         try:
-            entries.append(Entry.model_validate(from_json(line)))
+            entries.append(LedgerEntry.model_validate(from_json(line)))
         except ValidationError:
-            raise ReadError(f"{path}:{number} is no entry of a ledger; name another file, or delete the line") from None
-        except ValueError:  # no JSON: empty or torn
+            raise ReadError(
+                f"{path}:{number} is not a valid ledger entry; delete the line or pass another file"
+            ) from None
+        except ValueError:  # not JSON: empty or incomplete
             continue
     return entries
 
 
 class Usage(Record):
-    """What was asked and spent. Counts of answers from disk stand apart, since nothing was paid for them."""
+    """Number of requests and their cost. Answers that were read from disk are counted separately: they are free."""
 
     requests: int = 0
-    """Answered by a model."""
+    """Number of requests that a model answered."""
     cached: int = 0
-    """Answered from a cache or a recording."""
+    """Number of requests that were answered from a cache or a recording."""
     failed: int = 0
-    """Sent without an answer; known to a ledger only."""
+    """Number of attempts without an answer. It is known only if the totals are read from a ledger."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = 0.0
-    """US dollars; None when that of any request is unknown."""
+    """Cost in US dollars; None if the cost of any request is unknown."""
 
     @classmethod
     def of(cls, completions: Iterable[Completion]) -> Self:
-        """The sum over completions."""
+        """Return the totals over completions."""
         return cls._sum([("cached" if c.cached else "answered", c) for c in completions])
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The sum over a ledger.
+        """Return the totals over a ledger.
 
         Raises:
-            ReadError: It is no ledger.
+            ReadError: The file is not a valid ledger.
         """
         return cls._sum([(entry.outcome, entry) for entry in read_ledger(path)])
 
     @classmethod
-    def _sum(cls, lines: list[tuple[str, Completion | Entry]]) -> Self:
+    def _sum(cls, lines: list[tuple[str, Completion | LedgerEntry]]) -> Self:
         count = [outcome for outcome, _ in lines].count
-        paid = [line for outcome, line in lines if outcome == "answered"]
-        costs = [line.cost for line in paid]
+        answered = [line for outcome, line in lines if outcome == "answered"]
+        costs = [line.cost for line in answered]
         return cls(
-            requests=len(paid),
+            requests=len(answered),
             cached=count("cached"),
             failed=count("failed"),
-            prompt_tokens=sum(line.prompt_tokens for line in paid),
-            completion_tokens=sum(line.completion_tokens for line in paid),
+            prompt_tokens=sum(line.prompt_tokens for line in answered),
+            completion_tokens=sum(line.completion_tokens for line in answered),
             cost=None if None in costs else sum(c for c in costs if c is not None),
         )
 
 
-def counted(entries: Iterable[Entry]) -> tuple[Amount, int]:
-    """What a budget counts of them, and how many requests without a price are among them."""
+def counted(entries: Iterable[LedgerEntry]) -> tuple[Amount, int]:
+    """Return the total amount that counts toward a budget, and the number of requests without a price."""
     total, unpriced = Amount(), 0
     for entry in entries:
         total = total.plus(Amount(entry.counted_tokens, entry.counted_cost))

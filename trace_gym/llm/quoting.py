@@ -1,8 +1,8 @@
-r"""Rendering of text that may be hostile, so that it cannot leave its place in a prompt.
+r"""Quoting of untrusted text for prompts, so that the text cannot be mistaken for a part of the prompt.
 
-Logs, models, environments and targets supply such text. `inline` keeps it on its line, `quoted` makes it a JSON string,
-and `fenced` puts several lines into a code block that the text cannot close. In all three, characters that break a
-line, cannot be seen, or change the direction of writing become visible escapes such as ``\u2028``.
+Untrusted text comes from logs, models, environments and targets. `inline` keeps the text on one line, `quoted` returns
+a JSON string, and `fenced` returns a code block that the text cannot close. All three functions replace line
+separators, invisible characters, and characters that change the writing direction by escapes such as ``\u2028``.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import unicodedata
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 """Unicode categories: control, format, surrogate, private use, line separator, paragraph separator."""
 _IGNORABLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Characters of other categories that most programs do not show."""
+"""Characters of other Unicode categories that most programs do not display."""
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class Verbatim(str):
-    """Text that was made safe for a prompt and is inserted without change."""
+    """Text that is already quoted, so that it is inserted into a prompt without further changes."""
 
     __slots__ = ()
 
 
 def inline(text: str) -> Verbatim:
-    """Return the text on one line, every hidden character as an escape. Other text stays the same."""
+    """Return the text on one line, with hidden characters and line breaks replaced by escapes."""
     return Verbatim(_escaped(text))
 
 

@@ -1,4 +1,4 @@
-"""Answers on disk, one JSON file a request: a cache while it is written, a recording when it is replayed."""
+"""Storage of answers in one JSON file per request, used as a cache for a model or as a recording for a replay."""
 
 from __future__ import annotations
 
@@ -17,55 +17,61 @@ from trace_gym.types import Record
 
 
 class Recording(Record):
-    """A request and its answer, which says what wrote it."""
+    """Request with its answer. The answer contains the name of the model."""
 
     version: int = 1
-    """Of this format."""
+    """Version of the file format."""
     key: str
     request: Request
     completion: Completion
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read one file.
+        """Read a recording from a file.
 
         Raises:
-            ReadError: It is no recording, or its request was changed after it was answered.
+            ReadError: The file is not a valid recording, or its request was edited after the recording.
         """
         try:
             read = cls.model_validate_json(read_bytes(path))
         except ValidationError as error:
-            raise ReadError(f"{path} is no recording ({first_fault(error)}); delete it to ask again") from None
+            raise ReadError(
+                f"{path} is not a valid recording ({first_fault(error)}); delete it to repeat the request"
+            ) from None
         if read.version != 1:
-            raise ReadError(f"{path} is a recording of version {read.version}; this trace-gym reads version 1")
+            raise ReadError(
+                f"{path} is a recording of version {read.version}; this version of trace-gym supports only version 1"
+            )
         if read.key != read.request.key:
-            raise ReadError(f"{path}: its request is not the one that was answered; delete it to ask again")
+            raise ReadError(
+                f"{path} does not match its key, so its request was edited; delete it to repeat the request"
+            )
         return read
 
 
 class Recordings:
-    """A folder of recordings: ``<model>/<key>.json``."""
+    """Folder of recordings with the paths ``<model>/<key>.json``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def find(self, model: str, request: Request) -> Completion | None:
-        """What this model answered before.
+        """Return the recorded answer of a model to a request; None if there is none.
 
         Raises:
             ReadError: The file is damaged.
         """
         path = self._path(model, request.key)
         found = Recording.read(path).completion if path.exists() else None
-        return found if found and found.model == model else None  # two names may make one folder
+        return found if found and found.model == model else None  # two model names may map to the same folder
 
     def save(self, request: Request, completion: Completion) -> None:
-        """Keep an answer: all of it or, when the process dies, nothing."""
+        """Write an answer to its file atomically."""
         recording = Recording(key=request.key, request=request, completion=completion)
         write(self._path(completion.model, request.key), recording.model_dump_json(indent=1) + "\n")
 
     def read_all(self) -> list[Recording]:
-        """Every recording, of whatever model, in the order of the file names."""
+        """Return the recordings of all models in the order of their file names."""
         return [Recording.read(path) for path in sorted(self.folder.rglob("*.json"))]
 
     def _path(self, model: str, key: str) -> Path:
@@ -73,77 +79,77 @@ class Recordings:
 
 
 class Replay:
-    """Answers from recordings alone; a request that was not recorded is an error.
+    """Model that answers only from recordings. A request that was not recorded is an error.
 
     Args:
-        folder: Of recordings.
-        by_purpose: Take what was recorded for the same purpose where the very request was not recorded. For answers
-            whose prompts have changed since; each such completion says so.
+        folder: Folder of the recordings.
+        by_purpose: If a request was not recorded, for example because the prompt has changed, use the recording with
+            the same purpose. The `changed` attribute of the completion is then True.
 
     Raises:
-        ReadError: There are no recordings, a damaged one, or two answers to one request (or, `by_purpose`, to one
-            purpose).
+        ReadError: The folder contains no recordings, a damaged recording, or two different answers to the same request
+            or, with `by_purpose`, for the same purpose.
     """
 
     def __init__(self, folder: Path, by_purpose: bool = False) -> None:
         self.folder = folder
         if not (found := Recordings(folder).read_all() if folder.is_dir() else []):
-            raise ReadError(f"{folder} holds no recordings; {_how(folder)}")
+            raise ReadError(f"{folder} contains no recordings; {_how(folder)}")
         self._known: dict[str, Recording] = {}
         for recording in found:
             other = self._known.setdefault(recording.key, recording).completion
             if other.model != recording.completion.model or other.text != recording.completion.text:
                 raise ReadError(
-                    f"{folder} holds two answers to {recording.request.purpose!r}, by {other.model} and "
+                    f"{folder} contains two answers to {recording.request.purpose!r}, by {other.model} and "
                     f"{recording.completion.model}; replay the folder of one model, such as "
                     f"{folder / slug(other.model)}"
                 )
         self.writers = sorted({r.completion.model for r in found})
         self._of_purpose: dict[tuple[str, int], Recording] = {}
         for recording in found if by_purpose else ():
-            asked = recording.request.purpose, recording.request.sample
-            if self._of_purpose.setdefault(asked, recording).completion.text != recording.completion.text:
-                raise ReadError(f"{folder} holds two answers for {asked[0]!r}; delete the one that was given up")
+            key = recording.request.purpose, recording.request.sample
+            if self._of_purpose.setdefault(key, recording).completion.text != recording.completion.text:
+                raise ReadError(f"{folder} contains two answers for {key[0]!r}; delete the outdated recording")
 
     @property
     def name(self) -> str:
-        """``replay:`` and what wrote the recordings."""
+        """``replay:`` and the models of the recordings."""
         return f"replay:{'+'.join(self.writers)}"
 
     def complete(self, request: Request) -> Completion:
-        """The recorded answer.
+        """Return the recorded answer to a request.
 
         Raises:
-            ModelError: There is none; names the nearest and how to record.
+            ModelError: The request was not recorded. The message names the most similar recording.
         """
         if recording := self._known.get(request.key):
             return recording.completion.model_copy(update={"cached": True})
         if recording := self._of_purpose.get((request.purpose, request.sample)):
             return recording.completion.model_copy(update={"cached": True, "changed": True})
         raise ModelError(
-            f"no answer to {request.purpose!r} is recorded in {self.folder}, which holds {len(self._known)} by "
+            f"no answer to {request.purpose!r} is recorded in {self.folder}, which contains {len(self._known)} by "
             f"{', '.join(self.writers)}. {self._nearest(request)}; {_how(self.folder)}"
         )
 
     def _nearest(self, request: Request) -> str:
-        """What was recorded for the same purpose, and where it differs, or for the purpose with the nearest name."""
+        """Return a sentence about the most similar recording: its first difference, or its purpose if that differs."""
         by_purpose: dict[str, list[Request]] = {}
         for recording in self._known.values():
             by_purpose.setdefault(recording.request.purpose, []).append(recording.request)
         [purpose] = difflib.get_close_matches(request.purpose, by_purpose, n=1, cutoff=0.0)
         if purpose != request.purpose:
-            return f"The nearest recorded purpose is {purpose!r}"
+            return f"The most similar recorded purpose is {purpose!r}"
         differences = [_difference(known, request) for known in by_purpose[purpose]]
-        return f"It is recorded with another request: {min(differences, key=len)}"
+        return f"The recorded request for this purpose is different: {min(differences, key=len)}"
 
 
 def slug(text: str) -> str:
-    """A text as part of a file name."""
+    """Return a text with all characters replaced that are not suitable for a file name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:80] or "unnamed"
 
 
 def _difference(known: Request, request: Request) -> str:
-    """Where two requests differ first."""
+    """Return a description of the first difference between two requests."""
     for name in ("sample", "seed", "temperature", "max_tokens", "answer"):
         then, now = getattr(known, name), getattr(request, name)
         if then != now:
@@ -160,4 +166,4 @@ def _difference(known: Request, request: Request) -> str:
 
 
 def _how(folder: Path) -> str:
-    return f"to record, run the same with openai:MODEL and {folder} as its cache"
+    return f"to record answers, run the same command with openai:MODEL and the cache {folder}"

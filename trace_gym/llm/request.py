@@ -1,4 +1,4 @@
-"""What a language model is asked, what it answers, and what a model is."""
+"""Requests to language models, their completions, and the interface of a model."""
 
 from __future__ import annotations
 
@@ -9,82 +9,84 @@ from pydantic import Field, field_validator
 
 from trace_gym.types import Message, Record, sha256
 
-DECIDES = {"messages", "answer", "temperature", "max_tokens", "sample"}
-"""What of a request determines the answer, and so enters its key."""
+KEY_FIELDS = {"messages", "answer", "temperature", "max_tokens", "sample"}
+"""Fields of a request that determine the answer. The key of the request is a hash of these fields."""
 
 
 class Request(Record):
-    """One question to a language model."""
+    """Request to a language model."""
 
     messages: tuple[Message, ...] = Field(min_length=1)
     purpose: str
-    """What it is for, such as ``plan tau2_claims``: shown in files and in the ledger, no part of the `key`."""
+    """Purpose such as ``plan tau2_claims``, for file names, the ledger and log messages. It does not affect `key`."""
     answer: dict[str, Any] | None = None
-    """JSON Schema of the wanted answer; None for free text."""
+    """JSON schema of the answer; None for free text."""
     temperature: float = Field(0.7, ge=0)
     max_tokens: int | None = Field(None, ge=1)
-    """Longest answer in tokens; the server's own limit when None."""
+    """Maximum length of the answer in tokens; None means the limit of the server."""
     seed: int | None = Field(None, ge=0)
-    """Seed for the server's sampling; it is not sent when None."""
+    """Seed for the server's sampling; None to send no seed."""
     sample: int = Field(0, ge=0)
-    """Another sample of the same request has another number."""
+    """Number of the sample, to distinguish several samples of the same request."""
 
     @field_validator("messages")
     @classmethod
     def _sendable(cls, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Messages as they can be sent and stored: JSON, without lone surrogates."""
+        """Validate the messages, and convert them to JSON values without lone surrogates."""
         if any("role" not in message for message in messages):
-            raise ValueError("each message needs a role")
+            raise ValueError("each message must have a role")
         return tuple(json.loads(well_formed(json.dumps(messages, ensure_ascii=False))))
 
     @property
     def key(self) -> str:
-        """Hash over everything of the request that determines the answer."""
-        decides = DECIDES if self.seed is None else DECIDES | {"seed"}  # keys of requests without a seed stay the same
+        """Hash of all fields that determine the answer."""
+        decides = (
+            KEY_FIELDS if self.seed is None else KEY_FIELDS | {"seed"}
+        )  # keys of requests without a seed stay the same
         return sha256(json.dumps(self.model_dump(include=decides), sort_keys=True))
 
 
 class Completion(Record):
-    """The answer to a request."""
+    """Answer to a request."""
 
     text: str
     model: str
-    """Address of the model that wrote it."""
+    """URI of the model that wrote the answer."""
     served: str = ""
-    """What the endpoint says it is, such as a dated version; empty where it says nothing."""
+    """Name of the model in the response of the endpoint, such as a dated version; empty if it is missing."""
     finish: str = "stop"
-    """Why it ended: ``stop``, ``length`` (cut off by max_tokens), ``refusal`` (then `text` is the refusal), or
-    another word of the endpoint."""
+    """Finish reason: ``stop``, ``length`` (truncated by max_tokens), ``refusal`` (`text` is the refusal), or another
+    value of the endpoint."""
     prompt_tokens: int = 0
-    """As the endpoint counted them; 0 where nobody counts."""
+    """Number of tokens in the prompt according to the endpoint; 0 if the endpoint does not report it."""
     completion_tokens: int = 0
     cost: float | None = None
-    """US dollars; None when unknown."""
+    """Cost in US dollars; None if unknown."""
     cached: bool = False
-    """It was read from a cache or a recording, and nothing was paid for it now. Tokens and cost are those of then."""
+    """Whether the answer was read from a cache or a recording. Tokens and cost are those of the original request."""
     changed: bool = False
-    """It was the answer to another wording of the request: prompts have changed since it was recorded."""
+    """Whether the answer was recorded for another wording of the request, because the prompt has changed since."""
 
 
 class Model(Protocol):
-    """Whoever answers requests. Safe to be asked from several threads at once."""
+    """Interface of a model that answers requests. Implementations are thread-safe."""
 
     @property
     def name(self) -> str:
-        """``openai:<model>``, ``replay:<what wrote the recordings>``, or ``files[:<who answers>]``."""
+        """``openai:<model>``, ``replay:<models of the recordings>``, or ``files[:<answered_by>]``."""
         ...
 
     def complete(self, request: Request) -> Completion:
-        """The answer to one request.
+        """Return the answer to a request.
 
         Raises:
-            ModelError: There is none.
-            BudgetSpent: It might cost more than is left.
-            ConfigError: The model can never answer as it is set up.
+            ModelError: The model returned no answer.
+            BudgetSpent: The request might cost more than the remaining budget.
+            ConfigError: The configuration of the model is not valid.
         """
         ...
 
 
 def well_formed(text: str) -> str:
-    """Text that can be encoded: a lone surrogate, which a model may write as an escape, becomes a question mark."""
+    """Return the text with question marks in place of lone surrogates, which cannot be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode()

@@ -1,11 +1,25 @@
-"""The whole loop: diagnose, synthesize, validate, train, route, evaluate, report, one after the other."""
+"""Complete runs: diagnose, synthesize, validate, train, route, evaluate and report.
+
+Each stage is a function. `trace_gym.pipeline.ledger` skips stages whose inputs and outputs have not changed.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from trace_gym.files import working_in
-from trace_gym.pipeline import agents, measure, named, reporting, training
+from trace_gym.pipeline import (
+    diagnose,
+    evaluate,
+    named,
+    reporting,
+    rollouts,
+    route,
+    skill,
+    synthesize,
+    train,
+    validate,
+)
 from trace_gym.pipeline.ledger import Run, claim_folder
 from trace_gym.settings import RunConfig
 from trace_gym.targets.results import read_results
@@ -14,41 +28,41 @@ from trace_gym.user_model import LanguageUser
 __all__ = ["STAGES", "Run", "run"]
 
 STAGES = (
-    agents.rollouts,
-    agents.diagnose,
-    agents.synthesize,
-    agents.validate,
+    rollouts.rollouts,
+    diagnose.diagnose,
+    synthesize.synthesize,
+    validate.validate,
     reporting.variance,
-    training.skill,
-    training.train,
-    measure.route,
-    measure.evaluate,
+    skill.skill,
+    train.train,
+    route.route,
+    evaluate.evaluate,
     reporting.report,
 )
 
 
 def run(config: RunConfig, folder: Path) -> Run:
-    """Run the whole loop into `folder`, or what is left of it.
+    """Run all stages and write their outputs to `folder`; skip the stages that are already complete.
 
     Raises:
-        ReadError: The source holds no trajectories.
-        InUse: Another process runs into this folder.
-        WriteError: The folder cannot be made.
-        ConfigError: The folder holds something other than a run, the settings name something that does not exist, such
-            as a device that this machine lacks, or a stage cannot go on.
-        EnvNotFound: An environment that the settings name is not registered.
-        UserUnavailable: The language model behind the user failed; the same command continues.
-        NoSignal: The base model's rewards spread in no environment.
+        ReadError: The source file contains no trajectories.
+        InUse: Another process uses this folder.
+        WriteError: The folder cannot be created.
+        ConfigError: The folder contains something other than a run, the settings refer to something that does not
+            exist (such as a device), or a stage cannot continue.
+        EnvNotFound: An environment in the settings is not registered.
+        UserUnavailable: The language model that rewords the user failed. A later call continues the run.
+        NoSignal: The rewards of the base model do not vary within groups in any environment.
     """
     named.check(config)
     if config.train.device != "cpu":
         from trace_gym.trainers.base import usable_device
 
-        usable_device(config.train.device)  # before rollouts are made that training cannot use
+        usable_device(config.train.device)  # fail before any rollouts are collected
     if config.source is not None:
-        read_results(config.source)  # before anything is written
+        read_results(config.source)  # fail before anything is written
     if config.user:
-        LanguageUser(config.user)  # the same: a wrong address or a missing key
+        LanguageUser(config.user)  # fail early on an invalid URI or a missing API key
     with working_in(folder):
         made = Run(config, folder)
         claim_folder(made)

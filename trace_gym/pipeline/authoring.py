@@ -1,4 +1,4 @@
-"""Environments that a language model writes for what a run has diagnosed."""
+"""Generation of environments during a run, by a language model or from its recorded answers."""
 
 from __future__ import annotations
 
@@ -10,52 +10,62 @@ from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
 from trace_gym.files import working_in
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
-from trace_gym.synthesize import Terms
-from trace_gym.synthesize.batch import Order, write_all
-from trace_gym.synthesize.model import open_model
+from trace_gym.records import read_records
+from trace_gym.synthesis import ValidationConfig
+from trace_gym.synthesis.authoring_model import open_model
+from trace_gym.synthesis.recorded import RECORDED_MODEL, recorded_capabilities
+from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.types import Capability, Manifest
 
 
-def written(run: Run, capabilities: Sequence[Capability], target: str) -> dict[str, Manifest | str]:
-    """Have an environment written for each capability, as the settings under ``llm`` say.
+def write_environments(run: Run, capabilities: Sequence[Capability], target: str) -> dict[str, Manifest | str]:
+    """Generate one environment per capability with the author of the settings.
+
+    The author ``recorded`` leaves out capabilities without recorded answers.
 
     Returns:
-        The manifest, or why what the model wrote was not admitted, by the name of the capability.
+        A mapping of capability name to manifest, or to the reason for rejecting the generated environment.
 
     Raises:
-        ModelError: The model did not answer; what was finished is kept.
-        ConfigError, ReadError, MissingExtra: The model cannot be asked.
-        BudgetSpent: What was allowed is spent; the same run goes on from there.
+        ModelError: The model did not answer. Finished environments are kept.
+        ConfigError, ReadError, MissingExtra: The model cannot be opened.
+        BudgetSpent: The budget is spent. A later run with a larger budget continues.
     """
-    folder = common.written_to(run)
+    if run.config.author == "recorded":
+        recorded = {c.name for c in recorded_capabilities(target)}
+        capabilities = [c for c in capabilities if c.name in recorded]
+    if not capabilities:
+        return {}
+    folder = common.authored_folder(run)
 
-    def tell(line: str) -> None:
+    def log(line: str) -> None:
         run.console.print(f"  {line}")
 
     with working_in(folder):
-        return _written(run, capabilities, target, folder, tell)
+        return _write_environments(run, capabilities, target, folder, log)
 
 
-def _written(
-    run: Run, capabilities: Sequence[Capability], target: str, folder: Path, tell: Callable[[str], None]
+def _write_environments(
+    run: Run, capabilities: Sequence[Capability], target: str, folder: Path, log: Callable[[str], None]
 ) -> dict[str, Manifest | str]:
     llm = run.config.llm
-    model = open_model(llm.model, folder, tell, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, by=llm.by)
-    evidence = common.trajectories(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
-    terms = Terms(budget=llm.seconds, policy=llm.policy)
+    uri = RECORDED_MODEL if run.config.author == "recorded" else llm.model
+    model = open_model(uri, folder, log, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, answered_by=llm.by)
+    evidence = read_records(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
+    validation = ValidationConfig(budget=llm.seconds, policy=llm.policy)
     try:
-        order = Order(capabilities, target, model, folder, terms, llm.repairs, evidence)
-        done = write_all(order, llm.workers, tell)
+        order = SynthesisRequest(capabilities, target, model, folder, validation, llm.repairs, evidence)
+        done = write_all(order, llm.workers, log)
     finally:
         model.close()
     if folder.is_dir():
         registry.add_folder(folder)
-    return {name: _told(made) for name, made in done.items()}
+    return {name: _result_or_raise(made) for name, made in done.items()}
 
 
-def _told(made: Manifest | TraceGymError) -> Manifest | str:
+def _result_or_raise(made: Manifest | TraceGymError) -> Manifest | str:
     if isinstance(made, (NoUsableAnswer, RejectedEnv)):
         return str(made)
     if isinstance(made, TraceGymError):
-        raise made  # such as an endpoint that is down
+        raise made  # for example, the endpoint does not respond
     return made

@@ -1,7 +1,7 @@
-"""What a run does in worker processes: train one adapter, play many scenarios. One thread each.
+"""Jobs that a run executes in worker processes: training an adapter, collecting rollouts.
 
-Two processes with one thread each use two cores far better than one process with two threads; at the
-embedded agent's size, threads contend. Workers end with their parent, even if it is killed.
+Each worker uses one thread. For a model as small as the built-in toy model, two processes with one thread each are much
+faster on two cores than one process with two threads. Workers exit when their parent exits, even if it is killed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trace_gym.types import Scenario
 
 @dataclass(frozen=True)
 class TrainJob:
-    """Train one adapter; see `trace_gym.trainers.torch_grpo.train`."""
+    """Job that trains one adapter with `trace_gym.trainers.torch_grpo.train`."""
 
     name: str
     mixture: tuple[tuple[str, float], ...]
@@ -45,28 +45,31 @@ class TrainJob:
 
 
 @dataclass(frozen=True)
-class PlayJob:
-    """Let a model, perhaps with an adapter, play scenarios; the records go to JSONL files, resumably."""
+class RolloutJob:
+    """Job that collects rollouts of a model, optionally with an adapter, and appends them to JSONL files.
+
+    Repeating the job adds only the missing rollouts.
+    """
 
     name: str
     model: str
     adapter: Path | None
-    plays: tuple[tuple[tuple[str, ...], Path], ...]
-    """Scenario addresses, and the file of their records."""
+    scenario_sets: tuple[tuple[tuple[str, ...], Path], ...]
+    """Pairs of scenario ids and the JSONL file of their rollouts."""
     temperature: float = 0.0
     samples: int = 1
     budget: tuple[int, int] = (1024, 64)
-    """Tokens of a whole conversation, and of one turn."""
+    """Maximum number of tokens in a conversation, and in one turn."""
     device: str = "cpu"
     dtype: str = "float32"
     """Data type of the model's weights."""
     user: tuple[str, Path] | None = None
-    """Model that rewords the scripted user, and the folder of its answers; None for the words of the script."""
+    """URI of the model that rewords the scripted user and the folder of its answers, or None for the original text."""
 
     def __call__(self) -> dict[str, Any]:
         from trace_gym.errors import UserUnavailable
         from trace_gym.policies.hf import HFPolicy, merged
-        from trace_gym.rollout import collect
+        from trace_gym.rollouts import rollout
 
         tokens, turn = self.budget
         policy = HFPolicy.load(
@@ -82,12 +85,12 @@ class PlayJob:
         if self.user is not None:
             from trace_gym.user_model import LanguageUser
 
-            address, folder = self.user
-            user = LanguageUser(address, folder=folder)
+            uri, folder = self.user
+            user = LanguageUser(uri, folder=folder)
         with merged(policy.model) if self.adapter else nullcontext():
-            for addresses, path in self.plays:
-                scenarios = [Scenario.parse(a) for a in addresses]
-                records = collect(
+            for scenario_ids, path in self.scenario_sets:
+                scenarios = [Scenario.parse(i) for i in scenario_ids]
+                records = rollout(
                     policy,
                     scenarios,
                     path=path,
@@ -98,17 +101,17 @@ class PlayJob:
                 )
                 if lost := sum(record.ended == "error" for record in records):
                     raise UserUnavailable(
-                        f"the model behind the user ({self.user and self.user[0]}) failed in {lost} of {len(records)} "
-                        f"episodes of {path}. Start or correct its endpoint; the same command continues"
+                        f"the model that rewords the user ({self.user and self.user[0]}) failed in {lost} of "
+                        f"{len(records)} episodes of {path}. Check its endpoint, then run the same command again"
                     )
         return {"name": self.name}
 
 
-Job = TrainJob | PlayJob
+Job = TrainJob | RolloutJob
 
 
-def run_all(jobs: Sequence[Job], workers: int, tick: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
-    """Run jobs in worker processes and return their results in order; `tick` is called twice a second meanwhile."""
+def run_jobs(jobs: Sequence[Job], workers: int, tick: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
+    """Run jobs in worker processes and return their results in order. `tick` is called about twice per second."""
     if not jobs:
         return []
     context = multiprocessing.get_context("spawn")
@@ -121,7 +124,7 @@ def run_all(jobs: Sequence[Job], workers: int, tick: Callable[[], None] = lambda
             while pending:
                 finished, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
                 for future in finished:
-                    future.result()  # raises at once what a worker raised
+                    future.result()  # re-raise the exception of a worker immediately
                 tick()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -134,13 +137,13 @@ def _run(job: Job) -> dict[str, Any]:
 
 
 def _worker(parent: int) -> None:
-    """Set up a worker: one thread, quiet libraries, and an end with the parent."""
+    """Set up a worker process: one thread, no progress bars, and exit when the parent process exits."""
     os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false", HF_HUB_DISABLE_PROGRESS_BARS="1")
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
-        os._exit(1)  # the parent was killed; a later run must be the only writer of our files
+        os._exit(1)  # the parent was killed; do not write to files that a later run uses
 
     threading.Thread(target=watch, daemon=True).start()
     import torch

@@ -1,10 +1,9 @@
-"""The ledger of a run: which stage left what, from what, so that a stage is skipped when nothing changed.
+"""The ledger of a run, which records the inputs and outputs of each stage so that unchanged stages are skipped.
 
-A stage is a function that reads files of the run folder and leaves files there. What it depends on
-(settings, input files, environments, model) is hashed into a key; the ledger ``stages.json`` holds
-the key and the hashes of what the stage left, and a stage runs again when either differs. Long
-stages continue inside: rollouts are appended record by record and training is checkpointed, so a
-run that was killed goes on from there and ends with the same result.
+A stage is a function that reads files in the run folder and writes files there. Its dependencies (settings, input
+files, environments, model) are hashed into a key. The ledger ``stages.json`` contains the key and the hashes of the
+output files; a stage runs again if any of them differs. Long stages resume in the middle: rollouts are appended one by
+one and training is checkpointed, so a run that was killed continues and produces the same result.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 from rich.console import Console
 from rich.text import Text
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
@@ -31,27 +30,27 @@ from trace_gym.types import sha256
 
 VERSION = trace_gym.__version__
 STARTED = "started.json"
-"""File that says for which model and settings the files of each stage were begun."""
+"""File that maps each stage to a hash of the model and settings for which the stage started to write its files."""
 BOOKKEEPING = frozenset({"stages.json", STARTED, "seen.json"})
-"""Files of a run folder that are not results."""
+"""Files of a run folder that are not results of a stage."""
 
 
-class _Done(TypedDict):
-    """What the ledger says of a finished stage."""
+class StageEntry(TypedDict):
+    """Ledger entry of a finished stage. Version 1 of the format had `says` instead of `message`."""
 
     key: str
     outputs: dict[str, str | None]
-    says: str
+    message: Annotated[str, Field(validation_alias=AliasChoices("message", "says"))]
     seconds: float
 
 
-_STAGES: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, _Done])
+_STAGES: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, StageEntry])
 _STARTED: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, str])
 
 
 @dataclass
 class Run:
-    """One run: its settings, its folder, and the ledger of finished stages."""
+    """A run: settings, output folder and ledger of finished stages."""
 
     config: RunConfig
     folder: Path
@@ -63,7 +62,7 @@ class Run:
         self.ledger = self._read_ledger("stages.json", _STAGES)
 
     def path(self, *parts: str) -> Path:
-        """A file of the run folder."""
+        """Return the path of a file in the run folder."""
         return self.folder.joinpath(*parts)
 
     def _read_ledger(self, name: str, form: TypeAdapter[dict[str, Any]]) -> dict[str, Any]:
@@ -74,37 +73,37 @@ class Run:
             raise ReadError(f"{path} is damaged ({first_fault(error)}). {fix}") from None
 
     def stage(self, name: str, depends: Mapping[str, Any], outputs: Sequence[Path], work: Callable[[], str]) -> None:
-        """Run a stage unless its key and its outputs are those in the ledger.
+        """Run a stage unless its key and its outputs match the ledger.
 
         Args:
-            name: Key in the ledger, and what is shown.
-            depends: Everything that decides the result; a `Path` stands for the content of that file.
-            outputs: Files that the stage leaves.
-            work: Does it, and returns one line to show.
+            name: Name of the stage in the ledger and in the output.
+            depends: All values that determine the result. A `Path` is hashed by the content of the file.
+            outputs: Files that the stage writes.
+            work: Function that runs the stage and returns a summary line to print.
         """
         key = _key(depends)
         known = self.ledger.get(name, {})
         if known.get("key") == key and known.get("outputs") == {self._relative(p): _hashed(p) for p in outputs}:
-            self.console.print(f"{name:<11} unchanged: {known['says']}", style="dim")
+            self.console.print(f"{name:<11} unchanged: {known['message']}", style="dim")
             return
-        began = time.monotonic()
+        started_at = time.monotonic()
         self.console.print(Text.assemble((f"{name:<11}", "bold"), " ..."))
-        says = work()
-        seconds = time.monotonic() - began
-        left = {self._relative(p): _hashed(p) for p in outputs}
-        if missing := [p for p, digest in left.items() if digest is None]:
-            raise ReadError(f"stage {name} did not leave {', '.join(missing)}")
-        self.ledger[name] = {"key": key, "outputs": left, "says": says, "seconds": round(seconds, 1)}
+        message = work()
+        seconds = time.monotonic() - started_at
+        output_hashes = {self._relative(p): _hashed(p) for p in outputs}
+        if missing := [p for p, digest in output_hashes.items() if digest is None]:
+            raise ReadError(f"stage {name} did not write its output files: missing {', '.join(missing)}")
+        self.ledger[name] = {"key": key, "outputs": output_hashes, "message": message, "seconds": round(seconds, 1)}
         write(self.folder / "stages.json", json.dumps(self.ledger, indent=1) + "\n")
-        self.console.print(Text.assemble((f"{name:<11}", "bold green"), f" {says} ", (f"({seconds:.0f} s)", "dim")))
+        self.console.print(Text.assemble((f"{name:<11}", "bold green"), f" {message} ", (f"({seconds:.0f} s)", "dim")))
 
     def discard_stale(self, stage: str, depends: Mapping[str, Any], files: Sequence[Path]) -> None:
-        """Remove the files that a stage continues, unless they were written for the same model and settings.
+        """Remove partial outputs of a stage that were written for a different model or different settings.
 
         Args:
             stage: Name of the stage.
-            depends: Everything that decides what stands in the files, as for `stage`.
-            files: The files.
+            depends: All values that determine the content of the files, as in `stage`.
+            files: The partial outputs.
         """
         started, key = self._read_ledger(STARTED, _STARTED), _key(depends)
         if started.get(stage, "unknown" if stage in self.ledger else key) != key:
@@ -117,7 +116,11 @@ class Run:
 
 
 def claim_folder(made: Run) -> None:
-    """Keep the settings beside the results; a folder is one run."""
+    """Write the settings to the run folder, after checking that the folder is empty or contains a run.
+
+    Raises:
+        ConfigError: The folder contains other files, or an invalid configuration.
+    """
     path = made.path("config.json")
     text = made.config.model_dump_json(indent=1) + "\n"
     if path.exists():
@@ -126,7 +129,10 @@ def claim_folder(made: Run) -> None:
         except ReadError as error:
             raise ConfigError(f"{error}. Delete it, or choose another folder with --out") from None
     elif any(entry.name != ".lock" for entry in made.folder.iterdir()):
-        raise ConfigError(f"{made.folder} is not empty and holds no run; choose another folder with --out")
+        raise ConfigError(
+            f"{made.folder} is not a run folder: found other files, expected config.json or an empty folder. "
+            "Choose another folder with --out"
+        )
     write(path, text)
 
 
@@ -135,7 +141,7 @@ def _key(depends: Mapping[str, Any]) -> str:
 
 
 def _hashed(value: Any) -> Any:
-    """A value as it enters a key: a file by its content, a folder by its files."""
+    """Replace each path in a value with a hash of the file content, or of all files of a folder."""
     if isinstance(value, Path):
         if value.is_dir():
             files = sorted(p for p in value.rglob("*") if p.is_file())

@@ -1,4 +1,4 @@
-"""Environments and capabilities that the settings of a run name, so that nothing has to be diagnosed."""
+"""Environments and capabilities that the settings of a run list explicitly. Such a run needs no diagnosis."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from trace_gym.errors import ConfigError
 from trace_gym.parsing import read_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
+from trace_gym.registration import package_folders
 from trace_gym.settings import RunConfig
-from trace_gym.synthesize import template
-from trace_gym.targets.catalogue import TARGETS
+from trace_gym.synthesis.recorded import recorded_environments
 from trace_gym.types import Capability, Manifest
 
 RESERVED = (common.BASE, common.MIXTURE, common.GRPO_TARGET, "none", "routed", "oracle_routed", "random_routed")
-"""Names of other rows of an evaluation, and of the router's option for the base model."""
+"""Names of other policies in an evaluation, and of the router's option for the base model."""
 
 
 def search(config: RunConfig) -> None:
-    """Search the folders of the settings for environments.
+    """Register the environments in the folders of the settings.
 
     Raises:
-        ReadError: There is no such folder.
-        DuplicateEnv: It holds a name that another folder has.
+        ReadError: A folder does not exist.
+        DuplicateEnv: Two folders contain an environment with the same name.
     """
     for folder in config.folders:
         registry.add_folder(folder)
 
 
 def check(config: RunConfig) -> None:
-    """Check that what the settings name is there, before any stage runs.
+    """Check that the environments and levels in the settings exist.
 
     Raises:
         EnvNotFound: An environment is not registered, or is a mixture.
@@ -42,52 +42,52 @@ def check(config: RunConfig) -> None:
         registry.manifest(name)
     _check_range(config.target.env, config.target.levels, registry.manifest(config.target.env).levels)
     owners: dict[str, str] = {}
-    for card in manifests(config):
-        if not card.capability or card.capability in RESERVED:
+    for manifest in manifests(config):
+        if not manifest.capability or manifest.capability in RESERVED:
             raise ConfigError(
-                f"{card.id} cannot be trained: found the capability {card.capability!r}, expected a name other than "
-                f"{', '.join(RESERVED)}. Change `capability` in its module, and admit it again"
+                f"{manifest.id} cannot be trained: found the capability {manifest.capability!r}, expected a name other "
+                f"than {', '.join(RESERVED)}. Change `capability` in its module, and admit it again"
             )
-        if (other := owners.setdefault(card.capability, card.id)) != card.id:
+        if (other := owners.setdefault(manifest.capability, manifest.id)) != manifest.id:
             raise ConfigError(
-                f"two environments train {card.capability}: found {other} and {card.id}, expected one environment per "
-                "capability. Leave one of them out of `environments`"
+                f"two environments train {manifest.capability}: found {other} and {manifest.id}, expected one "
+                "environment per capability. Remove one of them from `environments`"
             )
 
 
 def manifests(config: RunConfig) -> Iterator[Manifest]:
-    """Yield the manifests of the environments that the settings name."""
+    """Yield the manifests of the environments in the settings."""
     yield from (registry.manifest(name) for name in config.environments)
 
 
 def capabilities(config: RunConfig) -> list[Capability]:
-    """Return the named capabilities that none of the named environments trains."""
-    trained = {card.capability for card in manifests(config)}
+    """Return the capabilities in the settings for which the settings do not list an environment."""
+    trained = {manifest.capability for manifest in manifests(config)}
     blank = {"coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None, "analyst": "given"}
     named = config.capabilities.items()
     return [Capability(name=name, description=text, **blank) for name, text in named if name not in trained]
 
 
 def registered(capability: str, target: str) -> Manifest | None:
-    """Return the environment of a user's own target that trains a capability; None where there is none.
+    """Return the environment of a target that trains a capability, or None. An included environment is preferred.
 
     Raises:
-        ConfigError: There are several.
+        ConfigError: Several environments train the capability.
     """
-    if target in TARGETS:
-        return None  # the shipped specs say which environment serves a capability
-    found = [card for card in registry.manifests() if (card.capability, card.target) == (capability, target)]
+    found = [m for m in registry.manifests() if (m.capability, m.target) == (capability, target)]
+    included = [m for m in found if registry.module_path(m.id).parent in package_folders()]
+    found = included or found
     if len(found) > 1:
         raise ConfigError(
             f"several environments of {target} train {capability}: found {', '.join(c.id for c in found)}, expected "
-            "one. Name one of them under `environments`"
+            "one. List one of them under `environments`"
         )
     return found[0] if found else None
 
 
 def descriptions(run: Run) -> dict[str, str]:
-    """Return the description of each capability that the settings or the diagnosis of a run describe."""
-    from trace_gym.diagnose import Diagnosis
+    """Return the descriptions of the capabilities in the settings, or else in the diagnosis of the run."""
+    from trace_gym.diagnosis import Diagnosis
 
     path = run.path("diagnosis.json")
     if not run.config.diagnoses or not path.exists():
@@ -96,19 +96,20 @@ def descriptions(run: Run) -> dict[str, str]:
 
 
 def _check_levels(config: RunConfig) -> None:
-    """Check the levels of environments to train on, named or yet to be chosen by a diagnosis.
+    """Check the setting `levels`.
 
     Raises:
-        EnvNotFound: There is no such environment.
-        ConfigError: There is no such level.
+        EnvNotFound: An environment does not exist.
+        ConfigError: A level does not exist.
     """
-    shipped = {spec.id: len(spec.levels) for spec in map(template.spec, template.spec_names())}
     for name, levels in config.levels.items():
-        known = name in registry.names()
-        if not known and config.author == "llm":
-            continue  # it may be written during the run
-        count = registry.manifest(name).levels if known or name not in shipped else shipped[name]
-        _check_range(name, levels, count)
+        if name in registry.list_environments() or not _may_be_generated(config, name):
+            _check_range(name, levels, registry.manifest(name).levels)
+
+
+def _may_be_generated(config: RunConfig, name: str) -> bool:
+    """Return whether the run may generate an environment of this name."""
+    return config.author == "llm" or name in recorded_environments()
 
 
 def _check_range(name: str, levels: Sequence[int], count: int) -> None:

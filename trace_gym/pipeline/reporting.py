@@ -1,4 +1,4 @@
-"""The report of a run: what each stage left, put together into one page."""
+"""The variance and report stages of a run: reward variance curves, and an HTML page about all stages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.diagnose import Diagnosis
+from trace_gym.diagnosis import Diagnosis
 from trace_gym.errors import ReadError
-from trace_gym.evaluate import Evaluation
+from trace_gym.evaluation import Evaluation
 from trace_gym.files import read_text, write
 from trace_gym.parsing import json_lines, read_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import BOOKKEEPING, VERSION, Run
+from trace_gym.records import read_records
 from trace_gym.report import (
     Example,
     ReportData,
@@ -29,11 +30,11 @@ from trace_gym.route import Routing
 from trace_gym.settings import RunConfig
 
 EXAMPLES = 3
-"""Tasks shown before and after."""
+"""Number of tasks shown with the rollouts of the base model and of the routed agent."""
 
 
 def variance(run: Run) -> None:
-    """Curves of reward variance over competence for every chosen environment, without a model."""
+    """Compute the reward variance in each chosen environment for scripted policies of increasing competence."""
     out, names = run.path("variance.jsonl"), list(common.environments(run))
 
     def work() -> str:
@@ -42,11 +43,11 @@ def variance(run: Run) -> None:
         return f"{len(points)} points for {len(names)} environments"
 
     depends = {"levels": {n: common.levels(run, n) for n in names}, "version": VERSION}
-    run.stage("variance", {**depends, **{n: common.env(n) for n in names}}, [out], work)
+    run.stage("variance", {**depends, **{n: common.environment_key(n) for n in names}}, [out], work)
 
 
 def report(run: Run) -> None:
-    """Write report.html from whatever the run has left so far."""
+    """Write report.html from the available outputs of the run."""
     out = run.path("report.html")
 
     def work() -> str:
@@ -58,20 +59,20 @@ def report(run: Run) -> None:
 
 
 def open_run(folder: Path) -> Run:
-    """The run that a folder holds.
+    """Return the run in a folder.
 
     Raises:
-        ReadError: It holds none.
+        ReadError: The folder does not contain a run.
     """
     path = folder / "config.json"
     if not path.exists():
         make = f"trace-gym run --preset demo --out {folder}"
-        raise ReadError(f"there is no file {path}, so {folder} holds no run; make one with {make}")
+        raise ReadError(f"{folder} is not a run folder: {path} does not exist. Start a run with {make}")
     return Run(read_model(path, RunConfig, "the configuration of a run"), folder)
 
 
 def collect(run: Run) -> ReportData:
-    """Everything that the page can show; a stage that has not run leaves its part empty."""
+    """Return the data of the HTML report. Sections of stages that have not run are empty."""
     diagnosis, diagnosed = run.path("diagnosis.json"), run.config.diagnoses
     chosen = list(common.environments(run)) if run.path("environments.json").exists() else []
     evaluations = [Evaluation.read(p) for p in sorted(run.path("evaluation").glob("level-*.json"))]
@@ -96,7 +97,7 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
     who: dict[str, tuple[str, Any]] = {
         "rollouts": (c.source.name if c.source else c.model, "model"),
         "diagnose": ("rules over reference and actual writes", "rules"),
-        "synthesize": ("templates" if c.diagnoses else "the settings", "template"),
+        "synthesize": _author(c),
         "validate": (f"properties, profile {c.validation}", "code"),
         "train": (f"GRPO, LoRA rank {c.train.lora_rank}, seeds {', '.join(map(str, c.seeds))}", "code"),
         "route": (f"label logits of {c.model}", "model"),
@@ -108,16 +109,25 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
     tokens = sum(int(m.get("tokens") or 0) for t in _training(run) for m in t.metrics)
     return RunInfo(
         title=f"trace_gym run: {run.folder.resolve().name}",
-        summary=tuple(f"{name}: {done['says']}" for name, done in ledger.items() if name not in ("report", "variance")),
+        summary=tuple(f"{n}: {done['message']}" for n, done in ledger.items() if n not in ("report", "variance")),
         model=c.model,
         stages=tuple(
-            Stage(name=n, who=by, kind=kind, detail=ledger[n]["says"]) for n, (by, kind) in who.items() if n in ledger
+            Stage(name=n, who=by, kind=kind, detail=ledger[n]["message"])
+            for n, (by, kind) in who.items()
+            if n in ledger
         ),
         budget=tuple(
             Spent(stage=n, rollouts=rollouts.get(n, 0), tokens=tokens if n == "train" else 0, seconds=done["seconds"])
             for n, done in ledger.items()
         ),
     )  # fmt: skip
+
+
+def _author(config: RunConfig) -> tuple[str, str]:
+    """Return the source of the environments of a run, and its kind."""
+    if not config.diagnoses:
+        return "the settings", "hand"
+    return ("registered environments", "hand") if config.reuse else (f"author {config.author}", config.author)
 
 
 def _training(run: Run) -> Iterator[Training]:
@@ -127,32 +137,32 @@ def _training(run: Run) -> Iterator[Training]:
 
 
 def _examples(run: Run, evaluations: list[Evaluation]) -> Iterator[Example]:
-    """The first task of each adapter that the base fails and the routed agent solves."""
+    """Yield for each adapter the first task that the base model fails and the routed agent solves."""
     if not evaluations or len(evaluations[0].rows) < 2:
         return
     level, seed = evaluations[0].levels[0], run.config.seeds[0]
     chosen = _json(run.path("routing.json")).get("choices", {})
-    capability = {registry.load(n).capability: n for n in common.environments(run)}
-    before = {t.task: t for t in common.trajectories(run.path("rollouts", common.BASE, f"test-{level}.jsonl"))}
+    capability = {registry.load_world(n).capability: n for n in common.environments(run)}
+    before = {t.task: t for t in read_records(run.path("rollouts", common.BASE, f"test-{level}.jsonl"))}
     shown: set[str] = set()
     for task, was in before.items():
         option = chosen.get(task, "none")
         records = run.path("rollouts", f"{capability.get(option)}-s{seed}", f"test-{level}.jsonl")
         if was.success or option in shown or not records.exists():
             continue
-        now = next((t for t in common.trajectories(records) if t.task == task), None)
+        now = next((t for t in read_records(records) if t.task == task), None)
         if now is not None and now.success:
             shown.add(option)
-            yield Example(title=task, says=f"routed to the adapter for {option}", before=was, after=now)
+            yield Example(title=task, message=f"routed to the adapter for {option}", before=was, after=now)
         if len(shown) == EXAMPLES:
             return
 
 
 def _json(path: Path, missing: Any = None) -> Any:
-    return common.stored(path) if path.exists() else ({} if missing is None else missing)
+    return common.read_stage_output(path) if path.exists() else ({} if missing is None else missing)
 
 
 def _lines(path: Path) -> list[Any]:
-    """The values of the whole lines of a JSONL file; a trainer at work may be writing the last one."""
+    """Return the values of the complete lines of a JSONL file. A running trainer may still be writing the last line."""
     whole = read_text(path).rpartition("\n")[0] if path.exists() else ""
     return [value for _, value in json_lines(whole, str(path), common.REDO)]

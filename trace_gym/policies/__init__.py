@@ -1,4 +1,7 @@
-"""Policies: whoever takes the assistant's turns. `openai` and `hf` are imported by those who use them."""
+"""Policies, which choose the assistant's turns in an episode.
+
+The modules `openai` and `hf` have optional dependencies; import them explicitly.
+"""
 
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.scripted import Ablated, Idle, Mixture, Oracle, Random

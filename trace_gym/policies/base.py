@@ -1,4 +1,4 @@
-"""What acts in an episode: one turn at a time (`Policy`), or many episodes at once (`BatchPolicy`)."""
+"""Interfaces of policies: `Policy` for one turn at a time, `BatchPolicy` for many episodes at once."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from trace_gym.episode import Action, Episode
 if TYPE_CHECKING:
     import torch
 
-    from trace_gym.rollout import TokenRollout
+    from trace_gym.rollouts import TokenRollout
 
 
 class Policy(Protocol):
-    """Whoever takes the assistant's turns.
+    """Interface of a policy that chooses the assistant's turns one at a time.
 
-    An honest policy reads ``episode.messages`` and ``episode.tools`` only. The whole episode is
-    handed over for the others: the experts, which know the start state, and the exploits.
-    A policy that talks to a server sets ``remote = True`` and is then played in threads.
+    An ordinary policy reads only ``episode.messages`` and ``episode.tools``. The whole episode is passed because
+    experts also use the start state. A policy that sends requests to a server sets ``remote = True``; its episodes
+    then run in parallel threads.
     """
 
     @property
     def name(self) -> str:
-        """Stands in `Trajectory.model`; two policies that act differently have different names."""
+        """Name stored in `Trajectory.model`. Policies that act differently must have different names."""
         ...
 
     def act(self, episode: Episode) -> Action:
-        """The next assistant turn.
+        """Return the next assistant turn.
 
         Raises:
-            PolicyError: The infrastructure failed.
+            PolicyError: The infrastructure of the policy failed, such as an endpoint.
         """
         ...
 
 
 @runtime_checkable
 class Sampled(Protocol):
-    """A policy with randomness of its own: a pure function of the scenario, the turn and the sample's number."""
+    """Interface of a policy whose random choices depend only on the scenario, the turn and a sample number."""
 
     def with_sample(self, sample: int) -> Self:
-        """The same policy for another sample of a scenario."""
+        """Return a copy of the policy with another sample number."""
         ...
 
 
 @runtime_checkable
 class BatchPolicy(Protocol):
-    """A policy that plays many episodes at once and knows its tokens."""
+    """Interface of a policy that runs many episodes at once and returns their tokens."""
 
     @property
     def name(self) -> str:
-        """Stands in `Trajectory.model`."""
+        """Name stored in `Trajectory.model`."""
         ...
 
     def rollout(
@@ -61,5 +61,12 @@ class BatchPolicy(Protocol):
         generator: torch.Generator | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> list[TokenRollout]:
-        """Play fresh episodes to their end, in order; `progress` is told how many have finished."""
+        """Run new episodes to their end and return the rollouts in the same order.
+
+        Args:
+            episodes: Episodes in which no turn has been taken.
+            temperature: Sampling temperature; 0 is greedy.
+            generator: Source of randomness; None for the global generator.
+            progress: Called with the number of episodes that have just finished.
+        """
         ...

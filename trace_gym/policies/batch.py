@@ -1,4 +1,4 @@
-"""The engine of `HFPolicy`: many conversations in one ragged batch, from their openings to their scores."""
+"""The rollout engine of `HFPolicy`, which runs many conversations of different lengths in one batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, PolicyError
 from trace_gym.policies.hints import with_hint
 from trace_gym.policies.ragged import ragged_cache
-from trace_gym.rollout import TokenRollout
+from trace_gym.rollouts import TokenRollout
 from trace_gym.types import Message
 
 if TYPE_CHECKING:
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from trace_gym.policies.hf import HFPolicy
 
 PREFILL_SHARE = 0.5
-"""Answers wait until this share of the live rows has one, then are fed together (benchmarks/bench_rollout.py)."""
+"""Fraction of the unfinished rows that must wait with an answer of the environment before the answers are fed.
+
+The answers are then fed to the model in one forward pass. The value was chosen with benchmarks/bench_rollout.py.
+"""
 
 LIVE_SHARE = 0.75
-"""The cache is compacted when no more than this share of its rows still plays."""
+"""Fraction of unfinished rows at or below which the finished rows are removed from the cache."""
 
 WAITING = 8
-"""Episodes that wait for the words of a user at a time."""
+"""Maximum number of episodes that wait for a user's language model in parallel."""
 
 MASK_CELLS = 2**26
-"""Most cells of an attention mask in one forward pass; longer prompts are fed in pieces."""
+"""Maximum number of cells of the attention mask in one forward pass. Longer prompts are split."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,14 +43,14 @@ class _Row:
 
     out: TokenRollout
     fed: int = 0
-    """How many of its tokens are in the cache."""
+    """Number of tokens of the rollout that the model has processed, so that they are in the cache."""
     hidden: int = 0
-    """How many tokens the cache holds besides: those of a hint, which are no part of the rollout."""
+    """Number of tokens of a hint. They are in the cache but are not part of the rollout."""
     turn: int = 0
-    """Where the turn that is being sampled begins; a row whose tokens end there waits to be fed."""
+    """Index of the first token of the current turn. If the turn is empty, the row waits for its next forward pass."""
 
     def append(self, tokens: list[int]) -> None:
-        """Append tokens that the model did not sample, and open a turn."""
+        """Append tokens that the model did not sample, and start a new turn."""
         self.out.ids += tokens
         self.out.mask += [False] * len(tokens)
         self.out.logprobs += [0.0] * len(tokens)
@@ -55,7 +58,11 @@ class _Row:
 
 
 class Batch:
-    """Plays some episodes at once. Each live row has a slot in the cache; tokens not yet fed are its `ids[fed:]`."""
+    """A batch of episodes that are run together.
+
+    `rows` contains all conversations, in the order of the episodes. `slots` contains the conversations in the order of
+    the rows of the cache.
+    """
 
     def __init__(
         self,
@@ -70,28 +77,31 @@ class Batch:
         self.policy = policy
         self.temperature, self.generator, self.progress = temperature, generator, progress
         self.cache = ragged_cache(split)
-        told = hints or [""] * len(episodes)
-        self.rows = [_Row(_fresh(e, hint)) for e, hint in zip(episodes, told, strict=True)]
+        hint_texts = hints or [""] * len(episodes)
+        self.rows = [_Row(_new_rollout(e, hint)) for e, hint in zip(episodes, hint_texts, strict=True)]
         self.slots: list[_Row] = []
 
     def run(self) -> list[TokenRollout]:
         logits = self._open()
-        talking = list(self.slots)
+        sampled_rows = list(self.slots)
         while True:
-            self._sample(talking, logits)
-            self._step([row for row in talking if self._turn_over(row)])
+            self._sample(sampled_rows, logits)
+            self._step([row for row in sampled_rows if self._turn_over(row)])
             live = self._drop_finished()
             if not live:
                 return [row.out for row in self.rows]
             waiting = [row for row in live if row.turn == len(row.out.ids)]
             if waiting and len(waiting) >= PREFILL_SHARE * len(live):
-                talking = waiting
+                sampled_rows = waiting
             else:
-                talking = [row for row in live if row.turn < len(row.out.ids)]
-            logits = self._feed(talking)
+                sampled_rows = [row for row in live if row.turn < len(row.out.ids)]
+            logits = self._feed(sampled_rows)
 
     def _open(self) -> Tensor:
-        """Feed the openings: what all share once, then each distinct one once; return the rows' logits."""
+        """Run the model on the prompts and return the logits of all rows.
+
+        The common prefix of all prompts is processed only once, and so is the rest of each distinct prompt.
+        """
         distinct: dict[str, list[_Row]] = {}
         for row in self.rows:
             episode = row.out.episode
@@ -116,8 +126,8 @@ class Batch:
         ids = self.policy.chat.opening(with_hint(episode.messages, hint), episode.tools)
         if len(ids) >= self.policy.max_tokens:
             raise ConfigError(
-                f"{episode.scenario}: the opening has {len(ids)} tokens and the budget is {self.policy.max_tokens}; "
-                "raise max_tokens, which the model's position limit caps"
+                f"{episode.scenario}: the initial observation does not fit: found {len(ids)} tokens, expected fewer "
+                f"than {self.policy.max_tokens}. Increase max_tokens, which is limited by the model's context length"
             )
         return ids
 
@@ -134,7 +144,7 @@ class Batch:
         return spent or ids[-1] == policy.chat.eos
 
     def _step(self, rows: list[_Row]) -> None:
-        """Hand finished turns to their episodes and append what the environment answers."""
+        """Pass finished turns to their episodes, and append the answers of the environment."""
         chat = self.policy.chat
         texts = chat.texts([row.out.ids[row.turn :] for row in rows]) if rows else []
         room = [row.out.ids[-1] == chat.eos or len(row.out.ids) < self._budget(row) for row in rows]
@@ -147,19 +157,19 @@ class Batch:
                 suffix = [] if episode.done else [*([] if closed else [chat.eos]), *chat.answer(answers, episode.tools)]
                 if len(out.ids) + len(suffix) < budget:
                     row.append(suffix)
-            if not episode.done and row.turn < len(out.ids):  # nothing was appended: no room
+            if not episode.done and row.turn < len(out.ids):  # the answers do not fit into the token budget
                 out.overflow = True
-                with suppress(PolicyError):  # the user's model failed at the opening
+                with suppress(PolicyError):  # the user's language model failed at the first message
                     episode.finish()
             if episode.done and self.progress:
                 self.progress(1)
 
     def _budget(self, row: _Row) -> int:
-        """Tokens that the conversation of a row may have."""
+        """Return the maximum number of tokens of a row's conversation."""
         return self.policy.max_tokens - row.hidden
 
     def _drop_finished(self) -> list[_Row]:
-        """The rows that still play; the cache forgets the others once they are many."""
+        """Return the unfinished rows, and remove finished rows from the cache if there are many of them."""
         live = [row for row in self.slots if not row.out.episode.done]
         if live and len(live) <= LIVE_SHARE * len(self.slots):
             self.cache.select(self._tensor([n for n, row in enumerate(self.slots) if not row.out.episode.done]))
@@ -167,9 +177,12 @@ class Batch:
         return live
 
     def _feed(self, rows: list[_Row]) -> Tensor:
-        """Feed the tokens of these rows that the cache lacks; return the logits after the last of each."""
+        """Run the model on the tokens of these rows that are not in the cache.
+
+        Return the logits after the last token of each row.
+        """
         single = all(len(row.out.ids) == row.fed + 1 for row in rows)
-        # Single tokens for most rows: the others take part with padding, which spares a copy of the cache.
+        # If most rows have a single token, the other rows are padded, which avoids a copy of the cache.
         whole = len(rows) == len(self.slots) or (single and 3 * len(rows) >= len(self.slots))
         chosen = set(rows)
         members = self.slots if whole else rows
@@ -183,12 +196,18 @@ class Batch:
         return logits.index_select(0, self._tensor([n for n, row in enumerate(members) if row in chosen]))
 
     def _forward(self, rows: Tensor | None, chunks: list[list[int]], starts: list[int]) -> Tensor:
-        """Logits [row, vocabulary] after ragged chunks of tokens that begin at the positions `starts`."""
+        """Run the model on one chunk of tokens per row, and return the logits [row, vocabulary].
+
+        Args:
+            rows: Rows of the cache that are used; None for all rows.
+            chunks: Tokens of each row.
+            starts: Position of the first token of each chunk.
+        """
         import torch
 
         longest = max(map(len, chunks))
         width = max(start + len(chunk) for start, chunk in zip(starts, chunks, strict=True) if chunk)
-        # Padded on the left, so that the last column holds every row's last token.
+        # The padding is on the left, so that the last column contains the last token of every row.
         ids = self._tensor([[0] * (longest - len(c)) + c for c in chunks])
         positions = self._tensor(
             [[-1] * (longest - len(c)) + list(range(s, s + len(c))) for s, c in zip(starts, chunks, strict=True)]
@@ -210,7 +229,10 @@ class Batch:
                 **extra,
             )
         if not self.cache.pairs:
-            raise ConfigError(f"{type(model).__name__} does not use the cache it is given; use OpenAIPolicy instead")
+            raise ConfigError(
+                f"unsupported model: {type(model).__name__} does not use the cache that is passed to it. "
+                "Serve the model and use OpenAIPolicy instead"
+            )
         logits: Tensor = out.logits[:, -1]
         return logits
 
@@ -221,17 +243,20 @@ class Batch:
 
 
 def _common_prefix(prompts: list[list[int]]) -> int:
-    """How many first tokens all prompts share; one less than the shortest at most, so that each keeps some."""
+    """Return the length of the common prefix of all prompts, at most the length of the shortest prompt minus 1."""
     low, high = min(prompts), max(prompts)
     same = next((n for n, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
     return min(same, min(map(len, prompts)) - 1)
 
 
 def _take_turns(turns: Sequence[tuple[Episode, str]]) -> Iterator[list[Message]]:
-    """Yield the answers to the turns of several episodes, in threads if language models choose the words of users."""
+    """Return the answers to the turns of several episodes.
+
+    The turns are taken in threads if a language model plays the user in any of the episodes.
+    """
 
     def take(turn: tuple[Episode, str]) -> list[Message]:
-        with suppress(PolicyError):  # the user's model failed: this episode is over and not scored
+        with suppress(PolicyError):  # the user's language model failed: this episode is over and not scored
             return turn[0].step(turn[1])
         return []
 
@@ -241,7 +266,9 @@ def _take_turns(turns: Sequence[tuple[Episode, str]]) -> Iterator[list[Message]]
         return iter(list(pool.map(take, turns)))
 
 
-def _fresh(episode: Episode, hint: str) -> TokenRollout:
+def _new_rollout(episode: Episode, hint: str) -> TokenRollout:
     if episode.turns or episode.done:
-        raise ConfigError(f"{episode.scenario}: the episode has begun; open another one")
+        raise ConfigError(
+            f"{episode.scenario}: the episode was already started: found {episode.turns} turns, expected a new episode"
+        )
     return TokenRollout(episode.scenario, [], [], [], episode, episode.state_hash, hint=hint)

@@ -1,4 +1,4 @@
-"""Conversations as token ids, by a tokenizer's own chat template and without tokenising the past again."""
+"""Conversion of conversations to token ids with a chat template. Earlier turns are not tokenized again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 MARK = "dummy-turn-of-the-assistant"
+"""Text of a placeholder for an assistant turn, which marks the position of the turn in the rendered template."""
 KEPT = 20_000
-"""Renderings that are remembered; beyond that all are forgotten, so that memory stays bounded."""
+"""Maximum number of cached answers. The cache is cleared when it is full."""
 
 
 class Chat:
-    """Renders openings and answers for one tokenizer, and remembers the renderings, which repeat.
+    """Renderer that converts prompts and answers of the environment to token ids for one tokenizer.
+
+    Rendered answers are cached, because the same answers occur in many episodes.
 
     Raises:
         ConfigError: The tokenizer has no end-of-turn token or no chat template.
@@ -25,18 +28,24 @@ class Chat:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         if tokenizer.eos_token_id is None or not tokenizer.chat_template:
-            raise ConfigError("the tokenizer needs an eos_token that ends a turn, and a chat_template")
+            raise ConfigError(
+                f"the tokenizer cannot be used: found eos_token {tokenizer.eos_token!r} and "
+                f"{'a' if tokenizer.chat_template else 'no'} chat_template, expected an eos_token that ends a turn and "
+                "a chat_template"
+            )
         self.tokenizer = tokenizer
         self.eos: int = int(tokenizer.eos_token_id)
         self._eos_text = str(tokenizer.eos_token)
         self._known: dict[str, list[int]] = {}
 
     def opening(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
-        """Ids of the messages and the generation prompt."""
+        """Return the token ids of the messages and the generation prompt."""
         return self._ids(self._render(messages, tools))
 
     def answer(self, answers: Sequence[Message], tools: Sequence[Message]) -> list[int]:
-        """Ids of what follows an assistant turn's end-of-turn token: the answers and the next generation prompt.
+        """Return the token ids of the environment's answers and the next generation prompt.
+
+        They follow the end-of-turn token of the assistant turn.
 
         Raises:
             ConfigError: The chat template does not end an assistant turn with the end-of-turn token.
@@ -49,21 +58,21 @@ class Chat:
         return ids
 
     def texts(self, turns: Sequence[Sequence[int]]) -> list[str]:
-        """Turns as text, special tokens included, without the end-of-turn token."""
+        """Return turns as text. Special tokens are kept, except for the end-of-turn token."""
         bare = [turn[:-1] if turn and turn[-1] == self.eos else turn for turn in turns]
         return self.tokenizer.batch_decode(
             [list(t) for t in bare], skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
 
     def _suffix(self, answers: Sequence[Message], tools: Sequence[Message]) -> str:
-        """Render the answers after a marked dummy turn and keep what follows that turn's end."""
+        """Render a placeholder turn followed by the answers, and return the text after the end of the turn."""
         calls: list[Message] = [
             {"id": a.get("tool_call_id"), "type": "function", "function": {"name": a.get("name"), "arguments": {}}}
             for a in answers
             if a["role"] == "tool"
         ]
         dummy: Message = {"role": "assistant", "content": MARK} | ({"tool_calls": calls} if calls else {})
-        # One tool is enough for templates that ask whether there are any, and much faster than all.
+        # One tool is enough for templates that check whether there are tools, and much faster than all tools.
         text = self._render([{"role": "user", "content": "-"}, dummy, *answers], tools[:1])
         _, marked, rest = text.partition(MARK)
         _, ended, suffix = rest.partition(self._eos_text)

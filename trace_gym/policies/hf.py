@@ -1,8 +1,8 @@
-"""Many conversations at once with a Hugging Face causal LM: exact token ids, log-probabilities, a mask.
+"""Batch policy for Hugging Face causal language models, with exact token ids, log-probabilities and masks.
 
-The model's own forward pass is used, so any causal LM with full attention and any peft adapter works. Rows
-advance together, each at its own position of a `Ragged` cache; what the environment answers is fed
-as a suffix, so nothing is ever tokenised twice.
+The policy calls the model's `forward` method, so it supports any causal LM with full attention and any peft adapter.
+The conversations of a batch advance together but may have different lengths. Answers of the environment are appended
+to the tokens, so that no text is tokenized twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model
-from trace_gym.rollout import TokenRollout
+from trace_gym.rollouts import TokenRollout
 
 if TYPE_CHECKING:
     import torch
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 class HFPolicy:
-    """Plays episodes with a loaded causal LM.
+    """A `BatchPolicy` that runs episodes with a loaded causal LM.
 
     Args:
         model: A Hugging Face causal LM, with or without a peft adapter; moved to `device`.
-        tokenizer: Its tokenizer, with a chat template; ``eos_token`` ends a turn.
-        device: Where to run.
-        max_turn_tokens: A turn that is longer is cut there and handed to the episode as it is.
-        max_tokens: Budget of a whole conversation, capped by the model's own position limit.
-        max_rows: Episodes played at once; more are played in slices.
-        name: Stands in `Trajectory.model`.
+        tokenizer: The model's tokenizer, with a chat template and an ``eos_token`` that ends a turn.
+        device: Device of the model, such as ``cpu`` or ``cuda``.
+        max_turn_tokens: Maximum number of tokens of a turn. A longer turn is cut and passed to the episode.
+        max_tokens: Maximum number of tokens of a conversation, limited by the model's maximum position.
+        max_rows: Maximum number of episodes in a batch. More episodes are run in several batches.
+        name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
-        ConfigError: The model or the tokenizer cannot be used this way.
+        ConfigError: The model or the tokenizer is not supported.
     """
 
     def __init__(
@@ -63,12 +63,12 @@ class HFPolicy:
 
     @classmethod
     def load(cls, folder: str | Path, adapter: str | Path | None = None, *, dtype: str = "auto", **kw: Any) -> HFPolicy:
-        """Load a model folder (or hub name) and perhaps a LoRA adapter.
+        """Load a model and optionally a LoRA adapter.
 
         Args:
-            folder: The model.
+            folder: Folder or Hugging Face Hub name of the model.
             adapter: Folder of a LoRA adapter.
-            dtype: Data type of the model's weights, such as ``bfloat16``; ``auto`` keeps that of its files.
+            dtype: Data type of the model's weights, such as ``bfloat16``; ``auto`` for the data type in the files.
             **kw: Arguments of the constructor.
 
         Raises:
@@ -94,8 +94,8 @@ class HFPolicy:
             if adapter is None or "size mismatch" not in str(error):
                 raise
             raise ReadError(
-                f"the adapter {adapter} does not fit the model {folder}: found weights of other shapes. "
-                "Load the model that it was trained on, or train it again"
+                f"the adapter {adapter} does not fit the model {folder}: the shapes of the weights differ. "
+                "Load the model that the adapter was trained on, or train the adapter again"
             ) from None
         return cls(model.eval(), tokenizer, **{"name": Path(adapter or folder).name} | kw)
 
@@ -108,31 +108,33 @@ class HFPolicy:
         progress: Callable[[int], None] | None = None,
         hints: Sequence[str] = (),
     ) -> list[TokenRollout]:
-        """Play fresh episodes to their end and return them in order.
+        """Run new episodes to their end and return the rollouts in the same order.
 
-        Stored log-probabilities are those of the behaviour policy, which the GRPO ratio needs: of
-        ``softmax(logits / temperature)``, from which the tokens were drawn; at temperature 0 (greedy)
-        of ``softmax(logits)``. A turn cut at `max_turn_tokens` is closed by an end-of-turn token that
-        is fed, not sampled. When `max_tokens` leaves no room to go on, the episode is finished as it
-        stands (an unfinished turn is not taken) and `overflow` is set.
+        The log-probabilities are those of the distribution from which the tokens were sampled,
+        ``softmax(logits / temperature)``, because the GRPO ratio requires them. At temperature 0 (greedy), they are
+        those of ``softmax(logits)``. If a turn is truncated at `max_turn_tokens`, an end-of-turn token is appended that
+        does not count as sampled. If there is no room within `max_tokens` for the next turn, the episode is finished in
+        its current state without an unfinished turn, and `TokenRollout.overflow` is True.
 
         Args:
-            episodes: Not yet begun.
-            temperature: 0 is greedy.
-            generator: Source of all randomness; the same seed and episodes give the same rollouts.
-            progress: Told the number of episodes that have just finished.
-            hints: What the model is told besides, one text an episode, empty for none. It stands in the prompt that
-                is sampled from and in no rollout's tokens; the log-probabilities are those of the sampling.
+            episodes: Episodes in which no turn has been taken.
+            temperature: Sampling temperature; 0 is greedy.
+            generator: Source of all randomness. The same seed and episodes give the same rollouts.
+            progress: Called with the number of episodes that have just finished.
+            hints: One hint per episode, ``""`` for none; an empty sequence for no hints. A hint is added to the prompt
+                from which the model samples, but not to the tokens of the rollout. The log-probabilities are those with
+                the hint.
 
         Raises:
-            ConfigError: An episode has begun, or its opening does not fit; or the temperature is negative.
-            PolicyError: The model's distribution is not finite.
-            EnvBug: An environment failed; the message names the scenario, and the call gives up.
+            ConfigError: An episode was already started, an initial observation does not fit, or the temperature is
+                negative.
+            PolicyError: The log-probabilities of the model are not finite.
+            EnvBug: An environment failed. The message contains the scenario id, and all rollouts are discarded.
         """
         import torch
 
         if not temperature >= 0:
-            raise ConfigError(f"the temperature must not be negative, found {temperature}")
+            raise ConfigError(f"invalid temperature: found {temperature}, expected 0 or more")
         rollouts: list[TokenRollout] = []
         training, _ = self.model.training, self.model.eval()
         try:
@@ -148,7 +150,7 @@ class HFPolicy:
     def draw(
         self, logits: Tensor, rollouts: Sequence[TokenRollout], temperature: float, generator: torch.Generator | None
     ) -> tuple[list[int], list[float]]:
-        """One token a row from logits [row, vocabulary], and its log-probability."""
+        """Sample one token per row from logits [row, vocabulary], and return the tokens and their log-probabilities."""
         import torch
 
         logp = torch.log_softmax(logits.float() / (temperature or 1.0), -1)
@@ -157,20 +159,20 @@ class HFPolicy:
         if not math.isfinite(sum(chosen)):
             row = next(n for n, value in enumerate(chosen) if not math.isfinite(value))
             raise PolicyError(
-                f"{rollouts[row].scenario}: the model's log-probabilities are not finite; its weights are broken"
+                f"{rollouts[row].scenario}: the model's log-probabilities are not finite. Check the model's weights"
             )
         return tokens.tolist(), chosen
 
     def choose(
         self, logp: Tensor, rollouts: Sequence[TokenRollout], *, greedy: bool, generator: torch.Generator | None
     ) -> Tensor:
-        """Tokens [row] drawn from log-probabilities [row, vocabulary] by inverting the distribution function."""
+        """Return tokens [row], sampled from log-probabilities [row, vocabulary] by inverse transform sampling."""
         import torch
 
         if greedy:
             return logp.argmax(-1)
-        # In double precision, so that rounding does not shift probability between tokens. Much faster
-        # than multinomial, and a generator on the CPU serves a model anywhere.
+        # Double precision avoids rounding errors in the cumulative probabilities. This method is much faster than
+        # torch.multinomial, and a CPU generator can be used with a model on any device.
         below = logp.exp().cumsum(-1, dtype=torch.float64)
         where = generator.device if generator else logp.device
         u = torch.rand(len(logp), 1, dtype=torch.float64, generator=generator, device=where).to(logp.device)
@@ -179,12 +181,12 @@ class HFPolicy:
 
 @contextmanager
 def merged(model: Any) -> Iterator[None]:
-    """Merge a peft model's active adapter into its base weights for a while, and restore those bit by bit.
+    """Merge a peft model's active adapter into the base weights within the block, and restore the weights exactly.
 
-    A LoRA's own matrix products and wrappers are about a fifth of a small model's rollout. Unmerging by
-    subtraction would leave rounding errors behind, which add up over iterations; so a copy of the touched
-    weights is kept and put back. While it lasts the bare layers stand in for peft's. Does nothing
-    without an adapter, or when already merged.
+    The matrix products and wrappers of a LoRA adapter take about 20% of the rollout time of a small model. Unmerging by
+    subtraction would cause rounding errors that accumulate over iterations, so the original weights are copied and
+    restored. Within the block, peft's layers are replaced by their base layers. The function has no effect without an
+    adapter, or if the adapter is already merged.
     """
     import torch
 

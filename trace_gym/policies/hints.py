@@ -1,7 +1,7 @@
-"""Hints: guidance that some rollouts are sampled with, and that nothing is trained on.
+"""Hints: guidance that is added to the prompt of some rollouts during training, but not to the training tokens.
 
-A hint is never part of an episode's messages. `HFPolicy.rollout` puts it into the prompt that the model samples from,
-and keeps the tokens of the conversation without it.
+A hint is never part of an episode's messages. `HFPolicy.rollout` adds it to the prompt from which the model samples,
+and stores the tokens of the conversation without the hint.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.types import Manifest, Message
 
 CHECKED = "TG702"
-"""The property that holds a hint to naming no answer."""
+"""Code of the property that checks that a hint does not contain an answer."""
 LOOKED_AT = 4
-"""Scenarios of an environment in which a hint is looked for."""
+"""Number of scenarios per environment in which `require_hints` searches for a hint."""
 
 
 def hint_of(episode: Episode) -> str:
-    """The hint of an episode's environment: its world's own, or the one of its plan if that was checked; or nothing."""
-    own = getattr(episode.start, "hint", "")
-    if told := str((own() if callable(own) else own) or ""):
-        return told
+    """Return the hint of an episode's world, or else the hint in the plan of the environment's specification.
+
+    Return ``""`` if neither exists.
+    """
+    own = episode.start.hint
+    if text := str((own() if callable(own) else own) or ""):
+        return text
     try:
         return planned(registry.manifest(episode.scenario.env))
     except EnvNotFound:  # a world that was never registered
@@ -32,39 +35,46 @@ def hint_of(episode: Episode) -> str:
 
 
 def planned(card: Manifest) -> str:
-    """The hint that was planned, where the report of the environment says that it gives nothing away."""
+    """Return the hint in the plan of a manifest's specification.
+
+    Return ``""`` if there is no hint, or if validation did not confirm that the hint contains no answer (TG702).
+    """
     plan = card.spec.plan if card.spec else None
     checked = any(f.code == CHECKED and f.verdict == "passed" for f in card.report.findings)
     return plan.hint if plan and checked else ""
 
 
 def require_hints(names: Sequence[str], share: float) -> None:
-    """Check that at least one of the environments has a hint, if hints are to be shown.
+    """Check that at least one of the environments has a hint, if the share of rollouts with hints is not 0.
+
+    Args:
+        names: Names of the environments.
+        share: Fraction of the rollouts that should get a hint.
 
     Raises:
-        ConfigError: None of them has one.
+        ConfigError: No environment has a hint.
     """
     scenarios = [s for name in names for s in registry.scenarios(name, "train", LOOKED_AT)] if share else []
-    if scenarios and not any(hint_of(registry.episode(scenario)) for scenario in scenarios):
+    if scenarios and not any(hint_of(registry.start_episode(scenario)) for scenario in scenarios):
         raise ConfigError(
-            f"hints has no effect: found no hint in {', '.join(names)}, expected an attribute `hint` of the "
-            "environment, or a planned hint that was checked. Remove hints, or add one"
+            f"the setting hints has no effect: found no hint in {', '.join(names)}, expected an attribute `hint` of "
+            f"the environment, or a hint in its plan that passed {CHECKED}. Remove the setting, or add a hint"
         )
 
 
 def drawn(episodes: Sequence[Episode], share: float, seed: str) -> list[str]:
-    """The hint for each episode, empty for those that get none.
+    """Return one text per episode: the hint for a random subset of the episodes, and ``""`` for the others.
 
     Args:
-        episodes: Not yet begun.
-        share: How many get theirs, on average; 0 asks for none.
-        seed: The same seed draws the same episodes.
+        episodes: Episodes in which no turn has been taken.
+        share: Expected fraction of the episodes with a hint, from 0 to 1.
+        seed: Seed of the selection.
     """
     rng = Random(seed)
     return [hint_of(episode) if rng.random() < share else "" for episode in episodes]
 
 
 def with_hint(messages: Sequence[Message], hint: str) -> list[Message]:
-    """The messages of an opening with the hint at the end of the system prompt; those given stay as they are."""
+    """Return a copy of the initial messages with the hint at the end of the system prompt."""
     first, *rest = messages
     return [{**first, "content": f"{first['content']}\n\n{hint}"}, *rest] if hint else list(messages)

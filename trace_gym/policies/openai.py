@@ -1,54 +1,54 @@
-"""A policy behind an OpenAI-compatible endpoint: OpenAI itself, vLLM, a router's proxy, any other."""
+"""Policy for OpenAI-compatible endpoints, such as OpenAI, vLLM or the proxy of a router."""
 
 from __future__ import annotations
 
 import logging
 import os
-import random
 import re
 import time
+from itertools import count
 from typing import Any
 
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, ContextOverflow, MissingExtra, PolicyError, Unavailable
-from trace_gym.llm.dialect import Dialect, overflows, retry_after
+from trace_gym.llm.dialect import Dialect, overflows
+from trace_gym.llm.retries import QUOTA, is_temporary, next_pause, retry_after
 
 MALFORMED = re.compile(r"tool_use_failed|failed_generation|(parsing|parse|invalid) tool.?call", re.IGNORECASE)
-"""What servers write when they cannot parse the model's own tool call: Groq, Ollama, llama.cpp."""
-QUOTA = "insufficient_quota"
-"""Code of a rate limit that does not pass."""
+"""Error texts of servers (Groq, Ollama, llama.cpp) that cannot parse a tool call of the model."""
 LIMITS = ("max_tokens", "max_completion_tokens")
+"""Names of the request field for the maximum length of a turn. Endpoints support one name or the other."""
 CONNECT_SECONDS = 15.0
-"""Time limit for a connection."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
-"""Seconds between two requests, doubled each time, unless the server asks for another pause."""
-LONGEST_WAIT = 120.0
-"""Longest pause in seconds that a server may ask for."""
+"""Connection timeout in seconds."""
+PAUSES = {"first": 0.5, "longest": 8.0, "longest_wait": 120.0}
+"""Pauses between retries in seconds (see `next_pause`)."""
 
 _log = logging.getLogger(__name__)
 
 
 class OpenAIPolicy:
-    """Sends the messages and tools of an episode and returns the assistant message.
+    """A `Policy` that sends the messages and tools of an episode to an endpoint and returns the assistant message.
 
-    A failure of the agent is scored, as with `HFPolicy`: a conversation that no longer fits into the context ends the
-    episode, and a turn that the server cannot parse is a malformed turn. A failure of the server is not scored.
+    Failures of the model are scored, as with `HFPolicy`. If the conversation no longer fits into the context, the
+    episode ends. If the server cannot parse a turn, the turn counts as malformed. Failures of the server are not
+    scored.
 
     Args:
-        model: The name that the endpoint serves.
-        base_url: The endpoint, such as ``http://127.0.0.1:8000/v1``; the environment's or OpenAI's when None.
-        api_key: The key; ``OPENAI_API_KEY`` when None. A local endpoint needs none.
-        max_retries: How often a request is repeated, with growing pauses, before the episode is given up. A request is
-            repeated if the server cannot be reached, is overloaded, fails, or answers with something else than a
+        model: Name of the model at the endpoint.
+        base_url: URL of the endpoint, such as ``http://127.0.0.1:8000/v1``. None for the environment variable
+            ``OPENAI_BASE_URL``, or OpenAI.
+        api_key: API key; None for the environment variable ``OPENAI_API_KEY``. A local endpoint does not require a key.
+        max_retries: Maximum number of retries of a request, with increasing pauses, before the episode is abandoned. A
+            request is retried if the server cannot be reached, is overloaded, fails, or returns something other than a
             completion.
-        timeout: Seconds for one request.
-        conversation_tokens: Budget of a whole conversation, as `HFPolicy.max_tokens`. It is compared with the
-            server's own count; None leaves it to the server's context.
-        options: More fields of the request, such as ``temperature=0.0`` or ``max_tokens=512``, which cuts a turn.
+        timeout: Timeout for one request in seconds.
+        conversation_tokens: Maximum number of tokens of a conversation, according to the token count of the server.
+            None for no limit other than the server's context length.
+        options: Additional fields of the request, such as ``temperature=0.0`` or ``max_tokens=512`` (limit of a turn).
 
     Raises:
         MissingExtra: The openai package is not installed.
-        ConfigError: There is no key.
+        ConfigError: No API key is set.
     """
 
     remote = True
@@ -73,34 +73,34 @@ class OpenAIPolicy:
         self.conversation_tokens = conversation_tokens
         self.max_retries = max_retries
         self._dialect = Dialect()
-        self._told_of_cut = False
+        self._logged_truncation = False
         self._errors = openai.OpenAIError
         self._refusal = openai.APIStatusError
         self._unreachable = openai.APIConnectionError
         self._hopeless = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
-        # Local servers take any key, but the client refuses to start without one.
+        # Local servers accept any key, but the client requires a key.
         key = api_key or os.environ.get("OPENAI_API_KEY") or ("none" if base_url else None)
         try:
             limits = openai.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
-            # The client repeats no request by itself, as it takes any body with status 200 for an answer.
+            # The retries of the client are disabled; see `trace_gym.llm.retries`.
             self.client = openai.OpenAI(api_key=key, base_url=base_url, max_retries=0, timeout=limits)
         except openai.OpenAIError as error:
             raise ConfigError(f"{error}; set OPENAI_API_KEY, or pass base_url for a local endpoint") from None
 
     @property
     def temperature(self) -> float | None:
-        """The temperature of the requests; None where the endpoint's own applies."""
+        """Temperature of the requests; None for the default of the endpoint."""
         return self.options.get("temperature")
 
     def act(self, episode: Episode) -> Action:
-        """The endpoint's turn, as an assistant message.
+        """Return the endpoint's turn, as an assistant message.
 
         Raises:
             Unavailable: The request failed max_retries + 1 times.
-            PolicyError: The endpoint refuses the request.
+            PolicyError: The endpoint rejects the request.
             ContextOverflow: The conversation does not fit into the context, or exceeds `conversation_tokens`.
-            ConfigError: The endpoint refuses the key, does not serve the model, or refuses an option; or the opening
-                does not fit.
+            ConfigError: The endpoint rejects the key or an option, or does not serve the model; or the initial
+                observation does not fit into the context.
         """
         request: dict[str, Any] = {"model": self.name, "messages": episode.messages, **self.options}
         if episode.tools:
@@ -111,50 +111,52 @@ class OpenAIPolicy:
         except ConfigError:
             raise
         except ContextOverflow as overflow:
-            raise _of_opening(episode, overflow) from None
+            raise _overflow_error(episode, overflow) from None
         except self._hopeless as error:
-            raise ConfigError(f"{where} refuses every request: {error}; check the key, base_url and model") from None
+            raise ConfigError(f"{where} rejects every request: {error}. Check the key, base_url and model") from None
         except self._refusal as error:
             if (turn := _unparsed(error)) is not None:
                 return turn
             kind = Unavailable if _is_passing(error) or error.code == QUOTA else PolicyError
             raise kind(f"{where} failed on {episode.scenario}: {type(error).__name__}: {error}") from error
         except _NoCompletion as error:
-            raise Unavailable(f"{where} answered {episode.scenario} without a completion: {error}") from None
+            raise Unavailable(f"{where} returned no completion for {episode.scenario}: {error}") from None
         except self._errors as error:
-            says = f"{error} {error.__cause__ or ''}".strip()
-            raise Unavailable(f"{where} failed on {episode.scenario}: {type(error).__name__}: {says}") from error
+            message = f"{error} {error.__cause__ or ''}".strip()
+            raise Unavailable(f"{where} failed on {episode.scenario}: {type(error).__name__}: {message}") from error
         self._refuse_overflow(completion, episode, where)
         return _turn(completion)
 
     def _send(self, request: dict[str, Any], where: str) -> Any:
-        """The completion of a request, asked again in the way that the endpoint accepts."""
+        """Return the completion of a request. If the endpoint rejects its parameters, adapt the request and retry."""
         while True:
-            asked = self._worded(request)
+            adapted = self._adapted(request)
             try:
-                return self._repeated(asked)
+                return self._with_retries(adapted)
             except self._refusal as error:
-                code, says = error.code or error.type, f"{error} {error.response.text[:2000]}"
-                if overflows(error.status_code, code, says):
+                code, message = error.code or error.type, f"{error} {error.response.text[:2000]}"
+                if overflows(error.status_code, code, message):
                     limited = [name for name in LIMITS if name in request]
                     if not limited:
-                        raise ContextOverflow(f"{where} refuses it: {says}") from None
-                    # Perhaps the prompt fits, and only the longest turn does not: ask for what is left.
+                        raise ContextOverflow(f"{where} rejects the conversation: {message}") from None
+                    # The prompt may fit without the tokens reserved for the turn: send the request without this limit.
                     request = {k: v for k, v in request.items() if k not in limited}
                     continue
-                following = self._dialect.without(says, False) if error.status_code in (400, 422) else None
+                following = self._dialect.fallback(message, False) if error.status_code in (400, 422) else None
                 if following is None or following == self._dialect:
                     raise
                 if self._dialect.temperature and not following.temperature and request.get("temperature") != 1:
-                    raise ConfigError(f"{where} refuses the temperature {request.get('temperature')}: {says}") from None
+                    raise ConfigError(
+                        f"{where} rejects the temperature {request.get('temperature')}: {message}"
+                    ) from None
                 self._dialect = following
 
-    def _repeated(self, asked: dict[str, Any]) -> Any:
-        """The completion of a request that is repeated while the failure may pass."""
-        for left in range(self.max_retries, -1, -1):
+    def _with_retries(self, adapted: dict[str, Any]) -> Any:
+        """Return the completion of a request; retry after temporary failures."""
+        for attempt in count(1):
             wait = None
             try:
-                raw = self.client.chat.completions.with_raw_response.create(**asked)
+                raw = self.client.chat.completions.with_raw_response.create(**adapted)
                 wait = retry_after(raw.headers.get)
                 return _completion(raw)
             except (self._unreachable, self._refusal, _NoCompletion) as error:
@@ -162,46 +164,62 @@ class OpenAIPolicy:
                     wait = retry_after(error.response.headers.get)
                     if not _is_passing(error):
                         raise
-                if not left or (wait or 0) > LONGEST_WAIT:
+                pause = next_pause(attempt, self.max_retries, wait, **PAUSES)
+                if pause is None:
                     raise
-            pause = min(FIRST_PAUSE * 2 ** (self.max_retries - left), LONGEST_PAUSE) * random.uniform(0.75, 1.0)
-            time.sleep(wait or pause)
+            time.sleep(pause)
         raise AssertionError("the last request returns or raises")
 
-    def _worded(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The request as the endpoint accepts it."""
+    def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the request with the parameter names that the endpoint accepts."""
         names = {"max_tokens": self._dialect.limit}
         dropped = () if self._dialect.temperature else ("temperature",)
         return {names.get(name, name): value for name, value in request.items() if name not in dropped}
 
     def _refuse_overflow(self, completion: Any, episode: Episode, where: str) -> None:
-        """Raise ContextOverflow if the turn was cut because the context, and not the turn's own limit, was full."""
+        """Check that the conversation does not exceed its limit, and that the server did not truncate the turn.
+
+        A turn that was truncated at the requested `max_tokens` is accepted.
+
+        Raises:
+            ContextOverflow: The conversation exceeds `conversation_tokens`, or the server truncated the turn.
+            ConfigError: The initial observation exceeds `conversation_tokens`, or the server returns no token count.
+        """
         usage = getattr(completion, "usage", None)
         total, written = getattr(usage, "total_tokens", None), getattr(usage, "completion_tokens", None)
         if self.conversation_tokens is not None:
             if not isinstance(total, int):
-                raise ConfigError(f"{where} does not count tokens, so a limit of the conversation has no effect")
+                raise ConfigError(
+                    f"{where} returns no token count (usage.total_tokens), which conversation_tokens requires. "
+                    "Remove conversation_tokens"
+                )
             if total >= self.conversation_tokens:
-                overflow = ContextOverflow(f"it has {total} tokens, and the budget is {self.conversation_tokens}")
-                raise _of_opening(episode, overflow) if total - (written or 0) >= self.conversation_tokens else overflow
+                overflow = ContextOverflow(
+                    f"the conversation has {total} tokens, expected fewer than {self.conversation_tokens}"
+                )
+                raise (
+                    _overflow_error(episode, overflow)
+                    if total - (written or 0) >= self.conversation_tokens
+                    else overflow
+                )
         limit = next((self.options[name] for name in LIMITS if self.options.get(name)), None)
         cut_by_limit = limit is not None and (written is None or written >= limit)
         if completion.choices[0].finish_reason == "length" and not cut_by_limit:
             after = f" after {written} tokens" if isinstance(written, int) else ""
-            before = f"before its limit of {limit} tokens" if limit else "although it has no limit"
-            says = f"{where} cut a turn{after} (finish_reason length), {before}"
-            self._tell_of_cut(says)
-            raise ContextOverflow(says)
+            before = f"before the limit of {limit} tokens" if limit else "although no limit is set"
+            message = f"{where} cut a turn{after} (finish_reason length), {before}"
+            self._log_truncation(message)
+            raise ContextOverflow(message)
 
-    def _tell_of_cut(self, says: str) -> None:
-        """Log the first turn that the server cut by itself."""
-        if not self._told_of_cut:
-            self._told_of_cut = True
+    def _log_truncation(self, message: str) -> None:
+        """Log a warning about the first turn that the server truncated before the requested limit was reached."""
+        if not self._logged_truncation:
+            self._logged_truncation = True
             _log.warning(
-                "%s: found the server's own limit of a turn, or a full context. The conversation ends there and is "
-                "scored, with a note in its record. Pass --max-turn-tokens (max_tokens in Python), or raise the "
+                "%s: the server limits the length of a turn, or the context is full. The conversation ends here and is "
+                "scored, with a note in its record. Pass --max-turn-tokens (max_tokens in Python), or increase the "
                 "server's limit",
-                says,
+                message,
             )
 
 
@@ -213,12 +231,12 @@ def _completion(raw: Any) -> Any:
     """Return the completion in a response.
 
     Raises:
-        _NoCompletion: The response does not contain one.
+        _NoCompletion: The response does not contain a completion.
     """
     try:
         completion = raw.parse()
         _turn(completion)
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError):  # ValueError: also of giant integers
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError):  # ValueError: also for giant integers
         shown = " ".join(raw.http_response.content[:200].decode("utf-8", "replace").split())
         raise _NoCompletion(f"found {shown!r}") from None
     return completion
@@ -228,33 +246,34 @@ def _turn(completion: Any) -> dict[str, Any]:
     """Return the assistant message of a completion."""
     message = completion.choices[0].message
     turn = {"role": "assistant", "content": message.content or getattr(message, "refusal", None)}
-    # Some servers send the arguments as an object, of which pydantic warns.
+    # Without warnings=False, pydantic warns about servers that send the arguments as an object.
     calls = [c.model_dump(exclude_none=True, warnings=False) for c in message.tool_calls or ()]
     return turn | ({"tool_calls": calls} if calls else {})
 
 
 def _is_passing(error: Any) -> bool:
-    """Return whether a refusal may pass, so that the request is worth repeating."""
-    says = f"{error} {error.response.text[:2000]}"
-    if (
-        error.code == QUOTA
-        or overflows(error.status_code, error.code or error.type, says)
-        or _unparsed(error) is not None
-    ):
+    """Return whether an error status may be temporary, so that the request should be retried."""
+    message = f"{error} {error.response.text[:2000]}"
+    if overflows(error.status_code, error.code or error.type, message) or _unparsed(error) is not None:
         return False
-    asked = {"true": True, "false": False}.get(error.response.headers.get("x-should-retry", ""))
-    return (error.status_code in (408, 409, 429) or error.status_code >= 500) if asked is None else asked
+    return is_temporary(error.status_code, error.code, error.response.headers.get)
 
 
-def _of_opening(episode: Episode, overflow: ContextOverflow) -> ContextOverflow | ConfigError:
-    """The error for a conversation that does not fit: before the first turn it is the setup, and not the agent."""
+def _overflow_error(episode: Episode, overflow: ContextOverflow) -> ContextOverflow | ConfigError:
+    """Return the error for a conversation that exceeds the context.
+
+    Before the first turn, this is a `ConfigError`, because the initial observation alone is too long.
+    """
     if episode.turns:
         return overflow
-    return ConfigError(f"{episode.scenario}: the opening does not fit: {overflow}. Raise max_tokens, or the context")
+    return ConfigError(
+        f"{episode.scenario}: the initial observation does not fit into the context: {overflow}. Increase max_tokens "
+        "or the context length of the server"
+    )
 
 
 def _unparsed(error: Any) -> Action | None:
-    """The turn of a model whose tool call the server could not parse; None for other refusals."""
+    """Return the turn of a model whose tool call the server could not parse; None for other errors."""
     body = error.body if isinstance(error.body, dict) else {}
     if error.status_code not in (400, 422, 500) or not MALFORMED.search(f"{error.code} {error}"):
         return None

@@ -1,9 +1,9 @@
-"""A KV cache whose rows have different lengths and one beginning, for Hugging Face causal LMs with full attention.
+"""KV cache for a batch of conversations of different lengths, for Hugging Face causal LMs with full attention.
 
-`transformers` caches append the same number of tokens to every row, so a batch of conversations that
-advance unequally would have to be padded in the middle. Here each token goes to the position it
-has in its own row, and a 4D mask hides what lies beyond a row's end. What all rows begin with (a policy, the
-tools) is stored once, and read once for all rows in a decoding step.
+The caches of `transformers` append the same number of tokens to every row. A batch of conversations that advance at
+different speeds would therefore require padding between tokens. This cache writes each token to its position in its
+row, and a 4D mask hides the positions after the end of a row. The common prefix of all rows (policy text and tools) is
+stored only once, and a decoding step reads it once for all rows.
 """
 
 from __future__ import annotations
@@ -19,54 +19,54 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 BLOCK = 128
-"""The cache grows by whole blocks of positions."""
+"""Number of positions by which the cache grows."""
 
 ATTENTION = "trace_gym_shared_prefix"
 """Name under which `attend` is registered with `transformers`."""
 
 
 class Ragged:
-    """Keys and values of many rows, one pair of tensors [row, head, position, dim] a layer.
+    """Keys and values of many rows, as one pair of tensors [row, head, position, dim] per layer.
 
-    The last position of every row is scratch: padding is written there and no one reads it.
+    Padding is written to the last position of every row, which is never read.
 
     Args:
-        split: Whether the model attends through `attend`, so that a shared beginning may stay apart.
+        split: Whether the model uses `attend`, so that the shared prefix can be stored separately.
     """
 
     def __init__(self, split: bool = False) -> None:
-        self.layers: list[Any] = []  # transformers' own per-layer objects; there are none
+        self.layers: list[Any] = []  # attribute of the base class for per-layer caches, which are not used here
         self.split = split
         self.shared: list[tuple[Tensor, Tensor]] = []
-        """The beginning of all rows, [head, position, dim] a layer."""
+        """Keys and values of the shared prefix, [head, position, dim] per layer."""
         self.pairs: list[tuple[Tensor, Tensor]] = []
         self.base = 0
-        """How many positions are in `shared`."""
+        """Number of positions in `shared`."""
         self.capacity = 0
         self._rows: Tensor | None = None
         self._index: tuple[Any, ...] = ()
         self._width = 0
 
     def aim(self, rows: Tensor | None, count: int, positions: Tensor, width: int) -> None:
-        """Say where the next forward pass writes and what it reads.
+        """Set the positions that the next forward pass writes and reads.
 
         Args:
-            rows: Rows that take part; None for all.
-            count: How many rows that is.
+            rows: Rows of the forward pass; None for all rows.
+            count: Number of rows of the forward pass.
             positions: Position of each new token [row, token]; -1 for padding.
-            width: Positions 0..width-1 are read.
+            width: Number of positions that are read, from position 0.
         """
         self._rows = rows
         self._width = width - self.base
         self._grow(self._width)
         where = rows if rows is not None else positions.new_tensor(range(count))
-        # Index -1 is the scratch position; no row's own tokens lie in the shared beginning.
+        # Index -1 (the last position) is for padding. New tokens are never inside the shared prefix.
         self._index = (where[:, None], slice(None), (positions - self.base).clamp(min=-1))
 
     def update(self, keys: Tensor, values: Tensor, layer_idx: int, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        """Store new keys and values [row, head, token, dim] of a layer and return those that are read.
+        """Store new keys and values [row, head, token, dim] of a layer, and return the keys and values to read.
 
-        With `split` these are without the shared beginning, which `attend` adds.
+        With `split`, the returned tensors do not contain the shared prefix, which `attend` adds.
         """
         if layer_idx == len(self.pairs):
             self.pairs.append((self._room(keys), self._room(values)))
@@ -79,7 +79,7 @@ class Ragged:
         return read[0], read[1]
 
     def share(self, rows: int) -> None:
-        """Turn the only row into the beginning of `rows` rows."""
+        """Turn the only row of the cache into the shared prefix of `rows` rows."""
         if not self.split:
             self.pairs = [(k.repeat(rows, 1, 1, 1), v.repeat(rows, 1, 1, 1)) for k, v in self.pairs]
             return
@@ -88,15 +88,18 @@ class Ragged:
         self.pairs, self.capacity = [], 0
 
     def select(self, rows: Tensor) -> None:
-        """Keep these rows, in this order; a row may be named more than once."""
+        """Keep the given rows, in the given order; a row may be repeated."""
         self.pairs = [(k.index_select(0, rows), v.index_select(0, rows)) for k, v in self.pairs]
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        """Positions read by the current forward pass; models that ask for it are given explicit positions."""
+        """Return the number of positions that the current forward pass reads.
+
+        Models do not derive positions from this value, because explicit positions are passed to them.
+        """
         return self.base + self._width
 
     def _room(self, like: Tensor) -> Tensor:
-        # Zeros: what is masked is still multiplied by a weight of 0, and 0 times garbage may be NaN.
+        # Initialized with zeros: masked values get the weight 0, and 0 times uninitialized memory may be NaN.
         rows, heads, _, dim = like.shape
         return like.new_zeros(rows, heads, self.capacity + 1, dim)
 
@@ -116,25 +119,28 @@ class Ragged:
 def attend(
     module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor, *, ragged: Ragged, **kw: Any
 ) -> tuple[Tensor, None]:
-    """Softmax attention [row, token, head, dim] over the shared beginning and the rows' own keys.
+    """Return the softmax attention [row, token, head, dim] over the shared prefix and the keys of each row.
 
-    For a single new token a row the beginning is one matrix product for all rows; for more, it is
-    put before each row's keys and PyTorch's fused kernel does the rest.
+    If each row has a single new token, one matrix product with the prefix is computed for all rows. Otherwise, the
+    prefix is concatenated with each row's keys, and PyTorch's fused kernel is used.
 
     Args:
         module: The attention module; its `layer_idx` is read.
         query: [row, head, token, dim].
-        key: The rows' own keys [row, key head, position, dim].
-        value: As `key`.
-        attention_mask: Additive, [row, 1, token, all positions].
+        key: Keys of each row without the prefix, [row, key head, position, dim].
+        value: Values, with the same shape as `key`.
+        attention_mask: Additive mask, [row, 1, token, position], which includes the positions of the prefix.
         ragged: The cache.
-        kw: What the model hands to every attention function; `scaling` is used.
+        kw: Further arguments of attention functions in `transformers`; only `scaling` is used.
     """
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     if any(kw.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
-        raise ConfigError("the model's attention is not a plain softmax; load it with attn_implementation='eager'")
+        raise ConfigError(
+            "the model's attention is not a plain softmax: found softcap, s_aux or position_bias. Load the model with "
+            "attn_implementation='eager'"
+        )
     first = ragged.shared[module.layer_idx] if ragged.shared else None
     if first is None or query.shape[2] > 1:
         if first is not None:
@@ -158,7 +164,10 @@ def attend(
 
 @contextmanager
 def attending(model: Any) -> Iterator[bool]:
-    """Let a model that uses ``sdpa`` attend through `attend` for a while; tell whether it does."""
+    """Use `attend` as the attention function of a model while the block runs, and yield whether this is possible.
+
+    It is possible for models that use ``sdpa`` and support the attention interface of `transformers`.
+    """
     from transformers import AttentionInterface
 
     config = model.config
@@ -174,10 +183,10 @@ def attending(model: Any) -> Iterator[bool]:
 
 
 def ragged_cache(split: bool) -> Any:
-    """A `Ragged` that is also a `transformers` Cache, since models check for one.
+    """Return a `Ragged` cache that is also a subclass of `transformers.Cache`, because models check the type.
 
     Raises:
-        ConfigError: The installed `transformers` calls its caches in another way.
+        ConfigError: The installed `transformers` has another cache interface.
     """
     import transformers
     from transformers.cache_utils import Cache
@@ -185,27 +194,31 @@ def ragged_cache(split: bool) -> Any:
     takes = list(inspect.signature(Cache.update).parameters)[1:4]
     if takes != ["key_states", "value_states", "layer_idx"]:
         raise ConfigError(
-            f"transformers {transformers.__version__} calls Cache.update({', '.join(takes)}, ...), expected "
-            "(key_states, value_states, layer_idx, ...); pip install 'transformers>=5.15,<5.20'"
+            f"unsupported version of transformers: found {transformers.__version__} with "
+            f"Cache.update({', '.join(takes)}, ...), expected Cache.update(key_states, value_states, layer_idx, ...). "
+            "Run pip install 'transformers>=5.15,<5.20'"
         )
     return type("RaggedCache", (Ragged, Cache), {})(split)
 
 
 def check_model(config: Any, max_tokens: int) -> None:
-    """Refuse a model whose attention would ignore a 4D mask or forget old positions.
+    """Check that a model supports 4D masks and attends to all positions of a conversation.
 
     Raises:
-        ConfigError: It does not use full attention through ``sdpa`` or ``eager``.
+        ConfigError: The model does not use full attention with ``sdpa`` or ``eager``.
     """
     text = config.get_text_config(decoder=True)
     attention = text._attn_implementation
     if attention not in ("sdpa", "eager"):
-        raise ConfigError(f"the model attends with {attention!r}; load it with attn_implementation='sdpa'")
+        raise ConfigError(
+            f"unsupported attention of the model: found {attention!r}, expected 'sdpa' or 'eager'. Load the model with "
+            "attn_implementation='sdpa'"
+        )
     window = getattr(text, "sliding_window", None) if getattr(text, "use_sliding_window", True) else None
     kinds = set(getattr(text, "layer_types", None) or ("sliding_attention" if window else "full_attention",))
     strange = kinds - {"full_attention", "sliding_attention"}
     if strange or ("sliding_attention" in kinds and (window is None or window < max_tokens)):
         raise ConfigError(
-            f"{text.model_type} has layers {sorted(kinds)} with a window of {window}; batched rollouts need full "
-            f"attention over max_tokens={max_tokens}; serve the model and use OpenAIPolicy instead"
+            f"unsupported layers of {text.model_type}: found {sorted(kinds)} with a window of {window}, expected full "
+            f"attention over max_tokens={max_tokens}. Serve the model and use OpenAIPolicy instead"
         )

@@ -1,7 +1,7 @@
-"""Policies without a model: the experts of a world, their mixture, the idle and the random.
+"""Policies without a language model: the experts of a world, a mixture of them, a no-op policy and a random policy.
 
-All are pure functions of the episode (its scenario, its turn, its messages) and of a sample number,
-so one instance serves any number of episodes, in any order.
+The actions of all policies depend only on the episode (scenario, turn and messages) and a sample number. Therefore one
+instance can be used for any number of episodes in any order.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from trace_gym.types import Call, Message, Say
 from trace_gym.world import Step, plan_of
 
 DONE = Say("Done.")
-"""What an expert says once its plan is exhausted."""
+"""Message of an expert after the last step of its plan."""
 
 
 def plan(episode: Episode, expert: Literal["oracle", "ablated"]) -> list[Step]:
-    """Every step of a world's expert, from the untouched start state.
+    """Return all steps of a world's expert, computed from the start state of the episode.
 
     Raises:
-        EnvBug: The expert raised.
+        EnvBug: The expert raised an exception.
     """
     try:
         return list(plan_of(episode.start, expert))
@@ -41,7 +41,7 @@ def _follow(episode: Episode, expert: Literal["oracle", "ablated"]) -> Action:
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """The expert who exercises the capability."""
+    """Policy that follows the world's expert with the capability, which solves the scenario."""
 
     name: str = "oracle"
 
@@ -51,7 +51,7 @@ class Oracle:
 
 @dataclass(frozen=True, slots=True)
 class Ablated:
-    """The same expert without the capability."""
+    """Policy that follows the world's ablated expert, which lacks the capability."""
 
     name: str = "ablated"
 
@@ -61,9 +61,9 @@ class Ablated:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """An agent of competence `p`: the oracle's plan with that probability, else the ablated one's.
+    """Policy that follows the oracle with probability `p`, and otherwise the ablated expert.
 
-    The choice is made once an episode, from `seed`, the scenario and the sample's number.
+    The expert is selected once per episode, from `seed`, the scenario and the sample number.
     """
 
     p: float
@@ -72,7 +72,7 @@ class Mixture:
 
     def __post_init__(self) -> None:
         if not 0 <= self.p <= 1:
-            raise ValueError(f"p is a probability, found {self.p}")
+            raise ValueError(f"invalid probability p: found {self.p}, expected 0 to 1")
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class Mixture:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Says the same nothing for ever."""
+    """No-op policy, which always sends the same message and calls no tools."""
 
     text: str = "..."
     name: str = "idle"
@@ -99,7 +99,10 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """Well-typed calls at random, with strings and numbers that the conversation has shown; sometimes a word."""
+    """Policy that makes random well-typed calls with strings and numbers from the conversation.
+
+    With probability `talk`, the policy sends a random string to the user instead.
+    """
 
     seed: int = 0
     sample: int = 0
@@ -124,7 +127,7 @@ class Random:
 
 
 def _seen(messages: list[Message]) -> tuple[list[str], list[int]]:
-    """The strings and whole numbers in the users' words and the tools' results, in order of appearance."""
+    """Return the strings and integers in the user messages and the tool results, in order of appearance."""
     strings: dict[str, None] = {"yes": None}
     for message in messages:
         if message["role"] in ("user", "tool"):
@@ -136,7 +139,7 @@ def _seen(messages: list[Message]) -> tuple[list[str], list[int]]:
 
 @dataclass(slots=True)
 class _Draw:
-    """Draws JSON values that fit a schema."""
+    """Generator of random JSON values that match a schema."""
 
     rng: Generator
     strings: list[str]
@@ -182,7 +185,7 @@ class _Draw:
         return self.rng.choice(fit or [int(low if low is not None else high or 0)])
 
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Follow a ``#/...`` reference into the tool's own schema."""
+        """Resolve ``#/...`` references in the tool's schema."""
         while ref := schema.get("$ref"):
             schema = self.root
             for part in ref.removeprefix("#/").split("/"):

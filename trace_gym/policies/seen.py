@@ -1,4 +1,7 @@
-"""What a conversation has shown so far, as values for the arguments of a call. No world is asked."""
+"""Collection of the values in a conversation, as candidates for the arguments of tool calls.
+
+Only the messages are used, and not the state of the world.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from itertools import islice, product
 from random import Random
 from typing import Any
 
+from trace_gym.nested import ids_and_scalars
 from trace_gym.types import Call, Message
 
 OPTIONS = 6
-"""Most values that are tried for one argument."""
+"""Maximum number of candidate values for one argument."""
 
 _WORD = re.compile(r"[\w@#+-]+(?:[.:/][\w@#+-]+)*")
 _READ = re.compile(r"(?:get|search|list|find|look|read|show|check|view|fetch|query|describe)(?:_|$)")
@@ -21,22 +25,25 @@ _IDLE = re.compile(r"(?:calculate|think|respond|transfer|escalate|finish|stop)(?
 
 
 def reads(tools: Sequence[Message]) -> list[Message]:
-    """The tools that look things up, by their names: an agent is not told what a tool does to the state."""
+    """Return the tools whose names suggest that they only read data.
+
+    The names are used because agents have no other information about side effects.
+    """
     return [t for t in tools if _READ.match(t["function"]["name"])]
 
 
 def writes(tools: Sequence[Message]) -> list[Message]:
-    """The tools that seem to change something, by their names."""
+    """Return the tools whose names suggest that they change data."""
     return [t for t in tools if not _READ.match(t["function"]["name"]) and not _IDLE.match(t["function"]["name"])]
 
 
 class Seen:
-    """Values in the users' words and the tools' results.
+    """Values in user messages and tool results.
 
     Attributes:
-        by_field: Scalars of the results by the name of their field, and the keys of tables by the name of the table.
-        words: Words of the users, those that look like ids first; last what looks like an id in the instructions.
-        numbers: Whole numbers in any of these.
+        by_field: Scalar values of tool results by field name. If a field contains a table, its keys are included.
+        words: Words of the user, id-like words first, followed by id-like words in the instructions.
+        numbers: Integers in the user messages and tool results, and 1, 0 and 2.
     """
 
     def __init__(self, messages: Sequence[Message]) -> None:
@@ -61,33 +68,45 @@ class Seen:
 
     @property
     def strings(self) -> list[str]:
-        """Every scalar and word shown, results first."""
+        """All distinct values as strings: first those of tool results, then `words`."""
         shown = (str(v) for values in self.by_field.values() for v in values)
         return list(dict.fromkeys([*shown, *self.words]))
 
     def calls(self, tool: Message, limit: int) -> Iterator[Call]:
-        """Well-typed calls of a tool, best fitting values first, optional arguments left out."""
+        """Yield up to `limit` well-typed calls of a tool without optional arguments.
+
+        Calls with values from fields that match the argument names come first.
+        """
         function, parts, needed = _signature(tool)
         columns = [self.options(n, parts[n], function["parameters"]) for n in needed]
         for row in islice(product(*columns), limit):
             yield Call(function["name"], dict(zip(needed, row, strict=True)))
 
     def draw(self, rng: Random, tools: Sequence[Message]) -> Call:
-        """A well-typed call at random; the values are drawn from those that fit the arguments."""
+        """Return a random well-typed call of a random tool, with values that fit the arguments."""
         function, parts, needed = _signature(rng.choice(tools))
         given = [n for n in parts if n in needed or rng.random() < 0.3]
         drawn = {n: rng.choice(self.options(n, parts[n], function["parameters"])) for n in given}
         return Call(function["name"], drawn)
 
     def picked(self, tool: Message, picks: Sequence[int]) -> Call:
-        """The call of a tool whose n-th needed argument is the `picks[n]`-th of the values that fit it."""
+        """Return a call of a tool; the n-th required argument has the candidate value with the index `picks[n]`."""
         function, parts, needed = _signature(tool)
         values = [self.options(n, parts[n], function["parameters"]) for n in needed]
         chosen = (options[pick % len(options)] for options, pick in zip(values, picks, strict=True))
         return Call(function["name"], dict(zip(needed, chosen, strict=True)))
 
     def options(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> list[Any]:
-        """At least one value for an argument, those of fields of its name first, at most `OPTIONS`."""
+        """Return up to `OPTIONS` candidate values for an argument.
+
+        Values from fields with a matching name come first.
+
+        Args:
+            name: Name of the argument.
+            schema: JSON Schema of the argument.
+            root: JSON Schema of all parameters of the tool, to which ``$ref`` refers.
+            depth: Nesting level of the argument.
+        """
         schema = resolved(schema, root)
         if "enum" in schema or "const" in schema:
             return list(schema.get("enum") or [schema["const"]])[:OPTIONS]
@@ -110,14 +129,14 @@ class Seen:
         return ([v for v in self.named(name) if isinstance(v, str)] or self.words or ["yes"])[:OPTIONS]
 
     def named(self, name: str) -> list[Any]:
-        """Values of the fields that an argument's name points at: itself, its plural, what it is the id of."""
+        """Return the values of fields that match an argument's name: the same name, its plural, or its stem."""
         stem = stem_of(name)
         near = (f for f in self.by_field if stem in f)
         fields = dict.fromkeys([name, f"{name}s", stem, f"{stem}s", *near])
         return list(dict.fromkeys(v for field in fields for v in self.by_field.get(field, ())))
 
     def _objects(self, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> list[Any]:
-        """Objects whose fields are filled side by side: the first values together, then the second."""
+        """Return candidate objects; the n-th object combines the n-th candidates of its fields."""
         parts, needed = schema.get("properties", {}), schema.get("required", ())
         names = [n for n in parts if n in needed or depth < 2]
         if depth > 4 or not names:
@@ -128,7 +147,7 @@ class Seen:
 
 
 def _signature(tool: Message) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
-    """The function of a tool, its arguments' schemas by name, and the names of those that it needs."""
+    """Return the function of a tool, the schemas of its arguments by name, and the names of required arguments."""
     function = {"parameters": {}} | tool["function"]
     parts = function["parameters"].get("properties", {})
     return function, parts, [n for n in function["parameters"].get("required", ()) if n in parts]
@@ -136,51 +155,38 @@ def _signature(tool: Message) -> tuple[dict[str, Any], dict[str, Any], list[str]
 
 @lru_cache(maxsize=8192)
 def like_an_id(word: str) -> bool:
-    """Whether a word has a digit or an underscore, or is a code in capitals."""
+    """Return whether a word looks like an id: with a digit or an underscore, or more than 3 capital letters."""
     return bool(re.search(r"[\d_]", word)) or (word.isupper() and len(word) > 3)
 
 
 @lru_cache(maxsize=1024)  # every turn of an episode reads the same messages again
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text; an id, a time or an address is one."""
+    """Return the words of a text. An id, a time or an email address is one word."""
     return tuple(_WORD.findall(text))
 
 
 @lru_cache(maxsize=64)  # every episode has the same instructions
 def ids_in(text: str) -> tuple[str, ...]:
-    """The words that look like an id."""
+    """Return the words of a text that look like an id."""
     return tuple(filter(like_an_id, words_of(text)))
 
 
 @lru_cache(maxsize=4096)
 def _results(text: str) -> tuple[tuple[str, Any], ...]:
-    """The scalars of a tool's result by the name of their field; the words of one that is no JSON."""
+    """Return the scalars of a tool result as pairs of field name and value; for text that is not JSON, its words."""
     try:
-        return tuple(_scalars(json.loads(text)))
+        return tuple(ids_and_scalars(json.loads(text)))
     except ValueError:
         return tuple(("", word) for word in words_of(text))
 
 
-def _scalars(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if isinstance(part, (dict, list)):
-                yield name, key
-            yield from _scalars(part, key)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _scalars(part, name)
-    elif isinstance(value, (str, int, float)):
-        yield name, value
-
-
 def stem_of(name: str) -> str:
-    """What an argument is the id, number, code or name of; the argument itself where it is none of these."""
+    """Return an argument's name without a suffix such as ``_id``, ``_number``, ``_code`` or ``_name``."""
     return re.sub(r"_(?:ids?|numbers?|codes?|names?)$", "", name)
 
 
 def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follow a ``#/...`` reference into the tool's own schema."""
+    """Resolve ``#/...`` references in the tool's schema."""
     while ref := schema.get("$ref"):
         schema = root
         for part in ref.removeprefix("#/").split("/"):

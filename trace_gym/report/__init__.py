@@ -1,8 +1,8 @@
-"""The report of a run: one HTML page with its figures."""
+"""HTML reports of runs and of validations."""
 
 from trace_gym.report.data import Example, ReportData, RunInfo, Spent, Stage, Training
 from trace_gym.report.page import render_page, write_report
-from trace_gym.validate.variance import VariancePoint, variance_curve
+from trace_gym.validation.variance import VariancePoint, variance_curve
 
 __all__ = [
     "Example",

@@ -1,30 +1,30 @@
-"""What a report shows. Every part is optional; a stage that did not run has none."""
+"""The data of a run report. Every part is optional; parts of stages that did not run are empty."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from trace_gym.evaluate import Evaluation
+from trace_gym.evaluation import Evaluation
 from trace_gym.route import Routing
 from trace_gym.types import Capability, Manifest, Record, Trajectory
-from trace_gym.validate.variance import VariancePoint
+from trace_gym.validation.variance import VariancePoint
 
 Metrics = dict[str, float | int | None]
-"""One iteration of training; see `trace_gym.trainers.torch_grpo`."""
+"""Metrics of one training iteration; see `trace_gym.trainers.torch_grpo`."""
 
 
 class Stage(Record):
-    """One stage of a run, and what did it."""
+    """A stage of a run, and the analyst, author, trainer or model that executed it."""
 
     name: str
     who: str
-    """The analyst, author, trainer or model by name."""
-    kind: Literal["rules", "template", "hand", "llm", "model", "code"]
+    """Name of the analyst, author, trainer or model."""
+    kind: Literal["rules", "recorded", "hand", "llm", "model", "code"]
     detail: str = ""
 
 
 class Spent(Record):
-    """What one stage cost."""
+    """Cost of one stage."""
 
     stage: str
     rollouts: int = 0
@@ -33,35 +33,35 @@ class Spent(Record):
 
 
 class RunInfo(Record):
-    """The head of a report."""
+    """General information about a run: title, summary, stages and cost."""
 
     title: str = "A trace_gym run"
     summary: tuple[str, ...] = ()
-    """Sentences for someone who reads nothing else."""
+    """Sentences that summarize the run."""
     model: str = ""
     stages: tuple[Stage, ...] = ()
     budget: tuple[Spent, ...] = ()
 
 
 class Training(Record):
-    """The metrics of one adapter."""
+    """Training metrics of one adapter."""
 
     name: str
     metrics: tuple[Metrics, ...]
 
 
 class Example(Record):
-    """One task before and after training."""
+    """A task with a rollout before and a rollout after training."""
 
     title: str
-    says: str = ""
-    """What to look for."""
+    message: str = ""
+    """Explanation for the reader."""
     before: Trajectory
     after: Trajectory
 
 
 class ReportData(Record):
-    """Everything a report can show."""
+    """All data of a run report."""
 
     run: RunInfo = RunInfo()
     capabilities: tuple[Capability, ...] = ()
@@ -69,6 +69,6 @@ class ReportData(Record):
     variance: tuple[VariancePoint, ...] = ()
     training: tuple[Training, ...] = ()
     routing: Routing | dict[str, Routing] | None = None
-    """Several are told apart by their names, such as ``level 0``."""
+    """Routing accuracy, or a mapping of names such as ``level 0`` to routing accuracies."""
     evaluations: tuple[Evaluation, ...] = ()
     examples: tuple[Example, ...] = ()

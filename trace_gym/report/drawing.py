@@ -1,8 +1,8 @@
-"""Curves and bars of findings for a page: lines and a heat map as SVG, bars as lengths.
+"""Charts of findings for HTML pages: line charts and heat maps as SVG, bar charts as elements with relative widths.
 
-Drawn without a library, so that the page of a validation needs nothing but the core. Colours are the variables of the
-page's style sheet; text stays text. Series whose names are ``level 0``, ``level 1``, ... are ordered: their lines are
-shades of one colour, and under the lines they are shown again as a heat map with a row for each level.
+The charts are drawn without a plotting library, so a validation report requires no optional dependencies. Colors are
+variables of the style sheet of the page. Series with the names ``level 0``, ``level 1``, ... are ordered: their lines
+are shades of one color, and a heat map with one row per level is added below the lines.
 """
 
 from __future__ import annotations
@@ -17,59 +17,59 @@ from markupsafe import Markup
 from trace_gym.types import Bars, Curves
 
 WIDTH, LEFT, RIGHT, TOP, PLOT, ROW = 420, 56, 14, 24, 150, 15
-"""Of a figure, its margins, the lines, and a row of the heat map; CSS pixels where there is room for two figures."""
+"""Sizes in CSS pixels: chart width, margins, height of the line chart, and height of a heat map row."""
 OTHERS = ("var(--b)", "var(--c)", "var(--ink)", "var(--soft)")
-"""Colours of series that are not levels."""
+"""Colors of series other than levels."""
 FEW = 8
-"""Points up to which each is marked on a line."""
+"""Maximum number of points of a line for which each point is marked."""
 LARGEST = 1e100
-"""What is larger is not drawn, and neither is what is no number."""
+"""Largest absolute value that is drawn. Larger values and NaN are not drawn."""
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Key:
-    """A line of a legend."""
+    """An entry of a legend."""
 
     kind: str
-    """``line``, ``dashed``, ``band`` or ``bound``."""
+    """CSS class of the symbol: ``line``, ``dashed``, ``band`` (target range) or ``bound``."""
     words: str
     ink: str
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Curves, drawn."""
+    """A rendered line chart, as a value for the page template."""
 
     title: str
     legend: tuple[Key, ...]
     svg: Markup
     heat: bool
-    """Whether there is a heat map under the lines."""
+    """Whether there is a heat map below the lines."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar; lengths in per cent of the axis."""
+    """A bar of a bar chart. Lengths are percentages of the axis."""
 
     name: str
     value: str
     left: float
     width: float
     over: bool
-    """Whether it exceeds the bound."""
+    """Whether the value exceeds the bound."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Bars, ready to be drawn."""
+    """A bar chart, as a value for the page template."""
 
     title: str
     legend: tuple[Key, ...]
     bars: tuple[Bar, ...]
     bound: float | None
-    """Where it lies, in per cent of the axis."""
+    """Position of the bound in percent of the axis."""
     zero: float
     ends: tuple[str, str]
     unit: str
@@ -77,7 +77,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Axis:
-    """Values to pixels."""
+    """Mapping of values to pixels."""
 
     low: float
     high: float
@@ -94,31 +94,31 @@ class Axis:
 
 
 def lines(exhibit: Curves) -> Lines:
-    """Lines over one axis, what they should lie in shaded, and a heat map of the levels below."""
+    """Return a line chart with a shaded target range, and with a heat map of the levels below the lines."""
     series = {name: [p for p in points if all(map(_drawable, p))] for name, points in exhibit.series.items()}
     levels = {name: points for name, points in series.items() if re.fullmatch(r"level \d{1,9}", name)}
     rows = {name: points for name, points in levels.items() if len(points) > 1} if len(levels) > 1 else {}
     inks = _inks(series, levels)
-    band = exhibit.band if exhibit.band and all(map(_drawable, exhibit.band)) else None
+    target_range = exhibit.target_range if exhibit.target_range and all(map(_drawable, exhibit.target_range)) else None
     xs = [x for points in series.values() for x, _ in points]
-    ys = [y for points in series.values() for _, y in points] + list(band or ())
+    ys = [y for points in series.values() for _, y in points] + list(target_range or ())
     x = Axis(*_ends(xs), LEFT, WIDTH - RIGHT)
     y = Axis(*_ends(ys, whole=True), TOP + PLOT, TOP)
     height = TOP + PLOT + 20 + (ROW * len(rows) + 8 if rows else 0) + 18
     parts = [
-        *_band(band, y),
+        *_band(target_range, y),
         *_axes(x, y, exhibit.y),
         *(mark for name, points in series.items() for mark in _line(name, points, x, y, *inks[name])),
-        *_heat(rows, x, y, band),
+        *_heat(rows, x, y, target_range),
         tag("text", exhibit.x, x=_n((x.start + x.end) / 2), y=_n(height - 4), text_anchor="middle"),
     ]
-    says = f"{exhibit.title}: {exhibit.y} over {exhibit.x}; {', '.join(series)}"
-    svg = tag("svg", *parts, class_="chart", viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=says)
-    return Lines(exhibit.title, tuple(_legend(inks, band)), svg, bool(rows))
+    message = f"{exhibit.title}: {exhibit.y} over {exhibit.x}; {', '.join(series)}"
+    svg = tag("svg", *parts, class_="chart", viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=message)
+    return Lines(exhibit.title, tuple(_legend(inks, target_range)), svg, bool(rows))
 
 
 def ladder(exhibit: Bars) -> Ladder:
-    """Bars side by side, and the bound that none may exceed."""
+    """Return a bar chart with the upper bound of the values."""
     bound = exhibit.bound if exhibit.bound is not None and _drawable(exhibit.bound) else None
     reach = [v for v in (*exhibit.bars.values(), bound) if v is not None and _drawable(v)]
     axis = Axis(*_ends([0.0, *reach], whole=True), 0, 100)
@@ -140,22 +140,22 @@ def ladder(exhibit: Bars) -> Ladder:
 
 
 def number(value: float) -> str:
-    """A figure as people write it: three digits, and no more than three decimals."""
+    """Format a number with three significant digits and at most three decimals."""
     if not isfinite(value):
         return "not a number"
     if abs(value) >= 1000 or value == int(value):
-        return f"{value + 0.0:,.0f}"  # there is no negative zero
+        return f"{value + 0.0:,.0f}"  # avoid negative zero
     return f"{value:.3f}".rstrip("0").rstrip(".") if 0.001 <= abs(value) < 1 else f"{value:.3g}"
 
 
 def tag(name: str, *inside: str, **attributes: object) -> Markup:
-    """An element; what is no markup is escaped."""
+    """Return an XML element. Content that is not `Markup` is escaped."""
     told = Markup("").join(Markup(' {}="{}"').format(k.rstrip("_").replace("_", "-"), v) for k, v in attributes.items())
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), told, Markup("").join(inside))
 
 
 def _inks(series: Mapping[str, object], levels: Mapping[str, object]) -> dict[str, tuple[str, bool]]:
-    """Colour of each line, and whether it is dashed: when the colours are used up."""
+    """Return the color of each line, and whether it is dashed because all colors are used."""
     shades = [f"color-mix(in srgb, var(--a) {share}%, var(--{to}))" for share, to in _shades(len(levels))]
     others = [name for name in series if name not in levels]
     colours = OTHERS if levels else ("var(--a)", *OTHERS)
@@ -164,22 +164,22 @@ def _inks(series: Mapping[str, object], levels: Mapping[str, object]) -> dict[st
 
 
 def _shades(count: int) -> Iterator[tuple[int, str]]:
-    """From near the paper over the full colour to near the ink."""
+    """Yield shades from nearly the background color over the full color to nearly the text color."""
     for n in range(count):
         place = n / (count - 1) if count > 1 else 0.5
         yield (round(45 + 110 * place), "paper") if place <= 0.5 else (round(100 - 90 * (place - 0.5)), "ink")
 
 
-def _legend(inks: Mapping[str, tuple[str, bool]], band: Point | None) -> Iterator[Key]:
+def _legend(inks: Mapping[str, tuple[str, bool]], target_range: Point | None) -> Iterator[Key]:
     if len(inks) > 1:
         yield from (Key("dashed" if dashed else "line", name, ink) for name, (ink, dashed) in inks.items())
-    if band:
-        yield Key("band", f"expected: {number(band[0])} to {number(band[1])}", "var(--good)")
+    if target_range:
+        yield Key("band", f"expected: {number(target_range[0])} to {number(target_range[1])}", "var(--good)")
 
 
-def _band(band: Point | None, y: Axis) -> Iterator[Markup]:
-    if band:
-        low, high = y(band[0]), y(band[1])
+def _band(target_range: Point | None, y: Axis) -> Iterator[Markup]:
+    if target_range:
+        low, high = y(target_range[0]), y(target_range[1])
         yield tag("rect", class_="band", x=LEFT, y=_n(high), width=WIDTH - LEFT - RIGHT, height=_n(low - high))
 
 
@@ -202,7 +202,7 @@ def _line(name: str, points: Sequence[Point], x: Axis, y: Axis, ink: str, dashed
         yield tag("circle", told, class_="point", cx=_n(x(a)), cy=_n(y(b)), r=3.5, style=f"fill:{ink}")
 
 
-def _heat(rows: Mapping[str, Sequence[Point]], x: Axis, y: Axis, band: Point | None) -> Iterator[Markup]:
+def _heat(rows: Mapping[str, Sequence[Point]], x: Axis, y: Axis, target_range: Point | None) -> Iterator[Markup]:
     for n, (name, points) in enumerate(sorted(rows.items(), key=lambda row: int(row[0].split()[1]))):
         top = TOP + PLOT + 26 + n * ROW
         width = (x.end - x.start) / max(1, len(points) - 1)
@@ -212,13 +212,13 @@ def _heat(rows: Mapping[str, Sequence[Point]], x: Axis, y: Axis, band: Point | N
             left, strength = x(a) - width / 2, (b - y.low) / (y.high - y.low)
             place = {"x": _n(left + 0.5), "y": top, "width": _n(width - 1), "height": ROW - 1}
             yield tag("rect", told, class_="cell", fill_opacity=f"{0.06 + 0.9 * strength:.2f}", **place)
-            if band and band[0] <= b <= band[1]:
+            if target_range and target_range[0] <= b <= target_range[1]:
                 ink = "var(--paper)" if strength > 0.6 else "var(--ink)"
                 yield tag("circle", class_="dot", cx=_n(x(a)), cy=top + ROW / 2 - 0.5, r=1.8, style=f"fill:{ink}")
 
 
 def _ends(values: Sequence[float], whole: bool = False) -> tuple[float, float]:
-    """What an axis reaches from and to: shares to one, all else as far as there are values, or to `whole` steps."""
+    """Return the limits of an axis: 0 to 1 for shares, else the range of the values, rounded to steps if `whole`."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low >= 0 and high <= 1:
         return 0.0, 1.0
@@ -229,7 +229,7 @@ def _ends(values: Sequence[float], whole: bool = False) -> tuple[float, float]:
 
 
 def _step(low: float, high: float) -> float:
-    """A round step of which three to six fit in between."""
+    """Return a round tick distance that gives three to six ticks."""
     rough = (high - low) / 5
     power: float = 10 ** floor(log10(rough))
     return next((m * power for m in (1, 2, 2.5, 5) if m * power >= rough * (1 - 1e-9)), 10 * power)

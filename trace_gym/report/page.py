@@ -1,4 +1,4 @@
-"""The report as one self-contained HTML page: no script, no download, light or dark as the reader's system is."""
+"""The run report as one self-contained HTML page without scripts or external files, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trace_gym
-from trace_gym.evaluate import Evaluation, Row
-from trace_gym.evaluate.show import HEADINGS, cells, label, notes, p_value, title
+from trace_gym.evaluation import Evaluation, PolicyResult
+from trace_gym.evaluation.show import HEADINGS, cells, label, notes, p_value, title
 from trace_gym.files import write
 from trace_gym.report import plots
 from trace_gym.report.data import ReportData
+from trace_gym.report.drawing import Key
 from trace_gym.report.talk import talk
 from trace_gym.route import BASE, Routing
 from trace_gym.types import Capability, Manifest
-from trace_gym.validate.variance import VariancePoint
+from trace_gym.validation.variance import VariancePoint
 
 if TYPE_CHECKING:
     import jinja2
 
 KINDS = {
     "rules": "rules, no model",
-    "template": "templates, no model",
+    "recorded": "recorded answers of a language model",
     "hand": "written by hand",
     "llm": "language model",
     "model": "the agent itself",
     "code": "",
 }
 SECTIONS = {
-    "ran": ("What ran", "what ran is not recorded"),
+    "ran": ("Stages", "the stages were not recorded"),
     "capabilities": ("Capabilities", "no diagnosis was made"),
     "environments": ("Environments", "no environment was generated"),
     "variance": ("Reward variance", "no reward-variance curves were computed"),
@@ -40,13 +41,13 @@ SECTIONS = {
     "examples": ("Before and after", "no episodes were kept to show"),
     "budget": ("Budget", "no budget was kept"),
 }
-"""Section -> its name in the list of contents, and what is said where it is missing."""
+"""Mapping from section to its title in the table of contents, and to the note for a report without this section."""
 SHOWN = (0, 1, 2, 5, 6)
-"""Columns of the results; the changes of single tasks have a table of their own."""
+"""Indices of the `HEADINGS` that the results table shows. A separate table shows the tasks gained and lost."""
 
 
 def write_report(data: ReportData, out_html: str | Path) -> Path:
-    """Write the page, whole or not at all, and return its path.
+    """Write the run report atomically to an HTML file, and return its path.
 
     Raises:
         MissingExtra: matplotlib is not installed.
@@ -57,14 +58,14 @@ def write_report(data: ReportData, out_html: str | Path) -> Path:
 
 
 def render_page(data: ReportData) -> str:
-    """The page; a part without data leaves its section out, and the page says so.
+    """Return the run report as HTML. Sections without data are omitted, and a note on the page lists them.
 
     Raises:
         MissingExtra: matplotlib is not installed.
     """
     parts = _parts(data)
     there = {name: bool(parts.get(name)) for name in SECTIONS} | {"ran": bool(data.run.stages or data.run.model)}
-    left_out = [says for name, (_, says) in SECTIONS.items() if not there[name]]
+    left_out = [message for name, (_, message) in SECTIONS.items() if not there[name]]
     return (
         _jinja()
         .get_template("page.html.jinja")
@@ -80,13 +81,14 @@ def render_page(data: ReportData) -> str:
 
 
 def _parts(data: ReportData) -> dict[str, Any]:
-    """What the template shows, section by section; empty where there is nothing."""
+    """Return the variables of the page template. The variables of sections without data are empty."""
     return {
         "stages": [(s.name, s.who, KINDS[s.kind], s.detail) for s in data.run.stages],
         "capabilities": [_capability(c) for c in data.capabilities],
         "gapless": any(c.gap is None for c in data.capabilities),
         "capability_plot": _svg(plots.capability_bars(data.capabilities)) if data.capabilities else "",
         "environments": [_environment(m) for m in data.environments],
+        "capability_bars": _legend(plots.BARS),
         "variance": [(env, _svg(plots.variance_panel(env, points))) for env, points in _by_env(data).items()],
         "variance_curves": _legend(plots.CURVES),
         "group_size": " or ".join(str(k) for k in sorted({p.k for p in data.variance})),
@@ -97,23 +99,24 @@ def _parts(data: ReportData) -> dict[str, Any]:
         "routing": [_routing(name, routing) for name, routing in _routings(data).items() if routing.tasks],
         "results": [_results(e) for e in data.evaluations],
         "examples": [
-            {"title": e.title, "says": e.says, "before": talk(e.before), "after": talk(e.after)} for e in data.examples
+            {"title": e.title, "message": e.message, "before": talk(e.before), "after": talk(e.after)}
+            for e in data.examples
         ],
         "budget": list(_budget(data)),
     }
 
 
 class Headline(NamedTuple):
-    """A figure at the top of the page."""
+    """A key number at the top of the page."""
 
     value: str
-    says: str
+    message: str
     detail: str
     main: bool = False
 
 
 def _headline(data: ReportData) -> list[list[Headline]]:
-    """The figures at the top, a line an evaluation: the base, the routed adapters, their difference; last the cost."""
+    """Return the key numbers: one line per evaluation (base model, routed adapters, difference), and the total cost."""
     lines: list[list[Headline]] = []
     for evaluation in data.evaluations:
         where = f", level {', '.join(map(str, evaluation.levels))}" if len(data.evaluations) > 1 else ""
@@ -136,7 +139,7 @@ def _capability(c: Capability) -> tuple[str, ...]:
     gap = "-" if c.gap is None else f"{c.gap:+.2f}"
     if c.gap_interval:
         gap += f" ({c.gap_interval[0]:+.2f} to {c.gap_interval[1]:+.2f})"
-    return (c.name, c.description, gap, f"{c.coverage:.2f}", "yes" if c.retained else "no", c.analyst)
+    return (c.name, c.description, gap, f"{c.coverage:.2f}", "yes" if c.selected else "no", c.analyst)
 
 
 def _environment(m: Manifest) -> tuple[str, ...]:
@@ -160,9 +163,9 @@ def _routings(data: ReportData) -> dict[str, Routing]:
 
 def _routing(name: str, routing: Routing) -> dict[str, Any]:
     options = [*(o for o in routing.options if o != BASE), BASE]
-    says = f"{routing.correct} of {routing.tasks} tasks go where they should: {_percent(routing.accuracy)}"
+    message = f"{routing.correct} of {routing.tasks} tasks are routed to a correct option: {_percent(routing.accuracy)}"
     if routing.interval:
-        says += f" (95 %: {_percent(routing.interval.low)} to {_percent(routing.interval.high)})"
+        message += f" (95 %: {_percent(routing.interval.low)} to {_percent(routing.interval.high)})"
     lines = []
     order = sorted(routing.confusion, key=lambda needed: (needed == BASE, needed.count("+"), needed))
     for needed, chosen in ((needed, routing.confusion[needed]) for needed in order):
@@ -171,7 +174,7 @@ def _routing(name: str, routing: Routing) -> dict[str, Any]:
         counts = [(option, chosen.get(option, 0)) for option in options]
         line = [{"count": n, "share": round(100 * n / tasks), "right": option in offered} for option, n in counts]
         lines.append({"needed": needed, "cells": line, "tasks": tasks})
-    return {"name": name, "says": says + ".", "options": options, "lines": lines}
+    return {"name": name, "message": message + ".", "options": options, "lines": lines}
 
 
 def _results(evaluation: Evaluation) -> dict[str, Any]:
@@ -195,27 +198,27 @@ def _budget(data: ReportData) -> Iterator[tuple[str, ...]]:
         yield s.stage, f"{s.rollouts:,}", f"{s.tokens:,}", f"{s.seconds:,.0f}"
     if len(data.run.budget) > 1:
         rollouts, tokens = sum(s.rollouts for s in data.run.budget), sum(s.tokens for s in data.run.budget)
-        yield "in all", f"{rollouts:,}", f"{tokens:,}", f"{sum(s.seconds for s in data.run.budget):,.0f}"
+        yield "total", f"{rollouts:,}", f"{tokens:,}", f"{sum(s.seconds for s in data.run.budget):,.0f}"
 
 
-def _legend(curves: tuple[tuple[str, str, str], ...]) -> list[tuple[str, str, str]]:
-    """The curves with the CSS variable in place of the placeholder colour."""
-    variable = {colour: name for name, colour in plots.INKS.items()}
-    return [(field, words, variable[colour]) for field, words, colour in curves]
+def _legend(curves: tuple[tuple[str, str, str], ...]) -> list[Key]:
+    """Return the legend of bars or curves, with CSS variables instead of the placeholder colors."""
+    variable = {colour: f"var(--{name})" for name, colour in plots.INKS.items()}
+    return [Key("line", words, variable[colour]) for _, words, colour in curves]
 
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def _around(row: Row) -> str:
+def _around(row: PolicyResult) -> str:
     return f"95 %: {100 * row.interval.low:.1f} to {100 * row.interval.high:.1f}" if row.interval else ""
 
 
 def _svg(text: str) -> Any:
     from markupsafe import Markup
 
-    return Markup(text)  # ours, and escaped where it was made
+    return Markup(text)  # generated by this package, already escaped
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Figures as SVG text for a page: drawn by matplotlib, coloured by the page's own style sheet, the same every time.
+"""Plots as deterministic SVG text, drawn by matplotlib and colored by the style sheet of the page.
 
-matplotlib draws with the placeholder colours of `INKS`; afterwards they are replaced by CSS variables, so one
-figure serves light and dark pages. Text stays text, in the page's font.
+matplotlib draws with the placeholder colors in `INKS`, which are then replaced by CSS variables, so that a plot fits
+light and dark mode. Text remains text in the font of the page.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.errors import MissingExtra
-from trace_gym.evaluate import Evaluation
-from trace_gym.evaluate.show import label
+from trace_gym.evaluation import Evaluation
+from trace_gym.evaluation.show import label
 from trace_gym.report.data import Metrics, Training
 from trace_gym.types import Capability
-from trace_gym.validate.variance import VariancePoint
+from trace_gym.validation.variance import VariancePoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,17 +32,18 @@ INKS = {
     "c": "#060606",
     "paper": "#070707",
 }
-"""CSS variable -> the colour that stands for it while matplotlib draws."""
+"""Mapping of CSS variable to its placeholder color in matplotlib."""
 INK, SOFT, LINE, A, B, C, PAPER = INKS.values()
 
-CURVES = (("mean", "mean reward", A), ("std", "spread in a group", B), ("informative", "informative groups", C))
+BARS = (("gap", "gap", A), ("coverage", "coverage", B))
+CURVES = (("mean", "mean reward", A), ("std", "reward std within a group", B), ("informative", "informative groups", C))
 TRAINED = (("reward", "reward", A), ("success", "success", B), ("informative", "informative groups", C))
-"""Field, words and colour of each curve."""
+"""Field, label and color of each bar or curve."""
 WINDOW = 5
-"""Iterations of the moving average."""
+"""Number of iterations in the moving average."""
 _STYLE: Any = {
     "svg.fonttype": "none",
-    "text.parse_math": False,  # names come from files, and a dollar sign is a dollar sign
+    "text.parse_math": False,  # names from files may contain dollar signs
     "font.family": "sans-serif",
     "font.size": 11,
     "text.color": INK,
@@ -67,16 +68,16 @@ _STYLE: Any = {
 
 
 def capability_bars(capabilities: Sequence[Capability]) -> str:
-    """Gap with its interval, and coverage, of each capability."""
+    """Plot the gap, its confidence interval, and the coverage of each capability."""
 
     def draw(ax: Axes) -> None:
-        _rows(ax, [c.name.replace("_", " ") + ("" if c.retained else " (not retained)") for c in capabilities])
+        _rows(ax, [c.name.replace("_", " ") + ("" if c.selected else " (not selected)") for c in capabilities])
         for y, c in enumerate(capabilities):
             if c.gap is not None:
-                ax.barh(y + 0.02, c.gap, height=0.16, color=A, alpha=1.0 if c.retained else 0.4)
+                ax.barh(y + 0.02, c.gap, height=0.16, color=A, alpha=1.0 if c.selected else 0.4)
             if c.gap_interval is not None:
                 ax.plot(c.gap_interval, [y + 0.02] * 2, color=INK, lw=1.4)
-            ax.barh(y + 0.22, c.coverage, height=0.16, color=B, alpha=1.0 if c.retained else 0.4)
+            ax.barh(y + 0.22, c.coverage, height=0.16, color=B, alpha=1.0 if c.selected else 0.4)
         low = min(
             [0.0, *(c.gap_interval[0] for c in capabilities if c.gap_interval), *(c.gap or 0.0 for c in capabilities)]
         )
@@ -89,7 +90,7 @@ def capability_bars(capabilities: Sequence[Capability]) -> str:
 
 
 def variance_panel(env: str, points: Sequence[VariancePoint]) -> str:
-    """Mean reward, spread and informative groups of one environment over competence, averaged over its levels."""
+    """Plot mean reward, standard deviation and informative groups of an environment as functions of competence."""
     competences = sorted({p.p for p in points})
     levels = sorted({p.level for p in points})
 
@@ -106,7 +107,7 @@ def variance_panel(env: str, points: Sequence[VariancePoint]) -> str:
 
 
 def training_panel(training: Training) -> str:
-    """Reward, success and informative groups of one adapter over the iterations, with moving averages."""
+    """Plot reward, success and informative groups of one adapter over the iterations, with moving averages."""
 
     def draw(ax: Axes) -> None:
         for field, _, ink in TRAINED:
@@ -119,7 +120,7 @@ def training_panel(training: Training) -> str:
 
 
 def results_plot(evaluation: Evaluation) -> str:
-    """Success of each policy as a dot with its interval, the base as a line."""
+    """Plot the success rate of each policy with its confidence interval, and the baseline as a vertical line."""
     rows = [(row, rate) for row in evaluation.rows if (rate := row.rate) is not None]
 
     def draw(ax: Axes) -> None:
@@ -141,14 +142,14 @@ def results_plot(evaluation: Evaluation) -> str:
 
 
 def _rows(ax: Axes, names: Sequence[str]) -> None:
-    """Rows from top to bottom with their names above them, so that long names fit a narrow page."""
+    """Set up rows from top to bottom with their names above them, so that long names fit a narrow page."""
     ax.set_ylim(len(names) - 0.5, -0.6)
     ax.set_yticks([])
     ax.grid(axis="y", visible=False)
     ax.spines["left"].set_visible(False)
     ax.xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f} %")
     for y, name in enumerate(names):
-        clear = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # the grid does not cross the words
+        clear = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}  # hides the grid behind the text
         ax.text(0.0, y - 0.26, name, transform=ax.get_yaxis_transform(), va="center", bbox=clear)
 
 
@@ -159,28 +160,30 @@ def _unit(ax: Axes, below: str) -> None:
 
 
 def _series(metrics: Sequence[Metrics], field: str) -> tuple[list[float], list[float]]:
-    """Iterations and values where there is a value."""
+    """Return the iterations that have a value, and the values."""
     there = [(float(m.get("iteration") or 0), v) for m in metrics if (v := m.get(field)) is not None and v == v]
     return [x for x, _ in there], [float(v) for _, v in there]
 
 
-def _figure(name: str, says: str, width: int, height: int, draw: Callable[[Axes], None], *, zoom: float = 1.0) -> str:
-    """Draw on fresh axes of this size (CSS pixels) and return inline SVG, shown at most `zoom` times as large."""
+def _figure(
+    name: str, message: str, width: int, height: int, draw: Callable[[Axes], None], *, zoom: float = 1.0
+) -> str:
+    """Draw on new axes of this size (CSS pixels), and return inline SVG that is scaled at most by `zoom`."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtra("the report's plots need matplotlib; pip install 'trace-gym[lab]'") from None
+        raise MissingExtra("the plots of the report require matplotlib. Run: pip install 'trace-gym[lab]'") from None
     out = StringIO()
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(width / 72, height / 72), layout="constrained")
         draw(figure.subplots())
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    return _inline(out.getvalue(), says, round(width * zoom))
+    return _inline(out.getvalue(), message, round(width * zoom))
 
 
-def _inline(svg: str, says: str, width: int) -> str:
-    """What a page needs of an SVG file, in the page's colours and font."""
+def _inline(svg: str, message: str, width: int) -> str:
+    """Return the content of an SVG file as an inline element with the colors and the font of the page."""
     size = re.search(r'viewBox="([^"]+)"', svg)
     assert size is not None
     body = re.sub(
@@ -194,5 +197,5 @@ def _inline(svg: str, says: str, width: int) -> str:
     for variable, colour in INKS.items():
         body = body.replace(colour, f"var(--{variable})")
     body = re.sub(r"\s+", " ", body).strip()
-    head = f'viewBox="{size[1]}" style="max-width:{width}px" role="img" aria-label="{escape(says)}"'
+    head = f'viewBox="{size[1]}" style="max-width:{width}px" role="img" aria-label="{escape(message)}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {head}>{body}'

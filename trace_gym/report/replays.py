@@ -1,74 +1,62 @@
-"""The counterexamples of a report, played again: ``python -m trace_gym.report.replays``.
+"""Replay of the counterexamples of a report: ``python -m trace_gym.report.replays``.
 
-They are played in a process of their own, as an environment that failed may hang, quit or print. The program reads
-``{"env": <as the report names it>, "replays": [...]}`` from standard input and writes a JSON object a line.
+The replays run in a separate process, because an environment that failed may hang, exit or print. The program reads
+``{"env": <environment of the report>, "replays": [...]}`` from standard input and writes one JSON object per line.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import TraceGymError
+from trace_gym.interpreter import complete_lines
 from trace_gym.registry import is_admitted
-from trace_gym.sandbox import begin_confined
+from trace_gym.sandbox import start_sandboxed_episode
 from trace_gym.types import Call, Message, Record, Replay, Say, Trajectory
-from trace_gym.validate.foreign import is_foreign
-from trace_gym.validate.foreign.transcript import transcript
-from trace_gym.validate.lifeline import die_with_parent
-from trace_gym.validate.source import begin, file_behind
+from trace_gym.validation.parent_death import die_with_parent
+from trace_gym.validation.source import begin, file_behind
+from trace_gym.validation.third_party import is_third_party
+from trace_gym.validation.third_party.transcript import transcript
 
 TIME_LIMIT = 60.0
-"""Seconds for all replays of a report."""
+"""Time limit in seconds for all replays of a report together."""
 
 
 class Played(Record):
-    """A replay as a conversation, and what kept it from being played to its end."""
+    """Result of a replay: the trajectory, and the error message if the replay stopped early."""
 
     trajectory: Trajectory | None = None
-    """None where it did not begin; not scored where the environment failed on the way."""
+    """None if the episode did not start; not scored if the environment failed during the replay."""
     trouble: str = ""
 
 
 def played(env: str, replays: Sequence[Replay], seconds: float = TIME_LIMIT) -> list[Played]:
-    """What comes of each replay now; whatever the environment does ends in words.
+    """Replay counterexamples in a separate process, and return the results. Failures are returned in `Played.trouble`.
 
     Args:
-        env: The environment, as its report names it.
-        replays: Its counterexamples.
-        seconds: For all of them together.
+        env: The environment, as named in its report.
+        replays: The counterexamples.
+        seconds: Time limit for all replays together.
     """
     if not replays:
         return []
-    job = json.dumps({"env": env, "replays": [r.model_dump(mode="json") for r in replays]})
-    path = os.pathsep.join(p or os.getcwd() for p in sys.path)
-    with tempfile.TemporaryFile() as out:
-        try:
-            ended = subprocess.run(
-                [sys.executable, "-W", "ignore", "-m", "trace_gym.report.replays"],
-                env={**os.environ, "PYTHONPATH": path},
-                input=job.encode(),
-                stdout=out,  # a file keeps what was written before the time was over
-                stderr=subprocess.DEVNULL,
-                timeout=seconds,
-            )
-            cause = f"the process that played it ended with exit code {ended.returncode}"
-        except subprocess.TimeoutExpired:
-            cause = f"it was not over after {seconds:g} seconds"
-        out.seek(0)
-        made = [Played.model_validate_json(line) for line in out.read().splitlines(keepends=True) if line[-1:] == b"\n"]
-    rest = [cause, *["not tried, as one before it did not end"] * len(replays)]
+    job = {"env": env, "replays": [r.model_dump(mode="json") for r in replays]}
+    lines, code = complete_lines("trace_gym.report.replays", job, seconds)
+    made = [Played.model_validate_json(line) for line in lines]
+    cause = f"the replay process ended with exit code {code}"
+    if code is None:
+        cause = f"the replay exceeded the time limit of {seconds:g} seconds"
+    rest = [cause, *["not replayed, because an earlier replay did not finish"] * len(replays)]
     return [*made, *(Played(trouble=why) for why in rest[: len(replays) - len(made)])]
 
 
 def action(data: Any) -> Any:
-    """The action that a report holds as JSON."""
+    """Convert an action from its JSON representation in a report."""
     match data:
         case {"tool": str(name), "arguments": dict(arguments)}:
             return Call(name, arguments)
@@ -78,13 +66,13 @@ def action(data: Any) -> Any:
 
 
 def main() -> None:
-    """Play what standard input names, one after the other."""
+    """Read replays from standard input, run them in order, and print one result per line."""
     die_with_parent()
-    asked = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)  # what the environment prints is no answer
-        for replay in asked["replays"]:
-            print(_line(asked["env"], Replay.model_validate(replay)), file=answers, flush=True)
+        os.dup2(2, 1)  # the output of the environment goes to stderr
+        for replay in request["replays"]:
+            print(_line(request["env"], Replay.model_validate(replay)), file=answers, flush=True)
 
 
 def _line(env: str, replay: Replay) -> str:
@@ -95,17 +83,17 @@ def _line(env: str, replay: Replay) -> str:
 
 
 def _play(env: str, replay: Replay) -> Played:
-    if is_foreign(env):
+    if is_third_party(env):
         return Played(trajectory=transcript(env, replay))
     path = file_behind(env)
     if path is None or is_admitted(path):
         episode = begin(env, replay.scenario)
     else:
-        episode = begin_confined(path, replay.scenario)
+        episode = start_sandboxed_episode(path, replay.scenario)
     trouble = ""
     for taken, step in enumerate(map(action, replay.actions)):
         if episode.done:
-            trouble = f"the conversation was over after {taken} of {len(replay.actions)} turns"
+            trouble = f"the conversation ended after {taken} of {len(replay.actions)} turns"
             break
         try:
             episode.step(step)
@@ -119,7 +107,7 @@ def _play(env: str, replay: Replay) -> Played:
 
 
 def _record(episode: Episode, *more: Message) -> Trajectory:
-    """The episode as it is, without asking the experts anything."""
+    """Return the episode as a trajectory, without running the oracle."""
     return Trajectory(
         id=str(episode.scenario),
         task=str(episode.scenario),
@@ -131,7 +119,7 @@ def _record(episode: Episode, *more: Message) -> Trajectory:
 
 
 def _turn(step: Any) -> Message:
-    """A turn that the environment did not live to write down."""
+    """Return the assistant message for an action during which the environment failed."""
     match step:
         case Call(tool, arguments):
             call = {"id": "", "function": {"name": tool, "arguments": json.dumps(arguments)}}
@@ -142,8 +130,8 @@ def _turn(step: Any) -> Message:
 
 
 def _words(error: BaseException) -> str:
-    told = str(error) if isinstance(error, TraceGymError) else f"{type(error).__name__}: {error}"
-    return told.encode(errors="replace").decode()
+    text = str(error) if isinstance(error, TraceGymError) else f"{type(error).__name__}: {error}"
+    return text.encode(errors="replace").decode()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A trajectory as people read it: what was said, and each tool call with its result in one piece."""
+"""Readable view of a trajectory: messages, and tool calls combined with their results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from trace_gym.types import Message, NamedCheck, Trajectory
 
 BRIEF = 90
-"""Characters of a folded call's arguments."""
+"""Maximum number of characters of the arguments of a folded tool call."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Called:
-    """A tool call and what came back."""
+    """A tool call with its result."""
 
     name: str
     brief: str
@@ -37,18 +37,18 @@ class Called:
 
 @dataclass(frozen=True)
 class Talk:
-    """One episode."""
+    """Readable view of one episode."""
 
     system: str
     turns: tuple[Said | Called, ...]
     outcome: str
     tone: str
-    """``good``, ``bad`` or ``soft``."""
+    """CSS class of the outcome: ``good``, ``bad`` or ``soft``."""
     checks: tuple[NamedCheck, ...]
 
 
 def talk(trajectory: Trajectory) -> Talk:
-    """The view of a trajectory."""
+    """Return the readable view of a trajectory."""
     outcome, tone = {True: ("success", "good"), False: ("failure", "bad"), None: ("not scored", "soft")}[
         trajectory.success
     ]
@@ -85,7 +85,7 @@ def _called(call: dict[str, Any], result: str, trajectory: Trajectory) -> Called
 
 
 def _text(message: Message) -> str:
-    """The words of a message; parts of other kinds (images) are left out."""
+    """Return the text of a message without its other parts, such as images."""
     content = message.get("content") or ""
     if isinstance(content, list):
         content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))

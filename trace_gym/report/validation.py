@@ -1,7 +1,7 @@
-"""The page of a validation: its verdict, what each property found, and each failure to be read and run.
+"""The HTML report of a validation: verdict, findings of all properties, and failures with replays and snippets.
 
-One self-contained HTML page in the style of a run's report. It has no script and loads nothing, and a content security
-policy forbids both, as much of its text comes from the environment.
+The self-contained page has the style of a run report. It contains no scripts and loads no files, and a content security
+policy forbids both, because much of its text comes from the environment.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from trace_gym.report.page import _jinja
 from trace_gym.report.replays import Played, played
 from trace_gym.report.talk import Said, Talk, talk
 from trace_gym.types import Bars, Curves, Exhibit, Finding, Message, Report, Trajectory, Verdict
-from trace_gym.validate.experts import CHECKS
-from trace_gym.validate.foreign import is_foreign
-from trace_gym.validate.foreign.remedies import statement_for
-from trace_gym.validate.properties import PROPERTIES, remedy
+from trace_gym.validation.experts import CHECKS
+from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.third_party import is_third_party
+from trace_gym.validation.third_party.remedies import statement_for
 
 MARKS: dict[Verdict, tuple[str, str, str]] = {
     "passed": ("\N{CHECK MARK}", "passed", "good"),
     "failed": ("\N{BALLOT X}", "failed", "bad"),
-    "inapplicable": ("\N{EN DASH}", "does not apply", "soft"),
+    "skipped": ("\N{EN DASH}", "does not apply", "soft"),
     "unfinished": ("\N{HORIZONTAL ELLIPSIS}", "unfinished", "warn"),
 }
-"""Sign, words and tone of each verdict."""
+"""Symbol, label and CSS class of each verdict."""
 JUDGED = ("print(episode.finish())", CHECKS)
-"""Ends of snippets that show no more than a conversation does."""
+"""Final lines of snippets that add nothing to the replayed conversation."""
 LONGEST, MOST = 4000, 80
-"""Characters of a message, and messages of a conversation, that are shown."""
+"""Maximum number of characters per message and of messages per conversation that are shown."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A finding, and what its property is about; texts may hold `code`."""
+class FindingRow:
+    """A finding with the description of its property, as HTML."""
 
     code: str
     name: str
@@ -50,17 +50,17 @@ class Row:
     tone: str
     statement: Markup
     reason: Markup
-    says: Markup
-    mend: Markup
-    figures: tuple[tuple[str, str], ...]
+    message: Markup
+    fix: Markup
+    metrics: tuple[tuple[str, str], ...]
     snippet: str
     beyond: str
-    """What the snippet does after the turns of the replay, besides showing how it is judged."""
+    """Lines of the snippet after the turns of the replay, excluding those that print the score."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The exhibits of a finding."""
+class ExhibitView:
+    """The exhibits of a finding (charts and conversations), as values for the page template."""
 
     lines: tuple[Lines, ...]
     ladders: tuple[Ladder, ...]
@@ -76,8 +76,8 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Again:
-    """A counterexample played again: the conversation, if it began, and what kept it from its end."""
+class ReplayView:
+    """A replayed counterexample: the conversation, if the episode started, and the error that stopped it."""
 
     scenario: str
     talk: Talk | None
@@ -85,7 +85,7 @@ class Again:
 
 
 def render_report(report: Report) -> str:
-    """The page; every failure that can be played again is, in another process."""
+    """Return the HTML page of a validation. Failures with a counterexample are replayed in another process."""
     failed = [f for f in report.findings if f.verdict == "failed"]
     again = _played_again(report.env, failed)
     measured = [f for f in report.findings if f.exhibits and f not in failed]
@@ -103,15 +103,15 @@ def render_report(report: Report) -> str:
             version=trace_gym.__version__,
         )
     )
-    return page.encode(errors="replace").decode()  # half a surrogate pair cannot be written to a file
+    return page.encode(errors="replace").decode()  # lone surrogates cannot be written to a file
 
 
-def row(finding: Finding, env: str = "") -> Row:
-    """A finding as the page shows it, in words that fit the environment."""
+def row(finding: Finding, env: str = "") -> FindingRow:
+    """Return a finding as HTML, with the description of its property for native or third-party environments."""
     known = PROPERTIES.get(finding.code)
-    statement = statement_for(finding.code) if is_foreign(env) else ""
+    statement = statement_for(finding.code) if is_third_party(env) else ""
     sign, words, tone = MARKS[finding.verdict]
-    return Row(
+    return FindingRow(
         code=finding.code,
         name=finding.property,
         sign=sign,
@@ -119,18 +119,18 @@ def row(finding: Finding, env: str = "") -> Row:
         tone=tone,
         statement=_text(statement or (known.statement if known else "")),
         reason=_text(known.reason if known else ""),
-        says=_text(finding.says),
-        mend=_text(remedy(finding, env)),
-        figures=tuple((name.replace("_", " "), number(value)) for name, value in finding.figures.items()),
+        message=_text(finding.message),
+        fix=_text(remedy(finding, env)),
+        metrics=tuple((name.replace("_", " "), number(value)) for name, value in finding.metrics.items()),
         snippet=finding.counterexample.rstrip(),
         beyond=_beyond(finding.counterexample),
     )
 
 
-def shown(exhibits: Sequence[Exhibit]) -> Shown:
-    """Exhibits, drawn and ordered by their kind."""
+def shown(exhibits: Sequence[Exhibit]) -> ExhibitView:
+    """Convert exhibits to charts and conversations for the page template."""
     talks = [e for e in exhibits if not isinstance(e, (Curves, Bars))]
-    return Shown(
+    return ExhibitView(
         lines=tuple(lines(e) for e in exhibits if isinstance(e, Curves)),
         ladders=tuple(ladder(e) for e in exhibits if isinstance(e, Bars)),
         talks=tuple((_text(e.title), conversation(e.messages)) for e in talks),
@@ -138,14 +138,14 @@ def shown(exhibits: Sequence[Exhibit]) -> Shown:
 
 
 def conversation(messages: Sequence[Message], trajectory: Trajectory | None = None) -> Talk:
-    """Messages as people read them; without a trajectory nothing is said of the outcome."""
+    """Return the readable view of messages, with the outcome and checks of `trajectory` if it is given."""
     kept = tuple(map(_clipped, messages[:MOST]))
     if len(messages) > MOST:
         kept += ({"role": "user", "content": f"({len(messages) - MOST} more messages)"},)
     blank = Trajectory(id="", task="", messages=())
     try:
         view = talk((trajectory or blank).model_copy(update={"messages": kept}))
-    except (AttributeError, KeyError, TypeError):  # not the shape of messages; shown as it is
+    except (AttributeError, KeyError, TypeError):  # not valid messages; show them as JSON
         view = replace(talk(blank), turns=(Said("agent", json.dumps(kept, indent=1, default=repr)[:LONGEST]),))
     return view if trajectory else replace(view, outcome="", tone="soft")
 
@@ -153,28 +153,28 @@ def conversation(messages: Sequence[Message], trajectory: Trajectory | None = No
 def _verdict(report: Report) -> Verdict:
     if report.passed:
         return "passed"
-    told = {f.verdict for f in report.findings}
-    return "unfinished" if "unfinished" in told and "failed" not in told else "failed"
+    verdicts = {f.verdict for f in report.findings}
+    return "unfinished" if "unfinished" in verdicts and "failed" not in verdicts else "failed"
 
 
 def _counts(report: Report) -> Iterator[tuple[int, str, str]]:
-    """Findings of each verdict, with its words and tone."""
+    """Yield the number of findings, the label and the CSS class of each verdict."""
     counted = Counter(f.verdict for f in report.findings)
     for verdict, (_, words, tone) in MARKS.items():
         if counted[verdict] or verdict in ("passed", "failed"):
             yield counted[verdict], words, tone
 
 
-def _played_again(env: str, failed: Sequence[Finding]) -> dict[int, Again]:
-    """What comes of the replays now, by the number of the failure."""
+def _played_again(env: str, failed: Sequence[Finding]) -> dict[int, ReplayView]:
+    """Replay the counterexamples of failures, and return the results by index of the failure in `failed`."""
     having = [(n, f.replay) for n, f in enumerate(failed) if f.replay is not None]
     results = played(env, [replay for _, replay in having])
     return {n: _again(replay.scenario, result) for (n, replay), result in zip(having, results, strict=True)}
 
 
-def _again(scenario: str, result: Played) -> Again:
+def _again(scenario: str, result: Played) -> ReplayView:
     made = result.trajectory
-    return Again(scenario, conversation(made.messages, made) if made else None, result.trouble)
+    return ReplayView(scenario, conversation(made.messages, made) if made else None, result.trouble)
 
 
 def _beyond(snippet: str) -> str:
@@ -185,12 +185,12 @@ def _beyond(snippet: str) -> str:
 
 
 def _text(words: str) -> Markup:
-    """Text with what stands between backticks as code."""
+    """Return escaped text with `<code>` elements for text in backticks."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))
 
 
 def _clipped(message: Any) -> Any:
-    """A message whose texts are short enough for a page."""
+    """Return a message with long texts truncated."""
     match message:
         case str() if len(message) > LONGEST:
             return f"{message[:LONGEST]} ... ({len(message) - LONGEST:,} more characters)"

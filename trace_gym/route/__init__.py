@@ -1,14 +1,14 @@
-"""Routing: which adapter, if any, a conversation needs. Importing it does not import torch."""
+"""Routing: selection of the LoRA adapter for a conversation. Importing this package does not import torch."""
 
-from trace_gym.route.measure import Routing, accuracy
 from trace_gym.route.options import description_of, options_for
 from trace_gym.route.prompt import BASE, NO_SKILL, Option
-from trace_gym.route.router import Choice, LogitRouter, Router
+from trace_gym.route.router import LogitRouter, Router, RoutingChoice
+from trace_gym.route.routing_accuracy import Routing, accuracy
 
 __all__ = [
     "BASE",
     "NO_SKILL",
-    "Choice",
+    "RoutingChoice",
     "LogitRouter",
     "Option",
     "Router",

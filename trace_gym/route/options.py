@@ -1,4 +1,4 @@
-"""The options of a routing prompt, with examples from the capability environments (paper, section 3.5)."""
+"""Options of a routing prompt, with example conversations from the environments (TRACE paper, section 3.5)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from random import Random
 from trace_gym import registry
 from trace_gym.errors import ConfigError
 from trace_gym.policies.scripted import Ablated, Oracle
-from trace_gym.rollout import play
+from trace_gym.rollouts import play
 from trace_gym.route.prompt import NO_SKILL, Option, compact
-from trace_gym.targets.catalogue import TARGETS
-from trace_gym.targets.tau2.needs import DESCRIPTIONS
+from trace_gym.targets import DEFAULT_TARGET
+from trace_gym.targets.catalogue import all_targets
 from trace_gym.types import Manifest, Scenario
 
 
 def description_of(card: Manifest, known: Mapping[str, str] | None = None) -> str:
-    """Return what a routing prompt says about the capability of an environment.
+    """Return the description of the capability of an environment for a routing prompt.
 
     Args:
-        card: The environment's manifest.
-        known: Capability -> description, for capabilities that the targets which ship do not describe.
+        card: Manifest of the environment.
+        known: Mapping of capability to description. It is used if the target has no description of the capability.
     """
-    shipped = DESCRIPTIONS if not card.target or card.target in TARGETS else {}
-    for said in (shipped, known or {}):
-        if text := said.get(card.capability):
+    target = next((t for t in all_targets() if t.name == (card.target or DEFAULT_TARGET)), None)
+    for descriptions in (target.descriptions if target else {}, known or {}):
+        if text := descriptions.get(card.capability):
             return text
     return card.title or card.capability.replace("_", " ")
 
@@ -36,23 +36,23 @@ def options_for(
     levels: Mapping[str, Sequence[int]] | None = None,
     tries: int = 50,
 ) -> list[Option]:
-    """One option for the capability of each environment, with a successful conversation as example, and `NO_SKILL`.
+    """Return one option per environment, with a successful conversation as an example, followed by `NO_SKILL`.
 
-    The example is the first of the training scenarios from a seeded place on which the expert succeeds and,
-    without the capability, fails: an episode that needed it.
+    The example is the first training scenario, counted from a seeded offset, on which the oracle succeeds and the
+    ablated expert (the oracle without the capability) fails.
 
     Args:
-        descriptions: Environment -> what the prompt says about its capability.
-        seed: Where in the training split to look.
-        levels: Environment -> levels that examples may come from; all levels by default.
-        tries: Scenarios to look at.
+        descriptions: Mapping of environment to the description of its capability.
+        seed: Seed of the offset in the training split.
+        levels: Mapping of environment to the levels from which examples may be taken; all levels by default.
+        tries: Maximum number of scenarios to try.
 
     Raises:
-        EnvNotFound: There is no such environment.
-        ConfigError: No scenario looked at needs the capability.
+        EnvNotFound: An environment does not exist.
+        ConfigError: None of the tried scenarios needs the capability.
     """
     options = [
-        Option(registry.load(env).capability, text, _example(env, seed, (levels or {}).get(env), tries))
+        Option(registry.load_world(env).capability, text, _example(env, seed, (levels or {}).get(env), tries))
         for env, text in descriptions.items()
     ]
     return [*options, NO_SKILL]
@@ -64,13 +64,13 @@ def _example(env: str, seed: int, levels: Sequence[int] | None, tries: int) -> s
         if (example := _needed_example(scenario)) is not None:
             return example
     raise ConfigError(
-        f"none of {tries} training scenarios of {env} from seed {place} on needs its capability "
-        f"(the expert fails, or succeeds without it); allow other levels, or check it with trace-gym validate {env}"
+        f"no routing example for {env}: in {tries} training scenarios from offset {place}, either the oracle failed or "
+        f"the ablated expert succeeded. Allow other levels, or check the environment with trace-gym validate {env}"
     )
 
 
 def _needed_example(scenario: Scenario) -> str | None:
-    """The expert's conversation, if it succeeds where the expert without the capability fails."""
-    expert = play(Oracle(), registry.episode(scenario))
-    without = play(Ablated(), registry.episode(scenario))
+    """Return the oracle's conversation if the oracle succeeds and the ablated expert fails, else None."""
+    expert = play(Oracle(), registry.start_episode(scenario))
+    without = play(Ablated(), registry.start_episode(scenario))
     return compact(expert.messages) if expert.finish().success and not without.finish().success else None

@@ -1,4 +1,7 @@
-"""The routing prompt (paper, section 3.5 and appendix E): capabilities as lettered options, the task, one letter."""
+"""Routing prompt, in which a language model selects a capability for a task from a list of lettered options.
+
+The prompt follows the TRACE paper (arXiv 2604.05336, section 3.5 and appendix E).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from trace_gym.llm.quoting import inline
 from trace_gym.types import Message
 
 BASE = "none"
-"""The option that leaves the base model as it is."""
+"""Name of the option for the base model without an adapter."""
 LETTERS = "ABCDEFGH"
 INSTRUCTION = """# Routing
 You decide which special skill a conversation needs before it begins. Each option is a skill, what it is for, one
@@ -20,7 +23,7 @@ choose the option without a skill when none is needed."""
 
 @dataclass(frozen=True)
 class Option:
-    """One candidate of the router."""
+    """A routing option: a capability with its description and an example."""
 
     capability: str
     description: str
@@ -32,25 +35,25 @@ NO_SKILL = Option(BASE, "no special skill is needed")
 
 
 def compact(messages: Sequence[Message]) -> str:
-    """A conversation in one line: the user's opening and the tools called, in order."""
+    """Return a one-line summary of a conversation: the first user message and the names of the called tools."""
     opening = next(str(m["content"]) for m in messages if m["role"] == "user")
     calls = [c["function"]["name"] for m in messages for c in m.get("tool_calls") or ()]
     return f"{opening} -> {', '.join(calls) or 'answered without a tool'}"
 
 
 def routing_messages(opening: str, options: Sequence[Option]) -> list[Message]:
-    """The chat that asks for a letter; option n answers to `LETTERS[n]`.
+    """Return the routing prompt as chat messages. Option n has the letter `LETTERS[n]`.
 
-    Each option and the task have one line, whatever their texts contain.
+    Each option and the task take one line. Line breaks in their texts are replaced by escapes.
 
     Args:
-        opening: The user's first message of the task to be routed.
-        options: At most eight, the base option among them wherever the caller put it.
+        opening: The first user message of the task.
+        options: At most eight options, including the option for the base model.
     """
     lines = []
     for letter, option in zip(LETTERS, options, strict=False):
         example = f" Example: {option.example}" if option.example else ""
-        # The letter closes its option: whoever reads it has read the whole option.
+        # The letter is at the end, so that a causal model attends to the whole option at the letter.
         lines.append(inline(f"{option.capability}: {option.description}.{example} Letter {letter}"))
     lines.append(inline(f"Task: {opening}"))
     return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": "\n".join(lines)}]
@@ -64,5 +67,5 @@ def without_tokens(text: str, tokens: Iterable[str]) -> str:
 
 
 def shuffled(options: Sequence[Option], rng: Random) -> list[Option]:
-    """The options in another order, so that no letter stands for a skill."""
+    """Return the options in random order, so that letters and capabilities are independent."""
     return rng.sample(list(options), k=len(options))

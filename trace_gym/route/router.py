@@ -1,4 +1,7 @@
-"""Routing by the logits of label tokens (paper, section 3.5): one forward pass of the frozen base model a task."""
+"""Router that uses the base model's logits of the option letters, as in the TRACE paper (section 3.5).
+
+One forward pass of the base model is required per prompt.
+"""
 
 from __future__ import annotations
 
@@ -17,46 +20,45 @@ if TYPE_CHECKING:
     import torch
 
 
-class Choice(Record):
-    """What a router chose for one task, and how sure it was."""
+class RoutingChoice(Record):
+    """The choice of a router for one task, with the probability of each option."""
 
     capability: str
-    """The adapter's capability, or ``none`` for the base model."""
+    """Capability of the chosen adapter, or ``none`` for the base model."""
     probabilities: dict[str, float]
-    """Option -> probability, averaged over the label orders."""
+    """Mapping of option to probability, averaged over the label orders."""
     prompt_sha256: str
-    """Hash of the rendered prompts, one a label order."""
+    """Hash of the rendered prompts, one per label order."""
 
 
 class Router(Protocol):
-    """Decides, before a conversation begins, which adapter it needs."""
+    """Interface for choosing an adapter from the first user message of a conversation."""
 
-    def choose(self, opening: str) -> Choice:
-        """The choice for a task that begins with this user message."""
+    def choose(self, opening: str) -> RoutingChoice:
+        """Return the choice for a task with this first user message."""
         ...
 
-    def choose_all(self, openings: Sequence[str]) -> list[Choice]:
-        """The choices for many tasks, in order."""
-        return [self.choose(opening) for opening in openings]
+    def choose_all(self, first_messages: Sequence[str]) -> list[RoutingChoice]:
+        """Return the choices for many tasks, in order."""
+        return [self.choose(opening) for opening in first_messages]
 
 
 class LogitRouter(Router):
-    """Asks the frozen base model for a letter and compares the logits of the letters alone.
+    """Router that compares the frozen base model's logits of the option letters.
 
     Args:
-        model: A loaded Hugging Face causal LM; with a peft adapter on it, the adapter is
-            switched off while routing.
-        tokenizer: Its tokenizer, with a chat template.
-        options: Two to eight, `trace_gym.route.NO_SKILL` among them; their order does not matter.
-        permutations: Label orders to average over. They come in rounds of one rotation an option, so that after
-            a whole round (permutations = number of options) each option has stood at each letter once and a
-            liking for a letter cancels.
-        seed: Of the label orders.
-        threshold: The base model is chosen when no option reaches this probability.
-        batch_tokens: Most padded tokens in one forward pass; a single longer prompt still goes through.
+        model: A loaded Hugging Face causal LM. A peft adapter on the model is disabled while routing.
+        tokenizer: The tokenizer of the model, with a chat template.
+        options: Two to eight options, including `trace_gym.route.NO_SKILL`. Their order does not matter.
+        permutations: Number of label orders (assignments of letters to options) over which the probabilities are
+            averaged. The orders are rotations. If `permutations` is a multiple of the number of options, each option
+            has each letter equally often, which cancels a bias of the model for certain letters.
+        seed: Seed of the label orders.
+        threshold: The base model is chosen if no option reaches this probability.
+        batch_tokens: Maximum number of padded tokens in one forward pass. A single longer prompt is still processed.
 
     Raises:
-        ConfigError: The options, the tokenizer or the model cannot be used this way.
+        ConfigError: The options, the tokenizer or the model are not valid.
     """
 
     def __init__(
@@ -73,17 +75,18 @@ class LogitRouter(Router):
         names = [option.capability for option in options]
         if BASE not in names or len(set(names)) < len(names) or not 2 <= len(names) <= len(LETTERS):
             raise ConfigError(
-                f"the options are {', '.join(names) or 'none at all'}; "
-                f"expected 2 to {len(LETTERS)} different ones, {BASE!r} among them"
+                f"options are not valid: found {', '.join(names) or 'none'}, "
+                f"expected 2 to {len(LETTERS)} distinct options including {BASE!r}"
             )
         if permutations < 1 or not 0 <= threshold <= 1:
             raise ConfigError(
-                f"permutations must be at least 1 and threshold in [0, 1], found {permutations} and {threshold}"
+                f"router settings are not valid: found permutations={permutations} and threshold={threshold}, expected "
+                "permutations >= 1 and a threshold from 0 to 1"
             )
         if getattr(model, "_hf_peft_config_loaded", False):
             raise ConfigError(
-                "an adapter was loaded into the model itself (load_adapter), which the router cannot switch off; "
-                "wrap the model with peft.PeftModel.from_pretrained, or pass the bare base model"
+                "an adapter was loaded into the model itself (load_adapter), which the router cannot disable. "
+                "Wrap the model with peft.PeftModel.from_pretrained, or pass the bare base model"
             )
         self.model, self.tokenizer = model, tokenizer
         self.options = sorted(options, key=lambda o: o.capability)
@@ -92,17 +95,17 @@ class LogitRouter(Router):
         self.labels = label_tokens(tokenizer, LETTERS[: len(options)])
         self.special = special_tokens(tokenizer)
 
-    def choose(self, opening: str) -> Choice:
-        """The choice for one task; see `choose_all`."""
+    def choose(self, opening: str) -> RoutingChoice:
+        """Return the choice for one task. See `choose_all`."""
         return self.choose_all([opening])[0]
 
-    def choose_all(self, openings: Sequence[str]) -> list[Choice]:
-        """The choices for many tasks, in order.
+    def choose_all(self, first_messages: Sequence[str]) -> list[RoutingChoice]:
+        """Return the choices for many tasks, in order.
 
         Raises:
             PolicyError: The model's logits are not finite.
         """
-        prompts = [self._render(routing_messages(o, order)) for o in openings for order in self.orders]
+        prompts = [self._render(routing_messages(o, order)) for o in first_messages for order in self.orders]
         rows = self._letter_probabilities(prompts)
         return [
             self._choice(prompts[n : n + self.permutations], rows[n : n + self.permutations])
@@ -111,25 +114,28 @@ class LogitRouter(Router):
 
     @cached_property
     def orders(self) -> list[list[Option]]:
-        """The label orders: rotations of the alphabetical order, then of one seeded shuffle after the other."""
+        """The label orders: rotations of the alphabetical order, followed by rotations of seeded shuffles."""
         return [order for order, _ in zip(_rotations(self.options, self.seed), range(self.permutations), strict=False)]
 
-    def _choice(self, prompts: Sequence[str], rows: Sequence[Sequence[float]]) -> Choice:
-        """The average over label orders; a tie goes to the base model."""
+    def _choice(self, prompts: Sequence[str], rows: Sequence[Sequence[float]]) -> RoutingChoice:
+        """Average the probabilities over the label orders, and choose the best option. The base model wins ties."""
         total = dict.fromkeys((option.capability for option in self.options), 0.0)
         for order, row in zip(self.orders, rows, strict=True):
             for option, probability in zip(order, row, strict=True):
                 total[option.capability] += probability / self.permutations
         best = max(total, key=lambda name: (total[name], name == BASE))
         chosen = best if total[best] >= self.threshold else BASE
-        return Choice(capability=chosen, probabilities=total, prompt_sha256=sha256("\0".join(prompts)))
+        return RoutingChoice(capability=chosen, probabilities=total, prompt_sha256=sha256("\0".join(prompts)))
 
     def _render(self, messages: Sequence[Message]) -> str:
-        told = [{**m, "content": without_tokens(str(m["content"]), self.special)} for m in messages]
-        return str(self.tokenizer.apply_chat_template(told, add_generation_prompt=True, tokenize=False))
+        escaped = [{**m, "content": without_tokens(str(m["content"]), self.special)} for m in messages]
+        return str(self.tokenizer.apply_chat_template(escaped, add_generation_prompt=True, tokenize=False))
 
     def _batches(self, ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-        """Row numbers: of one label order, which begin alike, and of similar length, so that little is padded."""
+        """Yield batches of prompt indices. The prompts of a batch have the same label order and similar lengths.
+
+        Prompts with the same label order have a common prefix, which is processed only once.
+        """
         for order in range(self.permutations):
             batch: list[int] = []
             for n in sorted(range(order, len(ids), self.permutations), key=lambda n: len(ids[n])):
@@ -141,7 +147,7 @@ class LogitRouter(Router):
                 yield batch
 
     def _letter_probabilities(self, prompts: Sequence[str]) -> list[list[float]]:
-        """Softmax over the option letters after each prompt [prompt, letter]."""
+        """Return the probabilities of the option letters after each prompt, with shape [prompt, letter]."""
         import torch
 
         ids = [list(self.tokenizer(p, add_special_tokens=False)["input_ids"]) for p in prompts]
@@ -152,7 +158,7 @@ class LogitRouter(Router):
                 for n, row in zip(batch, torch.softmax(logits, -1).tolist(), strict=True):
                     rows[n] = row
         if not all(isfinite(p) for row in rows for p in row):
-            raise PolicyError("the model's logits of the option letters are not finite; its weights are broken")
+            raise PolicyError("the logits of the option letters are not finite. Check the weights of the model")
         return rows
 
 
@@ -164,29 +170,29 @@ def special_tokens(tokenizer: Any) -> frozenset[str]:
 
 
 def label_tokens(tokenizer: Any, letters: str) -> list[int]:
-    """The token id of each letter.
+    """Return the token id of each letter.
 
     Raises:
-        ConfigError: A letter is not exactly one token of its own.
+        ConfigError: A letter is not exactly one token, or two letters share a token.
     """
     found = {letter: list(tokenizer(letter, add_special_tokens=False)["input_ids"]) for letter in letters}
     split = [letter for letter, ids in found.items() if len(ids) != 1]
     if not split and len({ids[0] for ids in found.values()}) < len(letters):
-        split = list(letters)  # they share the unknown token
+        split = list(letters)  # the letters share the unknown token
     if split:
         raise ConfigError(
-            f"the tokenizer has no single token for {', '.join(split)} (found {found}); the router compares the "
-            "logits of single letters, so add them to the vocabulary before training the base, or use another base"
+            f"the tokenizer has no single token for {', '.join(split)} (found {found}), but the router "
+            "compares the logits of single letters. Use another base model, or add the letters to the vocabulary"
         )
     return [ids[0] for ids in found.values()]
 
 
 @contextmanager
 def frozen_base(model: Any) -> Iterator[None]:
-    """The model without its adapter and without dropout, and afterwards as it was."""
+    """Disable the adapter and the dropout of a model while the block runs."""
     training, _ = model.training, model.eval()
     try:
-        # peft's own switch; a bare model has none and needs none.
+        # Only peft models have this method.
         with getattr(model, "disable_adapter", nullcontext)():
             yield
     finally:
@@ -196,21 +202,21 @@ def frozen_base(model: Any) -> Iterator[None]:
 def _rotations(options: Sequence[Option], seed: int) -> Iterator[list[Option]]:
     n = 0
     while True:
-        # The first order is the alphabetical one, so that a router with a single order asks as users would list them.
+        # The first order is alphabetical.
         base = Random(f"route/{seed}/{n}").sample(list(options), k=len(options)) if n else list(options)
         yield from (base[shift:] + base[:shift] for shift in range(len(base)))
         n += 1
 
 
 def _last_logits(model: Any, rows: Sequence[list[int]]) -> Any:
-    """Next-token logits [row, vocabulary]; what all rows begin with is computed once."""
+    """Return the next-token logits [row, vocabulary]. The common prefix of all rows is processed only once."""
     shared = _shared(rows) if len(rows) > 1 else 0
     cache = None
     if shared:
         cache = model(input_ids=_tensor([rows[0][:shared]], model), use_cache=True, logits_to_keep=1).past_key_values
         cache.batch_repeat_interleave(len(rows))
     width = max(map(len, rows))
-    # Padded between the shared beginning and the rest, so that every row ends at the last position.
+    # The padding is between the common prefix and the rest, so that every row ends at the last position.
     gaps = [width - len(row) for row in rows]
     ids = _tensor([[0] * gap + row[shared:] for gap, row in zip(gaps, rows, strict=True)], model)
     mask = _tensor([[1] * shared + [0] * gap + [1] * (width - shared - gap) for gap in gaps], model)
@@ -227,8 +233,8 @@ def _last_logits(model: Any, rows: Sequence[list[int]]) -> Any:
 
 
 def _shared(rows: Sequence[list[int]]) -> int:
-    """How many tokens all rows begin with; at least one is left of each."""
-    first, last = min(rows), max(rows)  # what the lexicographic extremes share, all share
+    """Return the length of the common prefix of all rows, without the last token of the shortest row."""
+    first, last = min(rows), max(rows)  # a common prefix of the first and last row in sort order is in all rows
     most = min(map(len, rows)) - 1
     return next((n for n in range(most) if first[n] != last[n]), most)
 

@@ -1,28 +1,28 @@
-"""Sandbox: code that a language model wrote is looked at, and then run where it can do no harm."""
+"""Linter and sandbox for environment modules that are not trusted, such as modules written by a language model."""
 
-from trace_gym.sandbox.bounded import scan
-from trace_gym.sandbox.confine import Sandbox
-from trace_gym.sandbox.confining import confined_validate, layers, require_isolation
 from trace_gym.sandbox.layers import LAYERS, Layer
+from trace_gym.sandbox.limited_linter import lint_source
 from trace_gym.sandbox.limits import Limits
-from trace_gym.sandbox.rules import RULES, Fault, markdown
-from trace_gym.sandbox.session import ConfinedWorld
-from trace_gym.sandbox.unadmitted import begin_confined, check, describe
+from trace_gym.sandbox.lint_rules import RULES, LintViolation, rules_table
+from trace_gym.sandbox.one_shot import layers, require_isolation, validate_sandboxed
+from trace_gym.sandbox.sandbox import Sandbox
+from trace_gym.sandbox.sandboxed_episode import SandboxedWorld
+from trace_gym.sandbox.unadmitted import check, describe, start_sandboxed_episode
 
 __all__ = [
     "LAYERS",
     "RULES",
-    "ConfinedWorld",
-    "Fault",
+    "SandboxedWorld",
+    "LintViolation",
     "Layer",
     "Limits",
     "Sandbox",
-    "begin_confined",
+    "start_sandboxed_episode",
     "check",
-    "confined_validate",
+    "validate_sandboxed",
     "describe",
     "layers",
-    "markdown",
+    "rules_table",
     "require_isolation",
-    "scan",
+    "lint_source",
 ]

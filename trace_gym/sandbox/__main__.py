@@ -1,6 +1,6 @@
-"""Print the rules and the layers as the tables of ``docs/sandbox.md``."""
+"""Command that prints the tables of lint rules and sandbox layers for ``docs/explanation/sandbox.md``."""
 
-from trace_gym.sandbox import markdown
-from trace_gym.sandbox.layers import layers_markdown
+from trace_gym.sandbox import rules_table
+from trace_gym.sandbox.layers import layers_table
 
-print(markdown(), layers_markdown(), sep="\n", end="")
+print(rules_table(), layers_table(), sep="\n", end="")

@@ -1,4 +1,8 @@
-"""Annotations: types and nothing else, as the schema of a tool evaluates them, in strings too."""
+"""Lint checks of annotations.
+
+Annotations, including annotations in strings, are evaluated when tool schemas are created. An annotation may therefore
+contain only types.
+"""
 
 from __future__ import annotations
 
@@ -8,67 +12,71 @@ from collections.abc import Iterator
 from types import GenericAlias, UnionType
 from typing import Literal
 
-from trace_gym.sandbox.allowed import BUILTINS
-from trace_gym.sandbox.scopes import Where
+from trace_gym.sandbox.allowlist import BUILTINS
+from trace_gym.sandbox.scopes import NameContext
 
 TYPES = BUILTINS | {"object"}
 
 
-def type_faults(node: ast.expr, where: Where, seen: set[str] | None = None) -> Iterator[str]:
-    """What is no type in an annotation."""
+def annotation_errors(node: ast.expr, context: NameContext, seen: set[str] | None = None) -> Iterator[str]:
+    """Yield a message for each part of an annotation that is not a type."""
     seen = set() if seen is None else seen
     match node:
         case ast.Constant(value=None) | ast.Constant(value=builtins.Ellipsis):
             return
         case ast.Constant(value=str() as text):
-            yield from _in_text(text, where, seen)
+            yield from _in_text(text, context, seen)
         case ast.Name(id=name):
-            if not _is_type(name, where):
-                yield f"{name} is no type"
-            elif name in where.names.top and name not in seen and (value := where.names.constant(name)) is not None:
+            if not _is_type(name, context):
+                yield f"{name} is not a type"
+            elif (
+                name in context.names.top_level
+                and name not in seen
+                and (value := context.names.constant(name)) is not None
+            ):
                 seen.add(name)
-                yield from type_faults(value, where, seen)
+                yield from annotation_errors(value, context, seen)
         case ast.Attribute():
-            if not isinstance(where.resolve(node), (type, GenericAlias, UnionType)):  # a class, or dict[str, Any]
-                yield f"{ast.unparse(node)} is no type"
-        case ast.Subscript(value=value) if where.resolve(value) is Literal:
+            if not isinstance(context.resolve(node), (type, GenericAlias, UnionType)):  # a class, or dict[str, Any]
+                yield f"{ast.unparse(node)} is not a type"
+        case ast.Subscript(value=value) if context.resolve(value) is Literal:
             if not all(isinstance(n, (ast.Constant, ast.Tuple, ast.Load)) for n in ast.walk(node.slice)):
-                yield f"{ast.unparse(node)} holds more than constants"
+                yield f"{ast.unparse(node)} contains more than constants"
         case ast.Subscript(value=value, slice=inner):
-            yield from (*type_faults(value, where, seen), *type_faults(inner, where, seen))
+            yield from (*annotation_errors(value, context, seen), *annotation_errors(inner, context, seen))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            yield from (fault for part in parts for fault in type_faults(part, where, seen))
+            yield from (violation for part in parts for violation in annotation_errors(part, context, seen))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            yield from (*type_faults(left, where, seen), *type_faults(right, where, seen))
+            yield from (*annotation_errors(left, context, seen), *annotation_errors(right, context, seen))
         case _:
-            yield f"{ast.unparse(node)[:60]} is no type"
+            yield f"{ast.unparse(node)[:60]} is not a type"
 
 
-def is_alias(node: ast.expr, where: Where) -> bool:
-    """Whether the value of a name at the top is a type made of others, such as ``dict[str, Any]``."""
+def is_alias(node: ast.expr, context: NameContext) -> bool:
+    """Return whether the value of a module-level name is a type alias such as ``dict[str, Any]``."""
     made = isinstance(node, (ast.Subscript, ast.BinOp))
     return (
         made
         and all(not isinstance(n, ast.Constant) or n.value in (None, ...) for n in ast.walk(node))
-        and not any(type_faults(node, where))
+        and not any(annotation_errors(node, context))
     )
 
 
-def _is_type(name: str, where: Where) -> bool:
-    if where.local(name):
+def _is_type(name: str, context: NameContext) -> bool:
+    if context.local(name):
         return False
-    match where.names.top.get(name):
+    match context.names.top_level.get(name):
         case None:
-            return name in where.names.imports or name in TYPES
+            return name in context.names.imports or name in TYPES
         case [ast.ClassDef()]:
             return True
-    return where.names.constant(name) is not None
+    return context.names.constant(name) is not None
 
 
-def _in_text(text: str, where: Where, seen: set[str]) -> Iterator[str]:
+def _in_text(text: str, context: NameContext, seen: set[str]) -> Iterator[str]:
     try:
         inner = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        yield f"{text[:60]!r} is no type"
+        yield f"{text[:60]!r} is not a type"
         return
-    yield from type_faults(inner, where, seen)
+    yield from annotation_errors(inner, context, seen)

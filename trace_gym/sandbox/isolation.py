@@ -1,4 +1,4 @@
-"""The rule that unadmitted code runs only where files and network are out of its reach."""
+"""Check that files and network are isolated before unadmitted code, which has not passed validation, is run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trace_gym.registration import ALLOW_UNISOLATED_FLAG as FLAG
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, Layer
 
 NEEDED = {"files": (NAMESPACES, LANDLOCK), "network": (NAMESPACES, SECCOMP)}
-"""What has to be isolated, and the layers of which one suffices."""
+"""Resource that must be isolated -> layers of the sandbox that isolate the resource. One of them is sufficient."""
 REMEDIES = {
     NAMESPACES: "namespaces: allow unprivileged user namespaces (sysctl -w kernel.unprivileged_userns_clone=1 "
     "kernel.apparmor_restrict_unprivileged_userns=0, as far as your kernel has these settings), or in a container run "
@@ -25,12 +25,12 @@ _log = logging.getLogger(__name__)
 
 
 def allowed() -> bool:
-    """Whether the user has permitted to run without isolation."""
+    """Return whether the user has permitted unadmitted code to run without isolation."""
     return os.environ.get(ALLOW, "") == "1"
 
 
 def exposed(layers: Sequence[Layer]) -> dict[str, tuple[str, ...]]:
-    """Return what the active layers do not isolate, with the layers of which one would suffice."""
+    """Return the resources that the active layers do not isolate, with the layers that would isolate them."""
     active = {layer.name for layer in layers if layer.active}
     return {what: names for what, names in NEEDED.items() if not active & {*names}}
 
@@ -39,19 +39,19 @@ def refuse_without_isolation(layers: Sequence[Layer]) -> None:
     """Check that files and network are isolated.
 
     Raises:
-        SandboxError: They are not, and the user has not permitted that.
+        SandboxError: A resource is not isolated, and the user has not permitted running without isolation.
     """
-    if not (open_to_it := exposed(layers)):
+    if not (unmet := exposed(layers)):
         return
-    wanted = "; ".join(f"{what} need {' or '.join(names)}" for what, names in open_to_it.items())
+    wanted = "; ".join(f"{what} need {' or '.join(names)}" for what, names in unmet.items())
     if allowed():
         _log.warning("the sandbox is not isolated (%s), and %s=1 permits it", wanted, ALLOW)
         return
-    lacking = list(dict.fromkeys(name for names in open_to_it.values() for name in names))
-    why = "; ".join(f"{layer.name}: {layer.says}" for layer in layers if layer.name in lacking)
+    lacking = list(dict.fromkeys(name for names in unmet.values() for name in names))
+    why = "; ".join(f"{layer.name}: {layer.message}" for layer in layers if layer.name in lacking)
     raise SandboxError(
-        f"unadmitted code is not run, as this machine cannot isolate it: found no active layer of "
-        f"{', '.join(lacking)} ({why}), expected isolation ({wanted}). Make one available: "
-        f"{'. Or '.join(REMEDIES[name] for name in lacking)}. On macOS and Windows use a Linux container or virtual "
-        f"machine. To run the code with your own rights instead, which it can misuse, pass {FLAG} or set {ALLOW}=1"
+        f"unadmitted code is not run, because this machine cannot isolate it: found none of the mechanisms "
+        f"{', '.join(lacking)} ({why}), expected isolation ({wanted}). To enable one: "
+        f"{'. Or '.join(REMEDIES[name] for name in lacking)}. On macOS and Windows, use a Linux container or virtual "
+        f"machine. To run the code without isolation and with all your permissions, pass {FLAG} or set {ALLOW}=1"
     )

@@ -1,4 +1,7 @@
-"""Landlock: a process gives up files, network and signals for good; no privilege is needed for it."""
+"""Landlock rules, with which a process permanently gives up access to files, network and signals.
+
+Landlock is a Linux security module that does not require special privileges.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from trace_gym.sandbox import linux
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 FILES = [13, 14, 15, 15, 16, 16, 16]
-"""How many rights over files each version of the interface knows, from version 1 on."""
+"""Number of file access rights in each Landlock ABI version, beginning with version 1."""
 NETWORK = 0b11
-"""Binding and connecting of TCP, from version 4 on."""
+"""Rights to bind and connect TCP sockets, available since Landlock ABI version 4."""
 SCOPES = 0b11
-"""Abstract Unix sockets, and signals, from version 6 on."""
+"""Restrictions of abstract Unix sockets and signals, available since Landlock ABI version 6."""
 READ = EXECUTE | READ_FILE | READ_DIR
 OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15
-"""Rights that mean something for what is no folder."""
+"""Rights that apply to files other than folders."""
 
 
 class _Ruleset(Structure):
@@ -32,7 +35,7 @@ class _Below(Structure):
 
 
 def version() -> int:
-    """The version of the kernel's interface; 0 where there is none."""
+    """Return the Landlock ABI version of the kernel, or 0 if the kernel does not support Landlock."""
     try:
         return linux.syscall(linux.LANDLOCK_CREATE, 0, 0, 1)
     except OSError:
@@ -40,12 +43,12 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[str], writable: Iterable[str], devices: Iterable[str] = ()) -> None:
-    """Leave this process and those it starts only these paths, no TCP, and no signals to the outside.
+    """Restrict this process and its children to the given paths, and block TCP and signals to other processes.
 
     Args:
-        readable: Files and folders to read and to run, with all below.
-        writable: Folders to do anything in.
-        devices: Files to read and to write.
+        readable: Files and folder trees that may be read and executed.
+        writable: Folder trees with full access.
+        devices: Files that may be read and written.
     """
     known = version()
     every = (1 << FILES[min(known, len(FILES)) - 1]) - 1
@@ -64,7 +67,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # it is not there
+        return  # the path does not exist
     try:
         if not stat.S_ISDIR(os.fstat(folder).st_mode):
             rights &= OF_A_FILE

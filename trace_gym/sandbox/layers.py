@@ -1,4 +1,7 @@
-"""The layers of the sandbox, and which of them this machine has; each is tried in a process of its own."""
+"""Protection layers of the sandbox, and tests for their availability on this machine.
+
+The tests run in separate processes, because most layers cannot be removed from a process once they are applied.
+"""
 
 from __future__ import annotations
 
@@ -8,110 +11,114 @@ import tempfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from trace_gym.sandbox import landlock, linux, namespaces, seccomp, view
+from trace_gym.sandbox import filesystem_view, landlock, linux, namespaces, seccomp
 from trace_gym.sandbox.limits import Limits
 
 ENVIRONMENT, LIMITS, WATCH, NAMESPACES = "environment", "limits", "watch", "namespaces"
 USER, LANDLOCK, SECCOMP, TRIPWIRE = "user", "landlock", "seccomp", "tripwire"
 
 LAYERS = {
-    ENVIRONMENT: "No variable of the caller's environment is passed on, and so no key.",
-    LIMITS: "Each process has limits on processor time, memory, open files and file sizes (setrlimit).",
-    WATCH: "The tree of processes is watched for processor time, memory and number, and killed as a whole.",
-    NAMESPACES: "The tree has its own file system (read-only but for a private folder in memory), no network, and sees "
-    "no other process (mount, net, pid, ipc and uts namespaces).",
-    USER: "It runs as a user to whom nothing belongs; available to root only.",
-    LANDLOCK: "It reads only what Python needs, writes only to its private folder, and makes no TCP connection.",
-    SECCOMP: "System calls for sockets, tracing, mounting and new namespaces are refused.",
-    TRIPWIRE: "The interpreter refuses and notes what a module does besides computing (an audit hook).",
+    ENVIRONMENT: "Of the caller's environment variables, only PATH and four other system variables are passed on, and "
+    "therefore no API keys.",
+    LIMITS: "The kernel limits the processor time, memory, open files and file sizes of each process (setrlimit).",
+    WATCH: "A supervisor measures the processor time, memory and number of all processes, and kills all of them if "
+    "they exceed a limit.",
+    NAMESPACES: "The processes have a separate file system that is read-only except for a private folder in memory, "
+    "have no network, and cannot see other processes (mount, net, pid, ipc and uts namespaces).",
+    USER: "The module runs as a user that owns no files; only root can enable this layer.",
+    LANDLOCK: "The module can read only the files that Python needs, can write only to the private folder, and cannot "
+    "open TCP connections.",
+    SECCOMP: "The kernel refuses system calls for sockets, tracing, mounting and new namespaces.",
+    TRIPWIRE: "An audit hook of the Python interpreter refuses and records operations of the module such as opening "
+    "files, importing modules and starting processes.",
 }
-"""What each layer does, outermost first."""
+"""Description of each layer by name, outermost layer first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer on this machine."""
+    """A layer and its state on this machine."""
 
     name: str
     active: bool
-    says: str
-    """What it does, or why it is missing."""
+    message: str
+    """Description of the layer if it is active, else the reason why it is not available."""
 
 
-def layers_markdown() -> str:
-    """The layers as the table of ``docs/sandbox.md``."""
-    rows = "".join(f"| `{name}` | {says} |\n" for name, says in LAYERS.items())
-    return f"| Layer | What it does |\n|---|---|\n{rows}"
+def layers_table() -> str:
+    """Return the layers as the Markdown table of ``docs/explanation/sandbox.md``."""
+    rows = "".join(f"| `{name}` | {message} |\n" for name, message in LAYERS.items())
+    return f"| Layer | Protection |\n|---|---|\n{rows}"
 
 
-def active(without: Collection[str] = ()) -> dict[str, str]:
-    """The layers in their order: an empty text for one that is active, else why it is not.
+def active(disable_layers: Collection[str] = ()) -> dict[str, str]:
+    """Return a dict from each layer to the reason why it is not active, or `""` if it is active.
 
     Args:
-        without: Layers that are to be left out.
+        disable_layers: Layers to disable.
     """
     found = dict.fromkeys(LAYERS, "")
     found[LIMITS] = "" if os.name == "posix" else f"{sys.platform} has no setrlimit"
     found[WATCH] = "" if os.path.isdir("/proc/self") else f"{sys.platform} has no /proc"
-    found |= dict.fromkeys(without, "left out by the caller")
+    found |= dict.fromkeys(disable_layers, "left out by the caller")
     for name, test in _TESTS.items():
         missing = "" if sys.platform == "linux" else f"{sys.platform} is not Linux"
-        found[name] = found[name] or missing or _tried(test, found)
+        found[name] = found[name] or missing or _run_test(test, found)
     return found
 
 
-def _tried(test: Callable[[dict[str, str]], None], found: dict[str, str]) -> str:
-    """What a test raises in a process of its own; empty where it succeeds."""
+def _run_test(test: Callable[[dict[str, str]], None], found: dict[str, str]) -> str:
+    """Run a test in a child process and return its error message, or `""` if it succeeds."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        said = b""
+        message = b""
         try:
             test(found)
         except BaseException as error:
-            said = (str(error) or type(error).__name__).encode()[:300]
-        os.write(write, said or b"+")
+            message = (str(error) or type(error).__name__).encode()[:300]
+        os.write(write, message or b"+")
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        told = pipe.read().decode("utf-8", "replace")
+        message_read = pipe.read().decode("utf-8", "replace")
     os.waitpid(child, 0)
-    return "" if told == "+" else told or "the process that tried it died"
+    return "" if message_read == "+" else message_read or "the test process died"
 
 
 def _namespaces(found: dict[str, str]) -> None:
     def inside(_: dict[str, str]) -> None:
         namespaces.enter()
-        view.build(folder, view.readable(), Limits(), os.geteuid())
+        filesystem_view.build(folder, filesystem_view.readable(), Limits(), os.geteuid())
 
     with tempfile.TemporaryDirectory(prefix="trace-gym-") as folder:
-        if wrong := _tried(inside, found):  # what it mounts is gone with it
-            raise OSError(f"{wrong} (the kernel, or the container around it, does not grant it)")
+        if message := _run_test(inside, found):  # the mounts end with the test process
+            raise OSError(f"{message} (the kernel or the container does not permit this)")
 
 
 def _user(found: dict[str, str]) -> None:
     if os.geteuid() != 0:
-        raise OSError("only root can become somebody else; you are not root")
+        raise OSError("only root can switch to another user, and the current user is not root")
     if not found[NAMESPACES]:
-        if not namespaces.enter():  # there, what lies in root's own folders is seen as well
-            raise OSError("root of a container without the privileges of root")
+        if not namespaces.enter():  # no check of readable files is required: mounts also show root's folders
+            raise OSError("the current user is root of a container that lacks the privileges of root")
         namespaces.become(namespaces.owner())
     else:
         namespaces.become(namespaces.owner())
-        for path in (sys.executable, *view.readable()):
+        for path in (sys.executable, *filesystem_view.readable()):
             if not os.access(path, os.R_OK):
-                raise OSError(f"{path} can be read by root only")
+                raise OSError(f"only root can read {path}")
 
 
 def _landlock(found: dict[str, str]) -> None:
     if not landlock.version():
-        raise OSError("the kernel has no Landlock")
+        raise OSError("the kernel does not support Landlock")
     landlock.restrict([], [])
 
 
 def _seccomp(found: dict[str, str]) -> None:
     if not seccomp.available():
-        raise OSError(f"no filter is written for {linux.MACHINE}")
+        raise OSError(f"the system call filter does not support {linux.MACHINE}")
     seccomp.install()
 
 

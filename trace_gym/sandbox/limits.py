@@ -1,4 +1,4 @@
-"""How much a confined process tree may use."""
+"""Resource limits for a sandboxed process tree."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What all processes of one validation may use together, unless it says otherwise."""
+    """Resource limits of a job. Unless noted otherwise, a limit applies to all processes of the job together."""
 
     cpu_seconds: float = 900.0
-    """Processor time, counted from when the module is loaded."""
+    """Processor time in seconds, beginning when the module is loaded."""
     wall_seconds: float = 1800.0
     memory_mib: int = 4096
-    """Resident memory; each process may also reserve no more than this many addresses on top of what it has."""
+    """Resident memory in MiB. The address space of each process can also grow by at most this amount."""
     processes: int = 48
-    """Processes and threads: validation starts fresh interpreters, at most about ten at once."""
+    """Number of processes and threads. Validation itself runs about ten interpreters at the same time."""
     open_files: int = 256
-    """Of each process."""
+    """Number of open files per process."""
     disk_mib: int = 128
-    """The private folder."""
+    """Size of the private folder in MiB."""
     output_mib: int = 16
-    """The report, and what is printed beside it."""
+    """Total size of the report and of all printed output in MiB."""
 
 
 def limit_process(limits: Limits, processes: int | None) -> None:
-    """Limit this process and those that it will start, for good. POSIX only.
+    """Limit this process and its future children permanently. POSIX only.
 
     Args:
-        limits: How much.
-        processes: How many there may be of this user; None where a user's own processes would count as well.
+        limits: Limits to set.
+        processes: Maximum number of processes of the current user, or None for no limit. Use None if the user also runs
+            processes outside the sandbox, because the kernel counts these as well.
     """
     import resource
 
@@ -52,7 +53,7 @@ def limit_process(limits: Limits, processes: int | None) -> None:
 
 
 def _addresses() -> int:
-    """Bytes of address space that this process has now."""
+    """Return the current size of the address space of this process in bytes."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")

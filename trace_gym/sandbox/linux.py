@@ -1,6 +1,6 @@
-"""What the standard library does not offer of Linux: calls that confine a process, by ctypes.
+"""Wrappers for Linux system calls that the standard library does not provide.
 
-Every function raises `OSError` where the kernel refuses.
+Every function raises `OSError` if the system call fails.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MountAttributes(Structure):
 
 
 def call(name: str, *arguments: Any) -> int:
-    """A function of the C library that returns -1 for an error."""
+    """Call a function of the C library, and raise `OSError` if it returns -1."""
     made: int = getattr(_libc, name)(*arguments)
     if made == -1:
         code = ctypes.get_errno()
@@ -43,35 +43,35 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def syscall(number: int, *arguments: Any) -> int:
-    """A system call by its number; numbers are passed on as C longs."""
+    """Make a system call by number. Integer arguments are passed as C longs."""
     return call("syscall", c_long(number), *(c_long(a) if isinstance(a, int) else a for a in arguments))
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """Change something about this process."""
+    """Set an attribute of this process."""
     given = [*arguments, 0, 0, 0, 0][:4]
     return call("prctl", c_int(option), *(c_ulong(a) for a in given))
 
 
 def unshare(flags: int) -> None:
-    """Leave namespaces for new ones."""
+    """Move this process into new namespaces."""
     call("unshare", c_int(flags))
 
 
 def mount(source: str, target: str, kind: str | None, flags: int = 0, options: str = "") -> None:
-    """Mount a file system, or bind a path to another place."""
+    """Mount a file system, or bind-mount a path at another location."""
     texts = [None if t is None else c_char_p(os.fsencode(t)) for t in (source, target, kind, options)]
     call("mount", texts[0], texts[1], texts[2], c_ulong(flags), texts[3])
 
 
 def read_only(path: str) -> None:
-    """Make everything mounted at and below a path read-only, and without set-user-id."""
+    """Make all mounts at and below a path read-only, and disable set-user-id programs there."""
     wanted = MountAttributes(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
     syscall(MOUNT_SETATTR, AT_FDCWD, c_char_p(os.fsencode(path)), AT_RECURSIVE, ctypes.byref(wanted), sizeof(wanted))
 
 
 def pivot_root(path: str) -> None:
-    """Make a mount point the root, and let go of the old one."""
+    """Make a mount point the root directory and unmount the old root."""
     os.chdir(path)
     here = c_char_p(b".")
     syscall(PIVOT_ROOT[MACHINE], here, here)
@@ -80,12 +80,12 @@ def pivot_root(path: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Have no capability from the next ``exec`` on, and none of those held now."""
+    """Drop all current capabilities, and all capabilities that a later ``exec`` could grant."""
     for number in range(LAST_CAPABILITY + 1):
         try:
             prctl(PR_CAPBSET_DROP, number)
         except OSError:
-            break  # beyond the last that this kernel knows, or not ours to drop
+            break  # the kernel does not know this capability, or the process may not drop it
 
     class Header(Structure):
         _fields_ = [("version", ctypes.c_uint32), ("pid", c_int)]

@@ -1,7 +1,8 @@
-"""Namespaces: a file system, processes, network and users of its own for a process tree.
+"""Linux namespaces: a separate file system, process table, network and users for a process tree.
 
-Root makes them as root and becomes nobody before anything runs; others make a user namespace first, in which they
-stay who they are and give up all that it granted.
+If the sandbox runs as root, it creates the namespaces directly and switches to an unprivileged user before the module
+runs. Otherwise, it first creates a user namespace, which keeps the user id, and later drops the capabilities that the
+user namespace grants.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from trace_gym.sandbox import linux
 
 MADE = linux.NEWNS | linux.NEWPID | linux.NEWNET | linux.NEWIPC | linux.NEWUTS
 FIRST_FREE = 1_000_000_000
-"""User ids from here on belong to nobody, and one is taken for each sandbox."""
+"""Start of a range of user ids that systems do not use. Each sandbox that root starts uses one of them."""
 NOBODY = 65_534
 
 
 def enter() -> bool:
-    """Move this process, which must have one thread, into new namespaces; processes count for its next child.
+    """Move this process, which must have only one thread, into new namespaces.
+
+    The new process namespace applies to child processes and not to this process.
 
     Returns:
-        Whether it is root outside.
+        Whether the process has root privileges outside the namespaces.
 
     Raises:
-        OSError: The kernel refuses.
+        OSError: A system call fails.
     """
     user, group = os.geteuid(), os.getegid()
     if user == 0:
@@ -31,9 +34,9 @@ def enter() -> bool:
             linux.unshare(MADE)
             return True
         except OSError:
-            pass  # root of a container; it may be allowed what anybody is
+            pass  # root of a container may have only the permissions of an ordinary user
     linux.unshare(MADE | linux.NEWUSER)
-    linux.prctl(linux.PR_SET_DUMPABLE, 1)  # or its own files in /proc are root's
+    linux.prctl(linux.PR_SET_DUMPABLE, 1)  # makes this user the owner of the process's files in /proc
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{user} {user} 1")
     _write("/proc/self/gid_map", f"{group} {group} 1")
@@ -42,15 +45,15 @@ def enter() -> bool:
 
 
 def owner() -> int:
-    """The user id that a sandbox of root's takes on."""
+    """Return an unused user id for a sandbox that root starts, derived from the process id."""
     return FIRST_FREE + os.getpid()
 
 
 def become(user: int) -> None:
-    """Be another user, for good; nobody where that one cannot be.
+    """Switch permanently to another user id, or to the user nobody if that fails.
 
     Raises:
-        OSError: The kernel refuses.
+        OSError: A system call fails.
     """
     os.setgroups([])
     try:

@@ -1,4 +1,4 @@
-"""Where an expression stands: the scopes around it, and so what its names lead to."""
+"""Static analysis of the scopes of functions and comprehensions, and of the values to which names are bound there."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from trace_gym.sandbox.allowed import MUTATORS
-from trace_gym.sandbox.names import UNKNOWN, Names, exported
+from trace_gym.sandbox.allowlist import MUTATORS
+from trace_gym.sandbox.module_names import UNKNOWN, ModuleNames, exported
 
 Function = ast.FunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Origin = ast.expr | ast.arg | None
-"""What a name is bound to: an expression, a parameter, or something that cannot be told."""
+"""Value to which a name is bound: an expression, a parameter, or None if it is unknown."""
 Bindings = dict[str, list[Origin]]
-"""Names that a scope binds, with all that each is bound to."""
+"""Names that a scope binds, each with all values that it may have."""
 
 PART = "part"
-"""The kind of constant with which a part is looked up that may be a key as well."""
+"""`kind` of an artificial constant index. The subscript represents an arbitrary part of a container, even a key."""
 VALUE = "value"
-"""The kind of constant with which the value is taken from a pair of a key and a value."""
+"""`kind` of an artificial constant index. The subscript represents the value of a key-value pair."""
 LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
-"""Methods that hand out what they were asked about, or a part of it."""
+"""Methods that return the object itself or a part of the object."""
 
 
 def parameters(node: Function) -> list[ast.arg]:
-    """All parameters of a function."""
+    """Return all parameters of a function."""
     a = node.args
     return [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
 
 
 def bindings_of(node: Function | Comprehension) -> Bindings:
-    """What a function or a comprehension binds."""
+    """Return the names that a function or a comprehension binds, with their values."""
     found: Bindings = {}
     if isinstance(node, Function):
         body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
@@ -45,14 +45,14 @@ def bindings_of(node: Function | Comprehension) -> Bindings:
     for name, value in made:
         found.setdefault(name, []).append(value)
     sources = {name: {root for o in origins if o is not None for root in _roots(o)} for name, origins in found.items()}
-    for name, value in _added(node):  # only to names of this scope, and to what these are other names of
+    for name, value in _added(node):  # new content is added to names of this scope and to their aliases
         for reached in _reached(name, sources):
             found[reached].append(value)
     return found
 
 
 def _roots(node: ast.AST) -> Iterator[str]:
-    """Yield the names of the object that an expression stands for."""
+    """Yield the names that may refer to the value of an expression."""
     match node:
         case ast.Name(id=name):
             yield name
@@ -61,7 +61,7 @@ def _roots(node: ast.AST) -> Iterator[str]:
 
 
 def _reached(name: str, sources: dict[str, set[str]]) -> set[str]:
-    """Return the names of a scope that may stand for the same object as `name`."""
+    """Return the names of a scope that may refer to the same object as `name`."""
     found, waiting = set[str](), [name]
     while waiting:
         if (one := waiting.pop()) in sources and one not in found:
@@ -72,7 +72,7 @@ def _reached(name: str, sources: dict[str, set[str]]) -> set[str]:
 
 
 def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
-    """The names that a statement binds in its scope, each with what it is taken from."""
+    """Yield each name that a statement binds in its scope, with the value or None."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from (pair for target in targets for pair in _unpacked(target, value))
@@ -81,7 +81,7 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         case ast.For(target=target, iter=value):
             yield from _unpacked(target, part_of(value))
         case ast.AugAssign(target=ast.Name(id=name), value=value):
-            yield name, holding(value)
+            yield name, container_of(value)
         case ast.AnnAssign(target=ast.Name(id=name)) | ast.ExceptHandler(name=str() as name):
             yield name, None
         case ast.Match(subject=subject, cases=cases):
@@ -90,7 +90,7 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         case ast.FunctionDef(name=name):
             yield name, None
             yield from ((n, None) for part in ast.walk(node) if isinstance(part, ast.Nonlocal) for n in part.names)
-            return  # what else it binds is its own
+            return  # other names are local to the nested function
         case ast.Lambda():
             return
     for child in ast.iter_child_nodes(node):
@@ -98,7 +98,7 @@ def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
 
 
 def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """The names of containers and objects that something is put into, each with what it then holds."""
+    """Yield the name of each container or object that receives new content, with an expression for the content."""
     for part in ast.walk(node):
         values: list[ast.expr] = []
         match part:
@@ -106,8 +106,8 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 pairs = [pair for target in targets for pair in unpacked(target, value)]
                 changed = [(one, v) for one, v in pairs if not isinstance(one, ast.Name)]
                 for one, value in changed:
-                    yield _root(one), holding(value)
-                    yield from _keyed(one)
+                    yield _root(one), container_of(value)
+                    yield from _record_keys(one)
             case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value):
                 values = [value]
             case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value):
@@ -117,29 +117,29 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             case ast.Call(func=ast.Attribute(value=into, attr=attr)) if attr in MUTATORS:
                 values = [*part.args, *(k.value for k in part.keywords)]
                 if attr == "setdefault" and isinstance(into, ast.Name) and not any(map(_is_starred, part.args)):
-                    yield from ((into.id, holding_key(key)) for key in values[:1])
+                    yield from ((into.id, container_with_key(key)) for key in values[:1])
                     values = values[1:]
         if values:
-            yield from ((_root(into), holding(value)) for value in values)
-            yield from _keyed(into)
+            yield from ((_root(into), container_of(value)) for value in values)
+            yield from _record_keys(into)
 
 
 def _root(node: ast.expr) -> str:
-    """The name of the container that an item belongs to; empty where it is no name. Fields are followed elsewhere."""
+    """Return the name of the container of an item, or `""` if the container is not a name."""
     while isinstance(node, (ast.Subscript, ast.Starred)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _keyed(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the container that an item belongs to with each key on the way to the item.
+def _record_keys(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the name of an item's container with an expression for the content that each key on the path adds.
 
-    The last key is one of the container itself; the others are keys of what it holds.
+    The last key is a key of the container itself, and the other keys are keys of nested containers.
     """
     keys = list(keys_of(node))
     own = _is_item_of_a_name(node)
-    yield from ((_root(node), holding(key)) for key in (keys[:-1] if own else keys))
-    yield from ((_root(node), holding_key(key)) for key in (keys[-1:] if own else ()))
+    yield from ((_root(node), container_of(key)) for key in (keys[:-1] if own else keys))
+    yield from ((_root(node), container_with_key(key)) for key in (keys[-1:] if own else ()))
 
 
 def _is_item_of_a_name(node: ast.expr) -> bool:
@@ -153,30 +153,30 @@ def _is_starred(node: ast.expr) -> bool:
 
 
 def keys_of(node: ast.expr) -> Iterator[ast.expr]:
-    """The keys under which something is put into a container and the containers around it."""
+    """Yield the keys on the path to an item, innermost container first."""
     while isinstance(node, (ast.Subscript, ast.Starred)):
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             yield node.slice
         node = node.value
 
 
-def holding(value: ast.expr) -> ast.expr:
-    """An expression that stands for a new object which holds a value, and what that holds."""
+def container_of(value: ast.expr) -> ast.expr:
+    """Return an expression for a new container with a value and with the elements of this value."""
     return ast.BinOp(ast.List([value], ast.Load()), ast.Add(), ast.List([ast.Starred(value, ast.Load())], ast.Load()))
 
 
-def holding_key(key: ast.expr) -> ast.expr:
-    """Return an expression that stands for a new container with a key and a value of no interest."""
+def container_with_key(key: ast.expr) -> ast.expr:
+    """Return an expression for a new dict with a key and an arbitrary value."""
     return ast.Dict([key], [ast.Constant(None)])
 
 
 def part_of(value: ast.expr) -> ast.expr:
-    """An expression that stands for a part of a value, whichever it is."""
+    """Return an expression for an arbitrary part of a value."""
     return ast.Subscript(value, ast.Constant(0, kind=PART), ast.Load())
 
 
 def unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Each single target of an assignment, with what is assigned to it: the value, or a part of it."""
+    """Yield each single target of an assignment, with the value or the part of the value that it receives."""
     match target, value:
         case ((ast.Tuple(elts=names) | ast.List(elts=names)), (ast.Tuple(elts=values) | ast.List(elts=values))) if len(
             names
@@ -209,24 +209,24 @@ def _captured(pattern: ast.AST) -> Iterator[str]:
 
 
 @dataclass
-class Where:
-    """What names lead to at one place of a module."""
+class NameContext:
+    """Context for resolving names at one position in a module."""
 
-    names: Names
+    names: ModuleNames
     scopes: list[Bindings] = field(default_factory=list)
-    """Of the functions and comprehensions around, the innermost last."""
+    """Scopes of the enclosing functions and comprehensions, innermost last."""
     body: set[str] = field(default_factory=set)
-    """What the class binds whose body is being read, outside of its functions."""
+    """Names bound in the body of the class that is being visited."""
 
     parents: dict[int, ast.AST] = field(default_factory=dict)
-    """What is directly around each node of the module."""
+    """Parent of each node of the module, by the id of the node."""
     uses: dict[str, list[ast.Name]] = field(default_factory=dict)
-    """The places at which each name of the module is read or added to, in whichever scope."""
+    """Name -> nodes in all scopes that read the name or modify it with an augmented assignment."""
 
     _scopes: dict[int, Bindings] = field(default_factory=dict)
 
     def read(self, tree: ast.Module) -> None:
-        """Note the places of a module."""
+        """Record the parents of nodes and the uses of names in a module."""
         for node in ast.walk(tree):
             self.parents |= {id(child): node for child in ast.iter_child_nodes(node)}
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -235,23 +235,23 @@ class Where:
                 self.uses.setdefault(node.target.id, []).append(node.target)
 
     def scope(self, node: Function | Comprehension) -> Bindings:
-        """What a function or a comprehension of the module binds."""
+        """Return the bindings of a function or a comprehension, which are computed only once."""
         if id(node) not in self._scopes:
             self._scopes[id(node)] = bindings_of(node)
         return self._scopes[id(node)]
 
     def local(self, name: str) -> bool:
-        """Whether a name belongs to a function or comprehension around here."""
+        """Return whether a name is bound in an enclosing function or comprehension."""
         return any(name in scope for scope in self.scopes)
 
     def is_class(self, name: str) -> bool:
-        """Return whether a name that is not local is a class of the module or a builtin one."""
-        if name in self.names.top:
-            return any(isinstance(node, ast.ClassDef) for node in self.names.top[name])
+        """Return whether a name that is not local refers to a class of the module or to a builtin class."""
+        if name in self.names.top_level:
+            return any(isinstance(node, ast.ClassDef) for node in self.names.top_level[name])
         return isinstance(getattr(builtins, name, None), type) and name not in self.names.imports
 
     def resolve(self, node: ast.AST) -> Any:
-        """The imported object that an expression stands for, else `UNKNOWN`."""
+        """Return the imported object that an expression refers to, else `UNKNOWN`."""
         match node:
             case ast.Name(id=name) if not self.local(name):
                 return self.names.imports.get(name, UNKNOWN)
@@ -260,27 +260,28 @@ class Where:
         return UNKNOWN
 
     def bound(self, name: str) -> list[Origin]:
-        """All that a name of the module is bound to."""
+        """Return all values to which a name is bound."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
         return [self.names.constant(name)]
 
     def origins(self, name: str) -> list[ast.expr] | None:
-        """The expressions that a name of the module is taken from; None where that cannot be said."""
+        """Return the expressions to which a name is bound, or None if a value is unknown."""
         found = self.bound(name)
         known = [value for value in found if isinstance(value, ast.expr)]
         return known if len(known) == len(found) else None
 
     def shared(self, node: ast.AST, seen: set[str] | None = None) -> bool:
-        """Whether an expression leads to something imported, or that stands in the module or a class.
+        """Return whether an expression refers to an imported, module-level or class-level object.
 
-        It follows names, look-ups and choices, and not what passes through other calls.
+        All episodes share such objects. The method follows names, attributes, items, conditional expressions, and a few
+        kinds of calls.
         """
         seen = set() if seen is None else seen
         match node:
             case ast.Name(id=name) if not self.local(name):
-                return name in self.names.imports or name in self.names.top or name == "cls"
+                return name in self.names.imports or name in self.names.top_level or name == "cls"
             case ast.Name(id="cls"):
                 return True
             case ast.Name(id=name):

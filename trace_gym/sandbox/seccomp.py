@@ -1,7 +1,8 @@
-"""A filter of system calls: no network, no looking into other processes, no mounts, no new namespaces.
+"""System call filter (seccomp) that blocks network access, access to other processes, mounts, and new namespaces.
 
-A program of the classic Berkeley packet filter, read by the kernel at every call. What it refuses fails with EPERM.
-It is a second line behind namespaces and Landlock, and the first one against the network where there are none.
+The filter is a classic BPF program that the kernel evaluates at every system call. A blocked call fails with EPERM. The
+filter is a second line of defense after namespaces and Landlock. If namespaces are not available, the filter is the
+main protection against network access.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from ctypes import POINTER, Structure, c_ubyte, c_uint32, c_ushort
 from trace_gym.sandbox import linux
 
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
-"""As the kernel names them to a filter."""
+"""Machine type -> architecture id that the kernel passes to a filter."""
 ALLOW, ERRNO = 0x7FFF_0000, 0x0005_0000
 X32 = 0x4000_0000
 NAMESPACES = 0x7E02_0080
-"""The flags of `clone` that make namespaces: user, pid, net, ipc, uts, cgroup, mount, time."""
+"""Flags of `clone` that create namespaces: user, pid, net, ipc, uts, cgroup, mount, time."""
 
 REFUSED = {  # name: (x86_64, aarch64)
     "socket": (41, 198),
@@ -77,15 +78,15 @@ REFUSED = {  # name: (x86_64, aarch64)
     "fanotify_init": (300, 262),
 }
 OLD = {"mknod": 133, "iopl": 172, "ioperm": 173}
-"""Of x86_64 only."""
+"""Blocked system calls that exist only on x86_64."""
 CLONE, CLONE3 = (56, 220), (435, 435)
 SIGNALS = {"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131)}
 
 Instruction = tuple[int, int, int, int]
-"""Operation, how many to skip if true and if false, and its number."""
+"""BPF instruction: opcode, jump offset if true, jump offset if false, and operand."""
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
-"""Offsets of what a filter reads."""
+"""Offsets of the fields of ``struct seccomp_data`` that the filter reads."""
 
 
 class _Instruction(Structure):
@@ -97,11 +98,11 @@ class _Program(Structure):
 
 
 def program(machine: str, protected: Iterable[int] = ()) -> list[Instruction]:
-    """The filter for a kind of machine.
+    """Return the filter program for a machine type.
 
     Args:
         machine: A key of `ARCHITECTURES`.
-        protected: Processes that may not be sent signals; needed where they can be seen.
+        protected: Ids of processes that must not receive signals. Pass them if the sandboxed process can see them.
     """
     column = list(ARCHITECTURES).index(machine)
     refuse = (RETURN, 0, 0, ERRNO | errno.EPERM)
@@ -119,7 +120,7 @@ def program(machine: str, protected: Iterable[int] = ()) -> list[Instruction]:
 
 
 def _no_signals(column: int, protected: list[int], refuse: Instruction) -> Iterator[Instruction]:
-    """Refuse signals to processes, to their groups, and to all there are."""
+    """Yield instructions that block signals to the given processes, to their process groups, and to all processes."""
     pids = [p & 0xFFFF_FFFF for pid in protected for p in (pid, -pid)] + [0xFFFF_FFFF]
     tests = [line for pid in pids for line in ((EQUAL, 0, 1, pid), refuse)] if protected else []
     for numbers in SIGNALS.values() if tests else ():
@@ -130,12 +131,12 @@ def _no_signals(column: int, protected: list[int], refuse: Instruction) -> Itera
 
 
 def available() -> bool:
-    """Whether the filter knows this kind of machine."""
+    """Return whether the filter supports this machine type."""
     return linux.MACHINE in ARCHITECTURES
 
 
 def install(protected: Iterable[int] = ()) -> None:
-    """Filter all calls of this process and of those it starts, for good."""
+    """Install the filter permanently for this process and its children."""
     lines = program(linux.MACHINE, protected)
     made = _Program(len(lines), (_Instruction * len(lines))(*(_Instruction(*line) for line in lines)))
     linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)

@@ -1,4 +1,4 @@
-"""Module files that are not admitted yet: everything that is done with them happens in the sandbox."""
+"""Operations on unadmitted modules, which have not passed validation and therefore run in the sandbox."""
 
 from __future__ import annotations
 
@@ -14,65 +14,65 @@ from typing import Any
 
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.modules import file_bytes
-from trace_gym.sandbox.confine import Sandbox
+from trace_gym.sandbox.filesystem_view import WORK
 from trace_gym.sandbox.limits import Limits
-from trace_gym.sandbox.session import ConfinedEpisode, ConfinedWorld
-from trace_gym.sandbox.view import WORK
+from trace_gym.sandbox.sandbox import Sandbox
+from trace_gym.sandbox.sandboxed_episode import SandboxedEpisode, SandboxedWorld
 from trace_gym.targets.user.bases import PACKAGE, SUFFIX
 from trace_gym.targets.user.folder import find
 from trace_gym.types import Description, Report, Scenario
-from trace_gym.validate import PROFILES, PROPERTIES
-from trace_gym.validate.context import NOTHING, Given
-from trace_gym.validate.files import readable
-from trace_gym.validate.gate import sampled
-from trace_gym.validate.learning import fits_policy
-from trace_gym.validate.policies import known
+from trace_gym.validation import PROFILES, PROPERTIES
+from trace_gym.validation.context import NO_INPUTS, ValidationInputs
+from trace_gym.validation.input_files import check_readable
+from trace_gym.validation.learning import check_policy_rewards
+from trace_gym.validation.policy_groups import check_policy
+from trace_gym.validation.selection import sample_by_name
 
 POLICY = "TG502"
-"""The property about the policy that the user names."""
+"""Code of the property that runs a policy of the user's choice."""
 DESCRIBING = Limits(cpu_seconds=120.0, wall_seconds=120.0)
 
 
 @dataclass(frozen=True)
-class Footing:
-    """What a module needs inside the sandbox besides itself."""
+class SandboxRequirements:
+    """Imports and files that must be available to a module inside the sandbox."""
 
     imports: tuple[str, ...] = ()
-    """Modules that it imports. They are imported first, so that the module itself causes no file to be read."""
-    lent: dict[str, str] = field(default_factory=dict)
-    """Files of the user's own target that it is made for, by their place in its folder."""
+    """Full names of modules to import in advance, so that imports in the module do not access files."""
+    target_files: dict[str, str] = field(default_factory=dict)
+    """Text of the files of the module's custom target, by path relative to the target folder."""
 
 
-def footing_of(path: Path, source: bytes) -> Footing:
-    """Find out what a module needs, without running it.
+def find_requirements(path: Path, source: bytes) -> SandboxRequirements:
+    """Return the requirements of a module without running it.
 
     Raises:
-        ReadError: A file of its target cannot be read.
+        ReadError: A file of the module's target cannot be read.
     """
     imports = tuple(dict.fromkeys(_imports(source)))
     for name in (f"{PACKAGE}.{path.stem}", *imports):
         package, _, module = name.rpartition(".")
         if package == PACKAGE and module.endswith(SUFFIX):
-            with suppress(ConfigError):  # there is no such target; validation reports that the import fails
-                own = module == path.stem  # a base world does not need itself
-                return Footing(imports, find(module.removesuffix(SUFFIX)).files(base=not own))
-    return Footing(imports)
+            with suppress(ConfigError):  # if the target does not exist, validation reports the failed import
+                own = module == path.stem  # a base world does not require itself
+                return SandboxRequirements(imports, find(module.removesuffix(SUFFIX)).files(base=not own))
+    return SandboxRequirements(imports)
 
 
 def describe(path: Path, source: bytes) -> Description:
-    """Return what a manifest says of a module, computed in a sandbox.
+    """Return the description of a module for its manifest, computed in a sandbox.
 
     Raises:
-        EnvBug: The module cannot be loaded or does not generate.
-        ConfigError: Its levels do not count from 0.
-        SandboxError: This machine cannot isolate it.
+        EnvBug: The module cannot be loaded or fails to generate scenarios.
+        ConfigError: The levels are not numbered from 0.
+        SandboxError: This machine cannot isolate the module.
     """
-    needs = footing_of(path, source)
+    needs = find_requirements(path, source)
     try:
-        return _described(path.stem, source, needs.imports, tuple(sorted(needs.lent.items())))
+        return _described(path.stem, source, needs.imports, tuple(sorted(needs.target_files.items())))
     except (EnvBug, ConfigError) as error:
-        says = re.sub(rf"({re.escape(WORK)}|/\S*/trace-gym-\w+)/{re.escape(path.name)}", str(path), str(error))
-        raise type(error)(says) from None
+        message = re.sub(rf"({re.escape(WORK)}|/\S*/trace-gym-\w+)/{re.escape(path.name)}", str(path), str(error))
+        raise type(error)(message) from None
 
 
 def check(
@@ -81,33 +81,33 @@ def check(
     profile: str = "gate",
     seeds_per_level: int | None = None,
     levels: Collection[int] | None = None,
-    given: Given = NOTHING,
+    given: ValidationInputs = NO_INPUTS,
     workers: int = 1,
     budget: float | None = None,
     only: Collection[str] | None = None,
     skip: Collection[str] = (),
     **options: Any,
 ) -> Report:
-    """Check a module file in a sandbox, with what the user names besides it.
+    """Validate a module file in a sandbox, with the policy and the files that the user passes.
 
-    A policy stays outside, as it may need a network or a model, and plays episodes that run in the sandbox.
+    The policy runs outside the sandbox, because it may require a network or a model. It steps episodes that run inside.
 
     Args:
         path: The module.
-        profile, seeds_per_level, levels, given, workers, budget, only, skip: As for `trace_gym.validate.validate`.
+        profile, seeds_per_level, levels, given, workers, budget, only, skip: See `trace_gym.validation.validate`.
         options: Other arguments of `Sandbox.validate`.
 
     Raises:
         ReadError: The module or a file in `given` cannot be read.
-        ConfigError: Something that is asked for does not exist.
+        ConfigError: An argument is invalid.
         SandboxError: This machine cannot isolate the module.
     """
     if given.policy:
-        known(given.policy)
-    readable(given)
+        check_policy(given.policy)
+    check_readable(given)
     if workers < 1 or (budget is not None and not budget > 0):
         raise ConfigError(f"found {workers} workers and {budget} seconds, expected at least 1 and more than 0")
-    needs = footing_of(path.resolve(), file_bytes(path))
+    needs = find_requirements(path.resolve(), file_bytes(path))
     with Sandbox(_limits(workers, budget)) as sandbox:
         report = sandbox.validate(
             path,
@@ -121,35 +121,35 @@ def check(
             budget=budget,
             given=replace(given, policy=""),
             target_imports=needs.imports,
-            lent=needs.lent,
+            target_files=needs.target_files,
             **options,
         )
     if not given.policy or POLICY not in {f.code for f in report.findings} or report.findings[0].verdict != "passed":
         return report
-    with ConfinedWorld(path, target_imports=needs.imports, lent=needs.lent) as world:
+    with SandboxedWorld(path, target_imports=needs.imports, target_files=needs.target_files) as world:
         count = PROFILES[profile].seeds_per_level if seeds_per_level is None else seeds_per_level
-        scenarios = sampled(world.id, len(world.levels), count, levels)
-        found = PROPERTIES[POLICY].judged(lambda: fits_policy(world, scenarios, given.policy))
+        scenarios = sample_by_name(world.id, len(world.levels), count, levels)
+        found = PROPERTIES[POLICY].evaluate(lambda: check_policy_rewards(world, scenarios, given.policy))
     findings = tuple(found if f.code == POLICY else f for f in report.findings)
     return report.model_copy(update={"findings": findings, "passed": all(f.passed for f in findings)})
 
 
-def begin_confined(path: str | os.PathLike[str], scenario: str) -> ConfinedEpisode:
-    """Start an episode of a module in a sandbox, which ends with this process.
+def start_sandboxed_episode(path: str | os.PathLike[str], scenario: str) -> SandboxedEpisode:
+    """Start an episode of a module in a new sandbox, and return the episode. The sandbox ends with this process.
 
     Raises:
         ReadError: The module cannot be read.
-        EnvBug: It cannot be loaded, or does not generate.
-        SandboxError: This machine cannot isolate it.
+        EnvBug: The module cannot be loaded or fails to generate the scenario.
+        SandboxError: This machine cannot isolate the module.
     """
     place = Path(path).resolve()
-    needs = footing_of(place, file_bytes(place))
-    world = ConfinedWorld(place, target_imports=needs.imports, lent=needs.lent)
+    needs = find_requirements(place, file_bytes(place))
+    world = SandboxedWorld(place, target_imports=needs.imports, target_files=needs.target_files)
     return world.episode(Scenario.parse(scenario))
 
 
 def _limits(workers: int, budget: float | None) -> Limits:
-    """Limits that grow with the number of workers; the confirming run has ten times the budget."""
+    """Return resource limits for a number of workers. The wall-clock limit is more than ten times the budget."""
     usual = Limits()
     return replace(
         usual,
@@ -160,17 +160,19 @@ def _limits(workers: int, budget: float | None) -> Limits:
 
 
 @lru_cache(maxsize=64)
-def _described(name: str, source: bytes, imports: tuple[str, ...], lent: tuple[tuple[str, str], ...]) -> Description:
+def _described(
+    name: str, source: bytes, imports: tuple[str, ...], target_files: tuple[tuple[str, str], ...]
+) -> Description:
     with Sandbox(DESCRIBING) as sandbox:
-        return sandbox.describe(name, source, target_imports=imports, lent=dict(lent))
+        return sandbox.describe(name, source, target_imports=imports, target_files=dict(target_files))
 
 
 def _imports(source: bytes) -> Iterator[str]:
-    """The full names of the modules that are imported anywhere in the text."""
+    """Yield the full names of all modules that the source imports."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # validation reports what is wrong with it
+        return  # validation reports the error
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""Numbers as people write them: digits with separators, words, currencies and units."""
+"""Patterns and parsers for numbers in English text: digits with separators, number words, currencies and units."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _UNITS = "|".join(sorted((w for w, _ in _WORDS), key=len, reverse=True))
 _SCALES = "hundred|thousand|dozen"
 
 DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d{2}|\d+,\d{2}(?![\d,])|\d+(?:\.\d+)?"
-"""Digits with separators: ``1,234.50``, ``1.234,50``, ``350,00``, ``1234.5``."""
+"""Pattern of digits with separators: ``1,234.50``, ``1.234,50``, ``350,00``, ``1234.5``."""
 SPELLED = (
     rf"\b(?:(?:{_UNITS})(?:[- ](?:and )?(?:{_UNITS}|{_SCALES}))*|an? (?:{_SCALES})(?: (?:and )?(?:{_UNITS}|{_SCALES}))*"
     rf"|a couple of|a pair of|both(?: of)?)\b"
 )
-"""A number in words: ``one hundred and fifty``, ``a dozen``, ``both``."""
+"""Pattern of a number in words: ``one hundred and fifty``, ``a dozen``, ``both``."""
 FIRST_WORDS = "|".join(
     [*(w for w, _ in _WORDS), "a hundred", "a thousand", "a dozen", "a couple of", "a pair of", "both"]
 )
-"""Pattern of the words that a number in words begins with."""
+"""Pattern of the words with which a number in words can begin."""
 MONEY = r"(?:(?:us )?dollars?|bucks|usd|eur|euros?|gbp|\$|\u20ac|\u00a3)(?!\w)"
 PERCENT = r"(?:%|per ?cent\b|percentage points?\b)"
 DURATION = r"(?:(?:business |working |full )?(?:minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|nights?))\b"
@@ -83,5 +83,8 @@ def number_in_words(text: str) -> float:
 
 
 def is_plain_count(text: str) -> bool:
-    """Whether a number in words is so common that it denotes an amount only next to a unit: ``one``, ``both``."""
+    """Return whether a number word, such as ``one`` or ``both``, is very common.
+
+    Such a word is used as a number only if a unit follows.
+    """
     return text.startswith(("a couple", "a pair", "both")) or text in _SMALL[:13]

@@ -1,4 +1,8 @@
-"""Decision whether an agent told a fact: the right value as a claim in its role, and no competing one."""
+"""Tests whether an agent stated a fact: the correct value, claimed in the correct role, without a competing value.
+
+A *role* is the meaning of a value, such as ``refund`` or ``departure``. A *candidate* is another value that a verifier
+lists because it could be mistaken for the correct value.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from trace_gym.statements.breakdowns import PLACES, is_half, is_incidental
 from trace_gym.statements.calendar import Day, same_day
 from trace_gym.statements.claims import attitude, attitude_of_words
 from trace_gym.statements.cues import NEUTRAL, UNITS
 from trace_gym.statements.kinds import check_role, read
 from trace_gym.statements.phrases import find_phrase, places_in, searched, spellings
-from trace_gym.statements.rivals import PLACES, is_aside, is_half
 from trace_gym.statements.roles import roles_of
 from trace_gym.statements.sums import parts_of
 from trace_gym.statements.text import normalize
@@ -21,35 +25,39 @@ from trace_gym.statements.values import Value, find_values
 CONTEXT = frozenset(
     {"paid", "limit", "balance", "each", "duration", "percent", "unavailable", "today", "deadline", "birth"}
 )
-"""Roles of values that are told beside an answer. Without a role, such a value does not compete with the answer."""
+"""Roles of context values. If the verifier names no role, values in these roles do not compete with the answer."""
 _MANY = 3
-"""From this many distinct candidates on, a message without a role lists candidates, whatever roles it gives them."""
+"""Minimum number of distinct candidates in a message for it to count as a list of options.
+
+This applies only if the verifier names no role.
+"""
 _PER_UNIT = frozenset({"each", "fare", "fee"})
 """Roles of amounts for one person or thing."""
 _MONEY = frozenset({"refund", "charge", "paid", "fare", "fee"})
-"""Roles of amounts of money, whose sign only shows the direction."""
+"""Roles of amounts whose sign is ignored, because the sign only shows the direction of the payment."""
 _PRICED = frozenset({"charge", "fee"})
-"""Roles of an amount that may also be called the price."""
+"""Roles whose amount may also be described with words of the role ``fare``, such as *price*."""
 PAST_OR_NOW = frozenset({"charge", "paid"})
-"""Roles of an amount that was charged, now or in the past: ``$90 was charged to your card``."""
+"""Roles of an amount if the words do not show when it was charged, as in ``$90 was charged to your card``."""
 _PAID_BACK = frozenset({"refund", "paid"})
-"""Roles of an amount that was paid and goes back."""
+"""Roles of an amount that the customer has paid and that will be refunded."""
 _OPPOSITE = MappingProxyType({"refund": "charge", "charge": "refund"})
 
 
 class Statement(NamedTuple):
-    """A value with the text that states it."""
+    """A value and the normalized text that contains it."""
 
     text: str
     value: Value
 
     @property
     def attitude(self) -> str:
+        """Attitude of the text to the value; see `trace_gym.statements.claims.attitude`."""
         return attitude(self.text, self.value)
 
     @property
     def roles(self) -> frozenset[str]:
-        """The roles of the value, its unit included; empty where they are unknown."""
+        """The roles of the value, including its unit if the unit is in `CONTEXT`; empty if the role is unknown."""
         unit = self.value.unit
         return roles_of(self.text, self.value) | ({unit} if unit in CONTEXT else frozenset())
 
@@ -66,17 +74,18 @@ def tells(
     today: str = "",
     within: float = 0.0,
 ) -> bool:
-    """Return whether messages claim a value and no competing candidate.
+    """Return whether messages claim a value and do not claim a competing candidate.
 
     Args:
         value: A number, an ISO date, a time ``HH:MM``, or a name, id or other phrase.
-        candidates: Values that could be mistaken for it; the value itself may be among them.
-        role: What the value is said to be, one of `ROLES`; applies to numbers, dates and times.
-        today: ISO date that words like ``yesterday`` refer to.
-        within: How far a stated number may lie from the right one.
+        candidates: Values that could be mistaken for the correct value. They may include the correct value itself.
+        said: The messages.
+        role: Role that the messages must give to a number, date or time; one of `ROLES`. Empty for any role.
+        today: ISO date of the current day, for words such as ``yesterday``.
+        within: Maximum difference between a stated number and the correct number.
 
     Raises:
-        ValueError: The role is unknown, or values of this kind do not have it.
+        ValueError: The role is unknown, or values of this kind cannot have the role.
     """
     kind, right = read(value)
     if role:
@@ -97,16 +106,16 @@ def tells(
     others = [s for s in stated if not is_right(s.value)]
     if not others:
         return True
-    is_rival = _rival_matcher(kind, candidates, within)
-    rivals = [s for s in others if is_rival(s.value)]
-    return not (rivals and _compete(rivals, good, stated, role))
+    is_candidate = _candidate_matcher(kind, candidates, within)
+    competing = [s for s in others if is_candidate(s.value)]
+    return not (competing and _compete(competing, good, stated, role))
 
 
 @lru_cache(maxsize=256)
 def _stated(kind: str, said: tuple[str, ...], today: str) -> tuple[tuple[Statement, ...], frozenset[float]]:
-    """Return the statements of all values of a kind, and the sizes of numbers.
+    """Return the statements of all values of a kind, and the absolute values of numbers.
 
-    A verifier looks for many values in the same messages.
+    The result is cached because a verifier looks for many values in the same messages.
     """
     texts = [normalize(text) for text in said]
     found = tuple(Statement(t, v) for t in texts for v in find_values(t, today) if v.kind == kind)
@@ -115,41 +124,49 @@ def _stated(kind: str, said: tuple[str, ...], today: str) -> tuple[tuple[Stateme
 
 def _matcher(kind: str, right: float | str | Day, within: float, role: str) -> Matcher:
     if kind == "number":
-        money = role in _MONEY  # a refund may be told as -381
+        money = role in _MONEY  # a message may state a refund of 381 as -381
         return lambda v: abs(v.value - right) <= within or ((money or v.unit == "money") and abs(v.value) == abs(right))  # type: ignore[operator, arg-type]
     if kind == "date":
         return lambda v: same_day(v.value, right)  # type: ignore[arg-type]
     return lambda v: v.value == right
 
 
-def _rival_matcher(kind: str, candidates: Iterable[str | float], within: float) -> Matcher:
-    """Return a function that tells whether a value is one of the candidates."""
+def _candidate_matcher(kind: str, candidates: Iterable[str | float], within: float) -> Matcher:
+    """Return a function that tests whether a value is one of the candidates."""
+    listed = [*candidates]
     if kind == "number":
-        listed = [*candidates]
-        rivals = {float(c) for c in listed if not isinstance(c, str)}
-        rivals |= {r for k, r in (read(c) for c in listed if isinstance(c, str)) if k == kind}  # type: ignore[misc]
-    else:
-        rivals = {r for k, r in map(read, candidates) if k == kind}  # type: ignore[misc]
+        numbers: list[float] = [c for c in listed if not isinstance(c, str)]
+        numbers += [r for k, r in map(read, (c for c in listed if isinstance(c, str))) if k == kind]  # type: ignore[misc]
+        if within:
+            return lambda v: any(abs(v.value - n) <= within for n in numbers)  # type: ignore[operator]
+        return lambda v: v.value in numbers
+    wanted = {r for k, r in map(read, listed) if k == kind}
     if kind == "date":
-        return lambda v: any(same_day(v.value, r) for r in rivals)  # type: ignore[arg-type]
-    if kind == "number" and within:
-        return lambda v: any(abs(v.value - r) <= within for r in rivals)  # type: ignore[operator]
-    return lambda v: v.value in rivals
+        return lambda v: any(same_day(v.value, r) for r in wanted)  # type: ignore[arg-type]
+    return lambda v: v.value in wanted
 
 
 def _binds(statement: Statement) -> bool:
-    """Whether a statement counts against the agent: a hedge and a question do, a denial and the past do not."""
+    """Return whether a statement counts as an error if its value is wrong.
+
+    Claims, hedges and questions count as errors. Denials and past values do not, except for a past amount that is
+    described both as paid and as a refund.
+    """
     attitude = statement.attitude
     return attitude not in ("denied", "old") or (attitude == "old" and statement.roles >= _PAID_BACK)
 
 
 def _contradicts(statement: Statement, role: str) -> bool:
-    """Whether a statement gives a value the opposite direction; what was charged may be a payment of the past."""
+    """Return whether a statement describes a refund as a charge, or a charge as a refund.
+
+    A past charge is not a contradiction.
+    """
     roles = statement.roles
     return _OPPOSITE[role] in roles and role not in roles and not roles >= PAST_OR_NOW and _binds(statement)
 
 
 def _claims(statement: Statement, role: str) -> bool:
+    """Return whether a statement claims its value as a fact, in a given role if `role` is not empty."""
     attitude = statement.attitude
     if attitude == "old" and role not in ("paid", "booking") and not statement.roles >= _PAID_BACK:
         return False
@@ -161,7 +178,7 @@ def _claims(statement: Statement, role: str) -> bool:
 
 
 def _fits(statement: Statement, role: str) -> bool:
-    """Whether the roles of a statement allow this one; unknown roles do."""
+    """Return whether a role is compatible with the roles of a statement. A statement without roles fits every role."""
     if "unavailable" in statement.roles:
         return role == "unavailable"
     if role == statement.value.unit or role in statement.roles:
@@ -173,52 +190,60 @@ def _fits(statement: Statement, role: str) -> bool:
     return not statement.roles - NEUTRAL
 
 
-def _compete(rivals: list[Statement], good: list[Statement], stated: Sequence[Statement], role: str) -> bool:
-    """Whether one of the statements of other candidates competes with the right ones."""
-    rivals = [r for r in rivals if _binds(r)]
-    if not role and len({r.value.value for r in rivals}) >= _MANY and not _are_parts(rivals, good, stated):
+def _compete(competing: list[Statement], good: list[Statement], stated: Sequence[Statement], role: str) -> bool:
+    """Return whether any of the statements of other candidates competes with the correct value.
+
+    Args:
+        competing: Statements of other candidates.
+        good: Statements of the correct value.
+        stated: All statements of values of the same kind.
+        role: Role of the correct value; empty for any role.
+    """
+    competing = [r for r in competing if _binds(r)]
+    if not role and len({r.value.value for r in competing}) >= _MANY and not _are_parts(competing, good, stated):
         return True
-    others = [r for r in rivals if not _is_elsewhere(r, good, role)]
+    others = [r for r in competing if not _is_elsewhere(r, good, role)]
     if role and others and any(s.attitude == "claimed" and role in s.roles for s in good):
-        others = [r for r in others if not _is_aside(r, good, role)]
+        others = [r for r in others if not _is_incidental(r, good, role)]
     return bool(others) and not _are_parts(others, good, stated)
 
 
-def _is_elsewhere(rival: Statement, good: list[Statement], role: str) -> bool:
-    """Whether a candidate has clearly another role than the right value."""
-    if role in _PER_UNIT and "total" in rival.roles and any("each" in s.roles for s in good):
+def _is_elsewhere(candidate: Statement, good: list[Statement], role: str) -> bool:
+    """Return whether the text gives a candidate a different role than the correct value."""
+    if role in _PER_UNIT and "total" in candidate.roles and any("each" in s.roles for s in good):
         return True
     if role:
-        return not _fits(rival, role) or (role not in _PER_UNIT and "each" in rival.roles)
-    if not rival.roles & CONTEXT:
+        return not _fits(candidate, role) or (role not in _PER_UNIT and "each" in candidate.roles)
+    if not candidate.roles & CONTEXT:
         return False
     return any(s.attitude == "claimed" and not s.roles & CONTEXT for s in good)
 
 
-def _is_aside(rival: Statement, good: list[Statement], role: str) -> bool:
-    """Whether a candidate is told beside a value whose own words give it the asked role."""
-    if role in PLACES and rival.value.kind == "number" and not rival.roles:
-        return is_half(rival.text, rival.value, [float(s.value.value) for s in good])  # type: ignore[arg-type]
-    if rival.attitude != "claimed":
+def _is_incidental(candidate: Statement, good: list[Statement], role: str) -> bool:
+    """Return whether a candidate is only additional information next to the correct value."""
+    if role in PLACES and candidate.value.kind == "number" and not candidate.roles:
+        return is_half(candidate.text, candidate.value, [float(s.value.value) for s in good])  # type: ignore[arg-type]
+    if candidate.attitude != "claimed":
         return False
-    if rival.roles >= PAST_OR_NOW:
+    if candidate.roles >= PAST_OR_NOW:
         return any(s.attitude == "claimed" and role in s.roles and not s.roles >= PAST_OR_NOW for s in good)
-    if rival.value.kind != "number" or rival.roles - {"total", "money"}:
+    if candidate.value.kind != "number" or candidate.roles - {"total", "money"}:
         return False
-    return is_aside(rival.text, rival.value, role)
+    return is_incidental(candidate.text, candidate.value, role)
 
 
-def _are_parts(rivals: list[Statement], good: list[Statement], stated: Sequence[Statement]) -> bool:
-    """Whether the candidates are the parts of a sum that has the right value as its total."""
+def _are_parts(competing: list[Statement], good: list[Statement], stated: Sequence[Statement]) -> bool:
+    """Return whether all candidates are parts of a sum whose total is the correct value."""
     parts: set[Statement] = set()
     for total in good:
         if total.value.kind == "number":
             beside = [s.value for s in stated if s.text == total.text and s.value.kind == "number"]
             parts |= {Statement(total.text, p) for p in parts_of(total.text, total.value, beside)}
-    return bool(parts) and all(r in parts for r in rivals)
+    return bool(parts) and all(r in parts for r in competing)
 
 
 def _tells_phrase(value: str, candidates: Iterable[str | float], said: Sequence[str]) -> bool:
+    """Return whether messages claim a name, id or other phrase, and deny all other candidates that they mention."""
     texts = [searched(text) for text in said]
     right = [(t, *place) for t in texts for place in _places(value, t)]
     if not right or not any(attitude_of_words(*place) == "claimed" for place in right):
@@ -234,5 +259,8 @@ def _tells_phrase(value: str, candidates: Iterable[str | float], said: Sequence[
 
 
 def _places(phrase: str, text: str) -> list[tuple[int, int]]:
-    """Return the places of a phrase in a searched text. Searching one of one line again does not change it."""
+    """Return the spans of a phrase in a text that `searched` returned.
+
+    A second call of `searched` does not change an ASCII text of one line, so it is skipped.
+    """
     return places_in(text, phrase) if text.isascii() and "\n" not in text else find_phrase(phrase, text)

@@ -1,4 +1,4 @@
-"""Dates and times of day as people write them."""
+"""Patterns and parsers for dates and times of day in English text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 
 Day = tuple[int | None, int | None, int]
-"""Year, month and day; a part that is not written is None."""
+"""Year, month and day; a part that the text omits is None."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH = (
@@ -48,7 +48,13 @@ RELATIVE = rf"\b(?:today|tomorrow|yesterday|(?:(?:this|next|last|on|coming) )?(?
 
 
 def days_of(kind: str, text: str, more: str = "") -> list[Day]:
-    """Return the days that a date in a format names, several for ``May 12 or 13``; impossible ones are omitted."""
+    """Return the valid days in a written date. For example, ``May 12 or 13`` contains two days.
+
+    Args:
+        kind: Format of the date, such as ``iso`` or ``slashed``.
+        text: The written date.
+        more: Part at the end of the text that contains further days of the same month, such as ``or 13``.
+    """
     numbers = [int(n) for n in re.findall(r"\d+", text[: len(text) - len(more)])]
     match kind:
         case "iso":
@@ -70,7 +76,7 @@ def days_of(kind: str, text: str, more: str = "") -> list[Day]:
 
 
 def relative_day(text: str, today: str) -> Day:
-    """Return the day that ``yesterday`` or a weekday names, seen from an ISO date."""
+    """Return the day to which a word such as ``yesterday`` or a weekday refers on the ISO date `today`."""
     now = date.fromisoformat(today[:10])
     word = text.split()[-1]
     if word in _WEEKDAYS:
@@ -84,7 +90,7 @@ def relative_day(text: str, today: str) -> Day:
 
 
 def clock_of(text: str) -> str:
-    """Return a time of day as ``HH:MM``, or ``""`` where there is no such time."""
+    """Return a time of day as ``HH:MM``, or ``""`` if the time is invalid."""
     if text in ("noon", "midnight"):
         return "12:00" if text == "noon" else "00:00"
     numbers = re.findall(r"\d+", text)
@@ -99,7 +105,7 @@ def clock_of(text: str) -> str:
 
 
 def same_day(stated: Day, wanted: Day) -> bool:
-    """Whether the parts of a date that were written are those of a full date."""
+    """Return whether a date, in which year or month may be missing, is compatible with another date."""
     return all(a is None or a == b for a, b in zip(stated, wanted, strict=True))
 
 

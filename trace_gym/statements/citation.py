@@ -1,4 +1,4 @@
-"""Citations of rules: words that say when something is possible, and not how a record stands."""
+"""Detection of cited rules: text that states when an action is allowed, and not the facts of a particular record."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ _WINDOW = 600
 def cites_rule(text: str, position: int) -> bool:
     """Return whether the words at a position of a normalized text belong to a condition, a rule or a question.
 
-    ``we can only cancel trips that are in business class`` says nothing about the customer's trip, and neither does a
-    list below ``one of these holds:``. Words that turn to the record itself end the rule: ``but yours is insured``.
+    For example, ``we can only cancel trips that are in business class`` is a rule, and not a statement about the
+    customer's trip. The items of a list after an introduction such as ``one of these holds:`` also belong to a rule. A
+    rule ends at words about the record itself, such as ``but yours is insured``.
     """
     start, end = _sentence(text, position)
     sentence = text[start:end]
@@ -95,7 +96,7 @@ def cites_rule(text: str, position: int) -> bool:
 
 
 def without_rules(text: str) -> str:
-    """Return a text in small letters without the sentences that cite a rule."""
+    """Return the normalized text without the sentences that cite a rule."""
     plain, kept, start = normalize(text), "", 0
     for end in (*(m.end() for m in _end.finditer(plain)), len(plain)):
         part = plain[start:end]
@@ -105,14 +106,14 @@ def without_rules(text: str) -> str:
 
 
 def _is_cited(sentence: str, position: int) -> bool:
-    """Whether a rule opens in front of a position, and the sentence does not turn to the record in between."""
+    """Return whether a rule starts before a position and still continues at this position."""
     starts = (m.end() for pattern in (_opens, _generic) for m in [pattern.search(sentence)] if m)
     opened = min(starts, default=position + 1)
     return opened <= position and not _turns(sentence[opened : position + 12], position - opened)
 
 
 def _turns(rest: str, position: int) -> bool:
-    """Whether words turn from a rule to the record, after ``but`` and the like or by its name, up to a position."""
+    """Return whether words before a position end a rule: a word such as ``but``, or the id of the record."""
     if any(m.start() < position for m in _named.finditer(rest)):
         return True
     rest = rest if ":" not in rest else rest.replace(";", ",")  # the items of a list
@@ -120,7 +121,7 @@ def _turns(rest: str, position: int) -> bool:
 
 
 def _sentence(text: str, position: int) -> tuple[int, int]:
-    """Return start and end of the sentence at a position; a semicolon does not end it."""
+    """Return start and end of the sentence at a position. A semicolon does not end the sentence."""
     start = 0
     for match in _end.finditer(text, max(0, position - _WINDOW), position + _WINDOW):
         if match.end() > position:
@@ -130,7 +131,11 @@ def _sentence(text: str, position: int) -> tuple[int, int]:
 
 
 def _intro_cites(above: str) -> bool:
-    """Whether the words above a list, up to a colon, open a rule."""
+    """Return whether the last introduction of a list in a text is the start of a rule.
+
+    Args:
+        above: Text before the current list item.
+    """
     for line in reversed(above.split("\n")):
         if line.strip() and (line.rstrip().endswith(":") or not _bullet.match(line)):
             intro = re.split(r"[.!?]\s", line.strip())[-1]

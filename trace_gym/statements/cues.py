@@ -1,4 +1,4 @@
-"""Words that give a stated value a role, by the kind of the value."""
+"""Cues: regular expressions for words that show the role of a stated value, such as ``refund of``, by kind of value."""
 
 from __future__ import annotations
 
@@ -166,13 +166,13 @@ CUES: Mapping[str, Mapping[str, re.Pattern[str]]] = MappingProxyType({
     kind: MappingProxyType({role: re.compile(rf"(?<!\w)(?:{pattern})") for role, pattern in table.items()})
     for kind, table in _TABLES
 })  # fmt: skip
-"""Kind of value -> role -> the words of a clause that give a value this role."""
+"""Patterns of the words that indicate a role, by kind of value and role."""
 ANY_CUE: Mapping[str, re.Pattern[str]] = MappingProxyType({
     kind: re.compile(rf"(?<!\w)(?:{'|'.join(table.values())})") for kind, table in _TABLES
 })  # fmt: skip
-"""Kind of value -> the words of all its roles."""
+"""Union of the patterns of all roles, by kind of value."""
 UNITS = frozenset({"money", "percent", "duration", "count"})
 ROLES = frozenset(role for table in CUES.values() for role in table) | UNITS
 """Every role that a value can have."""
 NEUTRAL = frozenset({"total", "difference", "each"})
-"""Roles of money that can go with each direction."""
+"""Roles of amounts that do not show whether the amount is refunded or charged."""

@@ -1,4 +1,4 @@
-"""Directions of amounts that stand in other clauses: what was paid and goes back, and what was charged in the past."""
+"""Tests that determine whether the words after an amount describe it as refunded, as charged, or as paid at booking."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _refunded = re.compile(
     rf"|(?:\s?(?:dollars|usd))?\s(?:was )?paid\s?(?:-+>?|=|:|,|;|\()\s?(?:a |the )?{_IN_FULL}"
 )
 _goes_back = re.compile(rf"{_AUXILIARY}{_ADVERB}{_BACK}|{_GET_BACK}|{_IN_FULL}")
-"""What `_refunded` cannot match without. Looking for it first is cheap."""
+"""Pattern that occurs in every match of `_refunded`. A search for it is faster, so it is done first."""
+_backward = re.compile(r"refund|return|credit|reimburs|repaid|back")
+"""Pattern that occurs in every match of `_goes_back`. A search for it is even faster."""
 _charged = re.compile(
     r"(?:\s?(?:dollars|usd))?(?: (?:more|higher|extra)(?: expensive)?)?,?\s(?:(?:which|that|to be|being|and|is|"
     r"was|will|has|be|been|now|then) )*"
@@ -52,16 +54,18 @@ _before = re.compile(
 
 
 def is_refunded_behind(text: str, position: int) -> bool:
-    """Return whether words behind an amount say that this very amount goes back: ``$90, which will be refunded``."""
+    """Return whether the words after an amount state that it is refunded, as in ``$90, which will be refunded``."""
     end = position + 240
+    if not _backward.search(text, position, end):
+        return False
     return _goes_back.search(text, position, end) is not None and _refunded.match(text, position, end) is not None
 
 
 def is_charged_behind(text: str, position: int) -> bool:
-    """Return whether words behind an amount say that it is charged: ``the difference is $90, settled with ...``."""
+    """Return whether the words after an amount state that it is charged, as in ``$90, settled with ...``."""
     return _charged.match(text, position, position + 80) is not None
 
 
 def is_settled_before(text: str, start: int, end: int) -> bool:
-    """Return whether a part of a text is about the time of booking or purchase: ``charged when you booked``."""
+    """Return whether a part of a text refers to the time of booking or purchase, as in ``charged when you booked``."""
     return _before.search(text, start, end) is not None

@@ -1,4 +1,7 @@
-"""Kinds of the values that verifiers ask for: numbers, dates, times and phrases, with the roles that each can have."""
+"""Kinds of the values that verifiers check (number, date, time or phrase), and the valid roles of each kind.
+
+A role is the meaning of a value in a sentence, such as ``refund`` or ``departure``.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from trace_gym.statements.text import normalize
 from trace_gym.statements.values import Kind, find_values
 
 _FITTING = frozenset((kind, role) for kind, table in CUES.items() for role in table) | {("number", u) for u in UNITS}
-"""Kinds of values with the roles that they can have."""
+"""Valid pairs of kind and role."""
 _number_in_front = re.compile(rf"{FIRST_WORDS}|us|eur|gbp")
-"""What a value that is no phrase and has no colon begins with, unless with a digit or a sign."""
+"""Pattern of the first word of a number that begins with a letter."""
 
 
 @lru_cache(maxsize=8192)
 def read(value: str | float) -> tuple[Kind | str, float | str | Day]:
-    """Return kind and value of a value as a verifier writes it; what is no number, date or time is a phrase."""
+    """Return the kind and the parsed form of a value. Every value that is not a number, date or time is a phrase."""
     if isinstance(value, int | float):
         return "number", float(value)
     plain = normalize(value).strip()
@@ -36,10 +39,10 @@ def read(value: str | float) -> tuple[Kind | str, float | str | Day]:
 
 
 def check_role(role: str, kind: str, value: str | float) -> None:
-    """Require that values of a kind can have a role.
+    """Raise an error if values of a kind cannot have a role.
 
     Raises:
-        ValueError: The role is unknown, or values of this kind do not have it.
+        ValueError: The role is unknown, or values of this kind cannot have the role.
     """
     if (kind, role) in _FITTING:
         return

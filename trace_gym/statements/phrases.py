@@ -1,4 +1,4 @@
-"""Names, ids and other phrases in a text, whatever their case, accents, separators and order."""
+"""Search for names, ids and other phrases, regardless of case, accents, separators and order of names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ def squeeze(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def searched(text: str) -> str:
-    """Return the squeezed text, followed by itself with codes written in one word where it has codes in two."""
+    """Return the result of `squeeze`, in the form in which phrases are searched.
+
+    If the text contains codes with a space between letters and digits, such as ``hat 123``, a copy of the text without
+    these spaces is appended.
+    """
     plain = squeeze(text)
     joined = _apart.sub("", plain)
     return plain if joined == plain else f"{plain}\n{joined}"
@@ -28,19 +32,19 @@ def searched(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def spellings(phrase: str) -> tuple[str, ...]:
-    """Return the squeezed phrase, and for a name of two words also ``last, first``."""
+    """Return the result of `squeeze`. For a phrase of two words, such as a name, also return ``last, first``."""
     plain = squeeze(phrase)
     name = _two_words.fullmatch(plain)
     return (plain, f"{name[2]}, {name[1]}") if name else (plain,)
 
 
 def find_phrase(phrase: str, text: str) -> list[tuple[int, int]]:
-    """Return the places where `searched(text)` contains a phrase as whole words."""
+    """Return the spans in `searched(text)` that contain a phrase as whole words."""
     return places_in(searched(text), phrase)
 
 
 def places_in(where: str, phrase: str) -> list[tuple[int, int]]:
-    """Return the places of a phrase in a text as `searched` returns it."""
+    """Return the spans of a phrase in a text that `searched` returned."""
     found = []
     for spelling in spellings(phrase):
         at = where.find(spelling) if spelling else -1
@@ -53,7 +57,7 @@ def places_in(where: str, phrase: str) -> list[tuple[int, int]]:
 
 
 def _inside_word(text: str, one: int, other: int) -> bool:
-    """Whether two neighboring characters belong to one word."""
+    """Return whether two adjacent characters belong to the same word."""
     if one < 0 or other >= len(text):
         return False
     return text[one].isalnum() and text[other].isalnum()

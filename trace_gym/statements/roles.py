@@ -1,4 +1,7 @@
-"""Roles of stated values: what a number, date or time is said to be, from the words of its clause."""
+"""Detection of the roles of values: the meaning of a number, date or time (such as ``refund``) in its clause.
+
+The words that indicate a role are called cues.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from functools import lru_cache
 
 from trace_gym.statements.cues import ANY_CUE, CUES, NEUTRAL, UNAVAILABLE
 from trace_gym.statements.directions import is_charged_behind, is_refunded_behind, is_settled_before
+from trace_gym.statements.operands import is_factor, is_left_over, is_price
 from trace_gym.statements.text import sentence_at
 from trace_gym.statements.values import Value, values_between
 
 _WINDOW = 120
-"""Characters in front of a value and behind it that can give it a role."""
+"""Number of characters before and after a value in which cues for its role are searched."""
 _LIST = 20
-"""Values of a list that can share the words in front of the first one."""
+"""Maximum number of values in a list that share the cues before the first value."""
 
 _break = re.compile(
     r"[,:()]|\s-\s|\band(?! (?:is|was|will|has|have|had|are|were|goes|go|comes?|gets?)\b)|"
@@ -36,7 +40,10 @@ _full_behind = re.compile(
     rf"[^,;.]{{0,25}},? (?:but|which|and|yet|however|though)(?: [\w']+){{0,3}}? ?(?:{UNAVAILABLE})"
 )
 _weak = re.compile(r"(?:flights?|trips?|travel\w*|hat\d+)\b")
-"""Cues of dates and times that count only where no other cue does: `Arrival of the next flight is at 10:14`."""
+"""Cues of dates and times that are used only if there is no other cue.
+
+For example, `Arrival of the next flight is at 10:14` is an arrival time, although it also contains the word `flight`.
+"""
 _dash = re.compile(r"\s*(?:-+>?|to|until)\s*")
 _changed_from = re.compile(
     r"\b(?:mov|chang|shift|reschedul|switch|updat|increas|decreas|drop|went|go|ris|fell|cut|rais|lower|correct|"
@@ -48,15 +55,15 @@ LIST_WORDS = (
     r"gift|paypal|visa|"
     r"mastercard|ending|in|your|[a-z_]*\d\w*|\w{1,2})\b"
 )
-"""Pattern of what can stand between the values of a list."""
+"""Pattern of the text between the values of a list."""
 _list_gap = re.compile(rf"(?:{LIST_WORDS}){{0,40}}")
 
 
 @lru_cache(maxsize=4096)
 def roles_of(text: str, value: Value) -> frozenset[str]:
-    """Return the roles that the words of its clause give to a value of a normalized text; empty where none does.
+    """Return the roles of a value in a normalized text, or an empty set if the words of its clause indicate no role.
 
-    A value in a list without such words has the roles of the value before it: ``refunds: 120 for A, 80 for B``.
+    A value in a list that has no cues has the roles of the previous value, as in ``refunds: 120 for A, 80 for B``.
     """
     found, before = _own_roles(text, value)
     if found - NEUTRAL:
@@ -75,8 +82,10 @@ def roles_of(text: str, value: Value) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _own_roles(text: str, value: Value) -> tuple[frozenset[str], Value | None]:
-    """Return the roles from the words next to a value, and the value of its kind before it in the sentence."""
+    """Return the roles that the words next to a value indicate, and the previous value of this kind in the sentence."""
     start, end, before = _bounds(text, value)
+    if value.unit == "money" and is_left_over(text, value.start, value.end):
+        return frozenset({"balance"}), before
     left, right = _left(text, start, value.start, before is not None), _right(text, value.end, end)
     found = _from_left(value.kind, text, left, value.start)
     if _is_refund(value.kind, text, value.end, right):
@@ -93,11 +102,15 @@ def _own_roles(text: str, value: Value) -> tuple[frozenset[str], Value | None]:
         found |= {"charge"}
     if {"charge", "paid"} <= found and is_settled_before(text, start, end):
         found -= {"charge"}
+    if value.unit == "money" and is_factor(text, value.end):
+        found |= {"each"}
+    if value.unit == "money" and not found - NEUTRAL and is_price(text, value.start, value.end):
+        found |= {"fare"}
     return found, before
 
 
 def _bounds(text: str, value: Value) -> tuple[int, int, Value | None]:
-    """Return where the words about a value start and end, and the value of its kind before it in the sentence."""
+    """Return start and end of the words about a value, and the previous value of this kind in the sentence."""
     start, end = sentence_at(text, value.start)
     start, end = max(start, value.start - _WINDOW), min(end, value.end + _WINDOW)
     before: Value | None = None
@@ -113,19 +126,22 @@ def _bounds(text: str, value: Value) -> tuple[int, int, Value | None]:
 
 
 def _alike(one: Value, other: Value) -> bool:
-    """Whether two values of a kind share out the words between them: amounts do, but not an amount and hours."""
+    """Return whether each word between two values can be about only one of the values.
+
+    Two numbers with different units, such as an amount and a duration, can share cues.
+    """
     return one.kind != "number" or one.unit == other.unit or not (one.unit and other.unit)
 
 
 def _left(text: str, start: int, end: int, shared: bool) -> int:
-    """Return where the words in front of a value begin that are about it; the value before it keeps its own."""
+    """Return the start of the words before a value that are not about the previous value."""
     found = _break.search(text, start, end) if shared else None
     start = found.end() if found else start
     return max((m.start("subject") for m in _new_subject.finditer(text, start, end)), default=start)
 
 
 def _right(text: str, start: int, end: int) -> int:
-    """Return where the words behind a value end that are about it."""
+    """Return the end of the words after a value that are about this value."""
     found = _break.search(text, start, end)
     if found and found[0] == "(":  # ``350 (refund)``
         return found.start() if (closing := text.find(")", start, end)) < 0 else closing
@@ -133,7 +149,7 @@ def _right(text: str, start: int, end: int) -> int:
 
 
 def _end_of_flight(text: str, value: Value) -> str:
-    """Return ``departure`` or ``arrival`` for the times of ``14:05 - 16:20``, and ``""`` for other times."""
+    """Return ``departure`` or ``arrival`` for a time in a pair such as ``14:05 - 16:20``, else ``""``."""
     near = values_between(text, "time", value.start - _WINDOW, value.end + _WINDOW)
     at = near.index(value) if value in near else len(near)
     for one, other, role in ((at, at + 1, "departure"), (at - 1, at, "arrival")):
@@ -143,7 +159,7 @@ def _end_of_flight(text: str, value: Value) -> str:
 
 
 def _from_left(kind: str, text: str, start: int, end: int) -> frozenset[str]:
-    """Return the roles of the cues in front of a value: those of the clause that has the nearest cue."""
+    """Return the roles of the cues before a value, from the clause with the nearest cue."""
     if text.find("from", start, end) >= 0 and (change := _changed_from.search(text, start, end)):
         end = change.start("from")
     cues = [(at, role) for at, role in _cues(kind, text, start, end) if not _is_negated(text, start, at)]
@@ -159,12 +175,16 @@ def _from_left(kind: str, text: str, start: int, end: int) -> frozenset[str]:
 
 
 def _is_negated(text: str, start: int, at: int) -> bool:
-    """Whether a cue is negated: ``no charge``, ``you pay nothing``."""
+    """Return whether a cue is negated: ``no charge``, ``you pay nothing``."""
     return _no_cue.search(text, max(start, at - 24), at) is not None or _of_nothing.match(text, at) is not None
 
 
 def _from_right(kind: str, text: str, start: int, end: int, alone: bool) -> frozenset[str]:
-    """Return the roles of the cues behind a value; next to cues in front only those of a verb whose subject it is."""
+    """Return the roles of the cues after a value.
+
+    If `alone` is False, the words before the value already indicate a role. Then only neutral roles, ``unavailable``,
+    and verbs whose subject is the value are used.
+    """
     cues = _cues(kind, text, start, end)
     if kind == "number":
         cues = [(at, role) for at, role in cues if not _is_negated(text, start, at)]
@@ -178,19 +198,24 @@ def _from_right(kind: str, text: str, start: int, end: int, alone: bool) -> froz
 
 
 def _is_refund(kind: str, text: str, start: int, end: int) -> bool:
-    """Return whether the word right behind an amount makes it a refund: ``cancelled ($493 refund)``, ``$423 back``."""
+    """Return whether the word directly after an amount identifies it as a refund, as in ``$493 refund``."""
     at = start + (text[start : start + 1] == " ")
     return kind == "number" and CUES[kind]["refund"].match(text, at, end) is not None
 
 
 def _cues(kind: str, text: str, start: int, end: int) -> list[tuple[int, str]]:
-    """Return the places of the cues in a part of a text with their roles, in order."""
+    """Return the position and role of each cue in a part of a text, in order."""
     places = [m.start() for m in ANY_CUE[kind].finditer(text, start, end)]
     return [(at, role) for at in places for role, p in CUES[kind].items() if p.match(text, at, end)]
 
 
 def _settled(cues: list[tuple[int, str]], nearest: int) -> frozenset[str]:
-    """Return the roles of cues; of a refund and a charge only the one that is nearer to the value."""
+    """Return the roles of cues. If there are cues for both a refund and a charge, only the nearer cue is used.
+
+    Args:
+        cues: Position and role of each cue.
+        nearest: 1 if the value is before the cues, -1 if it is after them.
+    """
     ordered = sorted(cues)[::nearest]
     found = frozenset(role for _, role in ordered)
     if {"refund", "charge"} <= found:

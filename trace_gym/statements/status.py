@@ -1,4 +1,4 @@
-"""Statuses and finished actions that a message states, in any of their usual words."""
+"""Tests that determine whether messages state the status of a record or a finished action, in any common wording."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _none = re.compile(
     r"\b(?:no (?!doubt|question)|none|nothing|neither|nor)\b(?: ?\w+){0,4}? (?:is|are|was|were|has|have|had|been)"
     r"(?: \w+ or (?:is|are|was|were|has|have|had))?(?: (?:been|being|yet|already|ever))* $"
 )
-"""A subject that denies the whole clause: `no flight of it has been`."""
+"""Pattern of a subject that negates its clause, such as `no flight of it has been`."""
 _verb = re.compile(r"(?:was|were|been|is|are|has|have) ")
 _other = re.compile(r"\bothers?\b")
 _generic = re.compile(r"^ (?:or \w+ )?(?:orders|reservations|flights|items|trips|bookings|ones)\b")
@@ -54,10 +54,14 @@ _order = re.compile(
 def states_status(
     status: str, said: Sequence[str], statuses: Iterable[str] = (), record: str = "", records: Iterable[str] = ()
 ) -> bool:
-    """Return whether messages say that a record has a status, and no other one of `statuses`.
+    """Return whether messages state that a record has a status, and state no other status from `statuses`.
 
     Args:
-        record: Id of the record. Words about another one of `records` do not count.
+        status: The status.
+        said: The messages.
+        statuses: Statuses that could be mistaken for the correct status.
+        record: Id of the record. Words about other records in `records` are ignored.
+        records: Ids of all records that the messages may mention.
     """
     others = set(statuses) - {status} - IMPLIED.get(status, frozenset())
     rest = tuple(r for r in records if r != record)
@@ -71,8 +75,10 @@ def states_done(action: str, said: Sequence[str], record: str = "", records: Ite
     """Return whether messages claim that the agent has taken an action on a record.
 
     Args:
-        action: Past participle, such as ``cancelled``; several are separated by ``|``.
-        record: Id of the record. Words about another one of `records` do not count.
+        action: Past participle, such as ``cancelled``. Alternatives are separated by ``|``.
+        said: The messages.
+        record: Id of the record. Words about other records in `records` are ignored.
+        records: Ids of all records that the messages may mention.
     """
     pattern = _done(action)
     rest = tuple(r for r in records if r != record)
@@ -86,7 +92,7 @@ def states_done(action: str, said: Sequence[str], record: str = "", records: Ite
 
 
 def _is_meant(text: str, position: int, record: str, others: tuple[str, ...]) -> bool:
-    """Return whether a deed concerns the record, which must be named if it is one of several."""
+    """Return whether an action is about the record. If there are other records, the text must contain an id."""
     if not record or not others:
         return True
     start, end = sentence_at(text, position)
@@ -98,13 +104,17 @@ def _is_meant(text: str, position: int, record: str, others: tuple[str, ...]) ->
 def states_pattern(
     pattern: str, said: Sequence[str], record: str = "", records: Iterable[str] = (), *, cited: bool = True
 ) -> bool:
-    """Return whether messages claim what a pattern matches in their normalized text.
+    """Return whether messages claim a fact that is given as a regular expression.
 
     Args:
-        pattern: A regular expression over small letters, such as ``(?:is|was) insured``.
-        record: Id of the record. Words about another one of `records` do not count.
-        cited: Whether words that cite a rule, such as ``only insured trips``, count.
+        pattern: Regular expression for the normalized (lowercase) text, such as ``(?:is|was) insured``.
+        said: The messages.
+        record: Id of the record. Words about other records in `records` are ignored.
+        records: Ids of all records that the messages may mention.
+        cited: Also accept words that cite a rule, such as ``only insured trips``.
     """
+    if not said:
+        return False
     rest = tuple(r for r in records if r != record)
     compiled = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)")
     texts = [normalize(t) for t in said]
@@ -130,7 +140,11 @@ def _pattern(status: str) -> re.Pattern[str]:
 
 
 def _claimed(status: str, text: str, record: str, others: tuple[str, ...], right: str = "") -> bool:
-    """Whether a text says that the record has this status; a rival of the right one must be more than an attribute."""
+    """Return whether a text states that the record has a status.
+
+    If `right` is given, it is the correct status, and `status` is another status that could be mistaken for it. In this
+    case, words that cite a rule or only describe another noun, such as ``a delayed ...``, are ignored.
+    """
     for start, end in _claims(_pattern(status), text, record, others):
         left, clause = _clauses(text, start)
         if _generic.match(text, end) and not _mine.search(left):
@@ -146,7 +160,7 @@ def _claimed(status: str, text: str, record: str, others: tuple[str, ...], right
 
 
 def _claims(pattern: re.Pattern[str], text: str, record: str, others: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the places where a text claims about the record what a pattern matches."""
+    """Yield the spans of the matches of a pattern that the text claims about the record, without denying them."""
     for match in pattern.finditer(text):
         _, clause = _clauses(text, match.start())
         verb = _verb.match(text, match.start())
@@ -159,7 +173,7 @@ def _claims(pattern: re.Pattern[str], text: str, record: str, others: tuple[str,
 
 
 def _clauses(text: str, position: int) -> tuple[str, str]:
-    """Return the words in front of a position: those of its sentence, and those of its clause."""
+    """Return the part of the sentence before a position, and the part of the clause before it."""
     start, _ = sentence_at(text, position)
     left = text[max(start, position - 120) : position]
     return left, left[[0, *(m.end() for m in _clause_break.finditer(left))][-1] :]

@@ -1,4 +1,4 @@
-"""The record that words of a message are about, and whether a message mentions a value at all."""
+"""Tests that determine which record (such as an order) a message is about, and whether it mentions a value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trace_gym.statements.values import find_values
 
 
 def mentions(value: str | float, said: Sequence[str]) -> bool:
-    """Return whether messages contain a value in any format and role, even if they deny it."""
+    """Return whether messages contain a value in any format and with any meaning, even if they deny the value."""
     kind, wanted = read(value)
     if kind == "phrase":
         return any(find_phrase(str(value), text) for text in said)
@@ -19,7 +19,16 @@ def mentions(value: str | float, said: Sequence[str]) -> bool:
 
 
 def is_about(text: str, position: int, record: str, others: tuple[str, ...]) -> bool:
-    """Return whether words at a position are about the record: it was named last, or no other one was."""
+    """Return whether the words at a position of a text are about a record.
+
+    They are about the record if its id is the nearest id in the text, or if the text contains no id of a record.
+
+    Args:
+        text: The normalized text.
+        position: Position of the words.
+        record: Id of the record. If it is empty, the result is True.
+        others: Ids of the other records that the text may mention. If there are none, the result is True.
+    """
     if not record or not others:
         return True
     start, end = sentence_at(text, position)

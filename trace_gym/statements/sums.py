@@ -1,4 +1,4 @@
-"""Sums in a message: the parts that are told next to their total."""
+"""Detection of sums in a message: the parts that are stated next to their total."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ _ending = re.compile(r"\bending (?:in|with|on) $")
 _equals = re.compile(r"[\s)]*=\s*")
 _operator = re.compile(r"[\s)]*(?:[-+x*/]|plus|minus|times)[\s(]*")
 _MOST = 8
-"""Parts that a sum may have."""
+"""Maximum number of parts of a sum."""
 
 
 def parts_of(text: str, total: Value, values: Sequence[Value]) -> list[Value]:
-    """Return the values next to a total that add up to it, or are multiplied; empty where the text makes no sum of it.
+    """Return the values from which a total is calculated (as a sum, difference or product), or an empty list.
+
+    The values must be next to the total in the text.
 
     Args:
         text: The normalized text.
-        total: A number in it.
-        values: The numbers of the text.
+        total: A number in the text.
+        values: All numbers in the text.
     """
     if operands := _operands(text, total, values):
         return operands
@@ -49,14 +51,14 @@ def parts_of(text: str, total: Value, values: Sequence[Value]) -> list[Value]:
 
 
 def _differ_by(values: Sequence[Value], total: Value) -> bool:
-    """Return whether two numbers differ by a third one."""
+    """Return whether the difference of two numbers is a third number."""
     if len(values) < 2:
         return False
     return bool(abs(abs(values[0].value - values[1].value) - total.value) < 0.005)  # type: ignore[operator]
 
 
 def _operands(text: str, result: Value, values: Sequence[Value]) -> list[Value]:
-    """Return the numbers of an expression in front of its result, as in ``270 - 120 = 150``."""
+    """Return the operands of an expression before its result, as in ``270 - 120 = 150``."""
     found: list[Value] = []
     behind, gap = result, _equals
     for value in reversed([v for v in values if v.end <= result.start][-_MOST:]):
@@ -68,7 +70,7 @@ def _operands(text: str, result: Value, values: Sequence[Value]) -> list[Value]:
 
 
 def _adds_up(values: Sequence[Value], total: Value) -> int:
-    """Return how many values from the first on add up to a total; 0 where none do."""
+    """Return the number of leading values that add up to a total, or 0."""
     left = total.value
     for count, value in enumerate(values, 1):
         left -= value.value  # type: ignore[operator]
@@ -80,21 +82,22 @@ def _adds_up(values: Sequence[Value], total: Value) -> int:
 
 
 def _is_total(text: str, value: Value) -> bool:
+    """Return whether the words next to a number identify it as a total."""
     return "total" in roles_of(text, value) or _in_total.match(text, value.end) is not None
 
 
 def _is_label(text: str, value: Value) -> bool:
-    """Whether a number names a card: `your visa ending in 3411`."""
+    """Return whether a number identifies a card: `your visa ending in 3411`."""
     return _ending.search(text, max(0, value.start - 16), value.start) is not None
 
 
 def _is_listed(text: str, total: Value, parts: Sequence[Value]) -> bool:
-    """Whether the parts stand behind the total in its sentence: `598 dollars come back, 191 to A and 407 to B`."""
+    """Return whether the parts follow the total in the same sentence: `598 dollars, 191 to A and 407 to B`."""
     _, end = sentence_at(text, total.start)
     return all(p.end <= end for p in parts) and not _or.search(text, total.end, end)
 
 
 def _is_added(text: str, parts: Sequence[Value]) -> bool:
-    """Whether a plus sign joins the parts."""
+    """Return whether plus signs join the parts."""
     places = sorted((p.start, p.end) for p in parts)
     return all(_plus.search(text, end, start) for (_, end), (start, _) in pairwise(places))

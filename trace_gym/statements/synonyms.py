@@ -1,4 +1,4 @@
-"""Usual words for the statuses of orders, reservations and flights."""
+"""Patterns of the usual words for the statuses of orders, reservations and flights."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SYNONYMS: Mapping[str, str] = MappingProxyType({
     "on time": r"on time|on schedule|as scheduled|as planned",
     "available": r"available|open for booking|bookable",
 })  # fmt: skip
-"""Status -> pattern of the phrases that state it. Another status is stated by its own name."""
+"""Mapping of each status to a pattern of the phrases that state it. Other statuses are stated by their names."""
 IMPLIED: Mapping[str, frozenset[str]] = MappingProxyType({
     "pending (item modified)": frozenset({"pending"}),
     "exchange requested": frozenset({"delivered", "processed"}),
@@ -59,4 +59,7 @@ IMPLIED: Mapping[str, frozenset[str]] = MappingProxyType({
     "delivered": frozenset({"processed", "shipped"}),
     "landed": frozenset({"flying"}),
 })  # fmt: skip
-"""Status -> other statuses that are true of the same record, or were, and so do not compete."""
+"""Mapping of each status to other statuses that a record with this status also has or had.
+
+A message may state them in addition to the correct status.
+"""

@@ -1,4 +1,4 @@
-"""Normalized text: one spelling of quotes, dashes, spaces, digits and accents, and the limits of sentences."""
+"""Text normalization, sentence boundaries and search for whole words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _sentence_end = re.compile(r"[.!?]+(?=\s|$)(?<!\b[ap]\.m\.)(?<!\bapprox\.)|[;\n]
 
 @lru_cache(maxsize=4096)
 def normalize(text: str) -> str:
-    """Return a text in small letters with ASCII quotes, dashes and digits, without accents and markup."""
+    """Return a text in lowercase with ASCII quotes, dashes and digits, without accents and markup."""
     if not text.isascii():
         spelled = unicodedata.normalize("NFKD", text.translate(_CHARACTERS)).translate(_CHARACTERS)
         text = "".join(c for c in spelled if not unicodedata.combining(c))
@@ -32,7 +32,7 @@ def normalize(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def sentence_ends(text: str) -> tuple[int, ...]:
-    """Return the positions behind each sentence of a normalized text; the last one is its length."""
+    """Return the end positions of the sentences of a normalized text. The last one is the length of the text."""
     return (*(m.end() for m in _sentence_end.finditer(text)), len(text))
 
 
@@ -47,9 +47,9 @@ def sentence_at(text: str, position: int) -> tuple[int, int]:
 
 
 def places_of(word: str, text: str) -> list[int]:
-    """Return where a text contains a word, such as an id, that is not part of a longer one.
+    """Return the positions where a text contains a word, such as an id, that is not part of a longer word.
 
-    A pattern for this would have to be compiled for each id, which takes longer than the search.
+    A regular expression would have to be compiled for each id, which takes longer than this search.
     """
     found: list[int] = []
     at = text.find(word)

@@ -1,4 +1,4 @@
-"""Values in a text: numbers with their units, dates, and times of day."""
+"""Search for the values in a text: numbers with units, dates and times of day."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from trace_gym.statements.text import normalize
 Kind = Literal["number", "date", "time"]
 
 _DIGITS_OF = ("ending in ", "ending with ", "ends in ", "ends with ", "digits ")
-"""Words in front of the last digits of a card, which have no unit: `your card ending in 5732 and 672 dollars`."""
+"""Words before the last digits of a card number.
+
+These digits do not get the unit of the next number, as in `your card ending in 5732 and 672 dollars`.
+"""
 
 
 class Value(NamedTuple):
-    """A value with its place in the normalized text."""
+    """A value and its span in the normalized text."""
 
     kind: Kind
     value: float | str | Day
     """A number, a time ``HH:MM``, or a day."""
     unit: str
-    """``money``, ``percent``, ``duration``, ``count``, or ``""``; for numbers only."""
+    """Unit of a number: ``money``, ``percent``, ``duration``, ``count``, or ``""`` if there is none."""
     start: int
     end: int
 
@@ -48,7 +51,7 @@ _in_front = re.compile(
 )
 _front_words = "jan feb mar apr may jun jul aug sep oct nov dec the us$ $ $- \u20ac \u00a3 usd eur gbp -"
 _FRONT = frozenset(_front_words.split())
-"""First letters of the words that a value in digits may begin with."""
+"""First three letters of the words that can begin a value with digits."""
 _words = re.compile(rf"{amounts.FIRST_WORDS}|noon|midnight")
 _relative = re.compile(calendar.RELATIVE)
 _cents = re.compile(r"\s?(?:and )?(\d\d?) cents\b")
@@ -57,10 +60,12 @@ _UNITS = ("money", "percent", "duration", "count")
 
 
 def find_values(text: str, today: str = "") -> tuple[Value, ...]:
-    """Return the numbers, dates and times that a text contains, in their order.
+    """Return the numbers, dates and times of a text, in order.
 
     Args:
-        today: ISO date that ``yesterday``, ``Friday`` and the like refer to; without it they are not read.
+        text: The text.
+        today: ISO date of the current day, for words such as ``yesterday`` and ``Friday``. If it is empty, such words
+            are ignored.
     """
     return _find(normalize(text), today)
 
@@ -85,7 +90,7 @@ def _find(text: str, today: str) -> tuple[Value, ...]:
 
 
 def values_between(text: str, kind: Kind, start: int, end: int) -> tuple[Value, ...]:
-    """Return the values of a kind that begin in a part of a normalized text."""
+    """Return the values of a kind that begin between two positions of a normalized text."""
     found = _of_kind(text, kind)
     low, high = (bisect_left(found, at, key=lambda v: v.start) for at in (start, end))
     return found[low:high]
@@ -97,7 +102,10 @@ def _of_kind(text: str, kind: Kind) -> tuple[Value, ...]:
 
 
 def _starts(text: str) -> list[int]:
-    """Return where values may begin, in order. Trying only these is several times as fast as a search."""
+    """Return the positions where values can begin, in order.
+
+    Matching the pattern only at these positions is faster than searching for it in the whole text.
+    """
     found = [m.start() for m in _words.finditer(text)]
     for match in _digits.finditer(text):
         at = match.start()

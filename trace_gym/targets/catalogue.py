@@ -1,147 +1,208 @@
-"""The targets for which environments are written, and what each offers to an author."""
+"""Registry of targets: those that ship with the project, those of registered packages, and custom target folders."""
 
 from __future__ import annotations
 
-import ast
 import importlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
-from trace_gym.errors import ConfigError
+from trace_gym import registration, target_packages
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.targets import DEFAULT_TARGET
+from trace_gym.targets.base import Reader, Roles, Target
 from trace_gym.targets.user import bases
-from trace_gym.targets.user.folder import TargetFolder, find
-from trace_gym.world import World
+from trace_gym.targets.user.folder import SETTINGS, TargetFolder, find, read
+from trace_gym.types import Trajectory
 
-SHARED = ("scripted_user",)
+SHIPPED = ("trace_gym.targets.tau2.target", "trace_gym.targets.toolsandbox.target")
+"""Modules that define the targets that ship with the project, in their attribute ``TARGETS``."""
+USERS = ("users.scripted", "users.answers")
+"""Modules with the user of a custom target, in the parent package of its base world."""
 
-
-@dataclass(frozen=True)
-class Target:
-    """A benchmark whose interface environments keep."""
-
-    name: str
-    prefix: str
-    """What the ids of its environments begin with."""
-    package: str
-    """The package that holds it."""
-    base: str
-    """The class, in the first of `open`, that holds the target's tools."""
-    open: tuple[str, ...]
-    """Modules whose public names an environment imports."""
-    whole: tuple[str, ...] = ()
-    """Modules that an environment imports as such, because their names are common words."""
-    read: tuple[str, ...] = ()
-    """Further modules that an author reads, as the others rest on them."""
-    shared: tuple[str, ...] = ()
-    """Modules beside the package that an author reads for the same reason."""
-    example: str = ""
-    """A committed environment that shows how one is written."""
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """Full names of the modules that an environment may import from."""
-        return tuple(f"{self.package}.{m}" for m in (*self.open, *self.whole))
-
-    @property
-    def world(self) -> type[World]:
-        """The base world."""
-        world: type[World] = getattr(importlib.import_module(f"{self.package}.{self.open[0]}"), self.base)
-        return world
-
-    @property
-    def sources(self) -> dict[str, str]:
-        """The text of every module that an author reads, by its full name."""
-        names = [f"{self.package}.{m}" for m in (*self.open, *self.whole, *self.read)]
-        names += [f"{self.package.rpartition('.')[0]}.{m}" for m in self.shared]
-        return {name: Path(str(importlib.import_module(name).__file__)).read_text() for name in names}
-
-    @property
-    def imports(self) -> list[str]:
-        """The import lines of all that an environment may use of the target."""
-        lines = [f"from {self.package} import {', '.join(self.whole)}"] if self.whole else []
-        sources, offered = self.sources, set(self.whole)
-        for module in self.open:
-            name = f"{self.package}.{module}"
-            fresh = sorted({*_public(sources[name])} - offered)
-            offered.update(fresh)
-            lines += [f"from {name} import {', '.join(fresh)}"] if fresh else []
-        return lines
+TARGETS: dict[str, Target] = {t.name: t for module in SHIPPED for t in importlib.import_module(module).TARGETS}
+"""Targets that ship with the project, by name."""
 
 
-TARGETS = {
-    t.name: t
-    for t in (
-        Target(
-            name="tau2_airline",
-            prefix="tau2",
-            package="trace_gym.targets.tau2",
-            base="AirlineDesk",
-            open=("airline", "requests"),
-            whole=("policy", "records"),
-            read=("desk",),
-            shared=SHARED,
-            example="tau2_precondition",
-        ),
-        Target(
-            name="tau2_retail",
-            prefix="tau2_retail",
-            package="trace_gym.targets.tau2",
-            base="RetailDesk",
-            open=("retail", "retail_requests", "retail_items"),
-            whole=("retail_policy", "retail_records"),
-            read=("desk",),
-            shared=SHARED,
-            example="tau2_retail_precondition",
-        ),
-        Target(
-            name="toolsandbox",
-            prefix="toolsandbox",
-            package="trace_gym.targets.toolsandbox",
-            base="Assistant",
-            open=("assistant", "errands", "requests", "lookups", "schedule", "settings"),
-            whole=("records",),
-            read=("expert", "hearing"),
-            example="toolsandbox_permission_recovery",
-        ),
-    )
-}
+def registered() -> Mapping[str, Target]:
+    """Return the targets that ship with the project and those of registered packages, by name.
+
+    Raises:
+        ConfigError: A registered package cannot be imported, or its ``TARGETS`` is not valid.
+    """
+    return _registered(tuple(target_packages.names()))
+
+
+def add_package(package: str) -> list[str]:
+    """Register the targets of a package, and its environments, in this process and in its child processes.
+
+    A package defines its targets in the attribute ``TARGETS``, a sequence of `Target`. Its environments, if it has any,
+    are in the subfolder ``environments``.
+
+    Args:
+        package: Import name of the package, or the path of its folder if it is not installed.
+
+    Returns:
+        The names of the targets that the package defines.
+
+    Raises:
+        ConfigError: The package cannot be imported, or its ``TARGETS`` is not valid.
+        DuplicateEnv: One of its environments has the name of another environment.
+    """
+    with registration.adding_package(package):
+        name = target_packages.name_of(package)
+        return [t.name for t in registered().values() if t.name not in TARGETS and _package_of(t) == name]
 
 
 def target(name: str) -> Target:
-    """The target of this name: one of `TARGETS`, or one of the user's own whose base world is admitted.
+    """Return a target by name: a registered target, or a custom target folder with an admitted base world.
 
     Raises:
-        ConfigError: There is none; the message lists those that exist.
-        TamperedEnv: It is the user's own, and its base world is missing or another than the admitted one.
+        ConfigError: There is no such target. The message lists the existing targets.
+        TamperedEnv: The base world of a custom target is missing or differs from the admitted version.
     """
-    if name in TARGETS:
-        return TARGETS[name]
+    if (known := registered().get(name)) is not None:
+        return known
     try:
         home = find(name)
     except ConfigError as error:
-        raise ConfigError(f"{error}; those that ship are {', '.join(sorted(TARGETS))}") from None
-    module = bases.load(home).__name__.rpartition(".")[2]
-    return Target(
-        home.name, home.prefix, bases.PACKAGE, home.base_class, open=(module,), read=("world",), shared=SHARED
-    )
+        names = ", ".join(sorted(registered()))
+        raise ConfigError(f"{error}; built-in targets are {names}") from None
+    bases.load(home)
+    return _of_folder(home)
+
+
+def default_target() -> Target:
+    """Return the target that commands use if no other target is given."""
+    return TARGETS[DEFAULT_TARGET]
+
+
+def all_targets() -> Iterator[Target]:
+    """Yield the registered targets and the custom targets in the searched folders. Base worlds are not loaded."""
+    yield from registered().values()
+    for home in _folders():
+        yield _of_folder(home)
 
 
 def foundation(home: TargetFolder) -> Target:
-    """What the base world of a user's own target is built on."""
-    return Target(home.name, home.prefix, bases.PACKAGE, "TargetWorld", open=("world",), shared=SHARED)
+    """Return the target with `TargetWorld`, the class that the base world of a custom target extends."""
+    return Target(home.name, home.prefix, bases.PACKAGE, "TargetWorld", open=("world",), shared=USERS)
 
 
-def _public(source: str) -> Iterator[str]:
-    """The public names that a module defines itself, or offers in ``__all__``."""
-    for node in ast.parse(source).body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
-                found = list(ast.literal_eval(value))
-            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
-                found = [name]
-            case ast.Assign(targets=targets):
-                found = [t.id for t in targets if isinstance(t, ast.Name)]
-            case _:
-                found = []
-        yield from (n for n in found if not n.startswith("_"))
+def readers() -> list[Reader]:
+    """Return the distinct readers of the registered targets. Domains of one benchmark share their readers."""
+    return list({id(reader): reader for t in registered().values() for reader in t.readers}.values())
+
+
+def roles_of(trajectory: Trajectory) -> Roles:
+    """Return the roles of the write tools and arguments in a trajectory.
+
+    The target of the trajectory is the one whose write tools include those of the trajectory. If several do, the one
+    with the fewest write tools is used. If there is none, or if it does not declare roles, the roles of the default
+    target are used.
+    """
+    writes = frozenset(tool for tool, kind in trajectory.tools.items() if kind == "write")
+    fitting = [(len(kinds), roles) for kinds, roles in _write_tools() if writes and writes <= kinds]
+    found = min(fitting, key=lambda pair: pair[0])[1] if fitting else None
+    return found or default_target().roles or Roles()
+
+
+def importable_modules() -> tuple[str, ...]:
+    """Return the full names of the modules of all registered targets that environments may import."""
+    return tuple(dict.fromkeys(module for t in registered().values() for module in t.modules))
+
+
+def is_target_code(module: str) -> bool:
+    """Return whether a module, given by its full name, belongs to a target."""
+    packages = (__package__ or "", *target_packages.names())
+    return module.startswith(tuple(f"{package}." for package in packages))
+
+
+def _of_folder(home: TargetFolder) -> Target:
+    """Return the target of a custom target folder, without loading the base world of the target."""
+    said = home.settings
+    return Target(
+        home.name,
+        home.prefix,
+        bases.PACKAGE,
+        home.base_class,
+        open=(bases.module_of(home).rpartition(".")[2],),
+        read=("world",),
+        shared=USERS,
+        example=said.example,
+        benchmark=said.benchmark,
+        domain=said.domain,
+        roles=home.roles,
+        descriptions=said.capabilities,
+    )
+
+
+def _folders() -> Iterator[TargetFolder]:
+    """Yield the custom targets of the searched folders. Unreadable ones are skipped; `find` reports their errors."""
+    for folder in registration.folders():
+        if (folder / SETTINGS).is_file():
+            try:
+                yield read(folder)
+            except ReadError:
+                continue
+
+
+def _write_tools() -> Iterator[tuple[frozenset[str], Roles | None]]:
+    """Yield the write tools and the roles of each target."""
+    for known in registered().values():
+        yield _writes_of(known), known.roles
+    for home in _folders():
+        try:
+            yield frozenset(tool for tool, kind in home.kinds.items() if kind == "write"), home.roles
+        except ReadError:
+            continue
+
+
+@lru_cache(maxsize=64)
+def _writes(package: str, module: str, base: str) -> frozenset[str]:
+    world = vars(importlib.import_module(f"{package}.{module}"))[base]
+    return frozenset(tool for tool, kind in world.interface().kinds.items() if kind == "write")
+
+
+def _writes_of(known: Target) -> frozenset[str]:
+    return _writes(known.package, known.open[0], known.base)
+
+
+@lru_cache(maxsize=8)
+def _registered(packages: tuple[str, ...]) -> Mapping[str, Target]:
+    found = dict(TARGETS)
+    for package in packages:
+        for made in _targets_in(package):
+            if made.name in found:
+                raise ConfigError(
+                    f"the package {package} defines a target whose name is already used: found {made.name!r}. Rename "
+                    "the target in the package"
+                )
+            found[made.name] = made
+    return found
+
+
+def _targets_in(package: str) -> tuple[Target, ...]:
+    """Return the targets that a package defines."""
+    fix = f"Correct the package, or remove it from {target_packages.TARGETS_VARIABLE}"
+    try:
+        module = importlib.import_module(package)
+    except Exception as error:
+        raise ConfigError(
+            f"the target package {package} cannot be imported: {type(error).__name__}: {error}. {fix}"
+        ) from None
+    found = getattr(module, "TARGETS", None)
+    if not isinstance(found, (tuple, list)) or not found or not all(isinstance(t, Target) for t in found):
+        raise ConfigError(
+            f"{package}.TARGETS is not valid: found {found!r:.60}, expected a sequence of "
+            f"trace_gym.targets.base.Target. {fix}"
+        )
+    if outside := [t for t in found if _package_of(t) != package]:
+        raise ConfigError(
+            f"the target {outside[0].name} of the package {package} has modules in another package: found "
+            f"{outside[0].package}, expected {package} or a package inside it. {fix}"
+        )
+    return tuple(found)
+
+
+def _package_of(known: Target) -> str:
+    return known.package.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Constants of the targets: tables that nobody can change, as all worlds of a process share them."""
+"""Read-only mappings for constants that all worlds in a process share, and safe formatting of templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 def frozen(table: Mapping[K, V]) -> Mapping[K, V]:
-    """Return a table that cannot be changed, with the tables inside of it; its other values should be immutable."""
+    """Return a read-only view of a mapping and of the dictionaries nested in it. Other values should be immutable."""
     inner: Any = {key: frozen(value) if isinstance(value, dict) else value for key, value in table.items()}
     return MappingProxyType(inner)
 
@@ -22,11 +22,11 @@ def frozen(table: Mapping[K, V]) -> Mapping[K, V]:
 def filled(template: str, **texts: object) -> str:
     """Return a template with its fields replaced by texts.
 
-    A template is data that a generated module may have assembled. So a field names one of the texts and nothing
-    else: unlike `str.format`, no attribute or item of a value is looked up.
+    Unlike in `str.format`, a field may contain only the name of a text, without attributes or items, because generated
+    modules may assemble templates from data.
 
     Raises:
-        ValueError: A field is not the plain name of one of the texts.
+        ValueError: A field is not the name of one of the texts.
     """
     made = []
     for literal, field, spec, conversion in _fields(template):
@@ -48,4 +48,4 @@ def _as_dict(table: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tup
     return dict, (dict(table),)
 
 
-copyreg.pickle(MappingProxyType, _as_dict)  # a world that keeps a table in its state gets a copy of its own
+copyreg.pickle(MappingProxyType, _as_dict)  # pickling the state of a world replaces read-only mappings by dictionaries

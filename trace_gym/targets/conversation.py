@@ -1,4 +1,4 @@
-"""Conversations as benchmarks log them, turned into one shape: OpenAI's, with ids that pair calls and answers."""
+"""Conversion of logged conversations of benchmarks to the format of OpenAI, with unique tool call ids."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class _ToolCall(BaseModel):
 
     @property
     def said(self) -> _Function:
-        """Name and arguments, which tau2 writes without a ``function`` around them."""
+        """Name and arguments of the call, which tau2 logs without a ``function`` object."""
         return self.function or _Function(name=self.name, arguments=self.arguments)
 
 
 class Logged(BaseModel):
-    """A message as logs hold it: OpenAI's shape or tau2's. Fields that are not listed are ignored."""
+    """A logged message in the format of OpenAI or tau2. Other fields are ignored."""
 
     role: str
     content: str | list[Any] | None = None
@@ -42,7 +42,7 @@ class Logged(BaseModel):
 
 
 class Names:
-    """Hands out names, numbering those that were taken."""
+    """Generator of unique names. A number is appended to a name that was used before."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}
@@ -53,9 +53,9 @@ class Names:
 
 
 def conversation(messages: list[Logged]) -> tuple[Message, ...]:
-    """The messages in OpenAI's shape, with ids that pair each call with its own answer.
+    """Return the messages in OpenAI's format, with an id that links each tool call to its result.
 
-    Recorded ids may repeat in one conversation, so a repeated one gets a number.
+    Recorded ids may occur more than once in a conversation, so a number is appended to repeated ids.
     """
     names, waiting = Names(), defaultdict[str, deque[tuple[str, str]]](deque)
     told: list[Message] = []
@@ -81,7 +81,7 @@ def conversation(messages: list[Logged]) -> tuple[Message, ...]:
 
 
 def _answer(message: Logged) -> str:
-    """A tool's answer; a refusal begins with ``Error``, which is how a trajectory tells it."""
+    """Return the result of a tool call. The result of a refused call begins with ``Error``, as in a trajectory."""
     text = _text(message.content) or ""
     refused = message.error or text.startswith("Unknown action")
     return f"Error: {text}" if refused and not text.lower().startswith("error") else text
@@ -94,7 +94,7 @@ def _text(content: str | list[Any] | None) -> str | None:
 
 
 def called(messages: list[Logged]) -> Iterator[str]:
-    """The name of every tool called, in order."""
+    """Yield the name of each called tool, in order."""
     for message in messages:
         for call in message.tool_calls or ():
             yield call.said.name

@@ -1,4 +1,4 @@
-"""The scripted user of a world with a language model that chooses the words."""
+"""Language model that rewords the messages of scripted users, and the check that the meaning stays the same."""
 
 from trace_gym.user_model.check import problems
 from trace_gym.user_model.language import LanguageUser

@@ -1,4 +1,4 @@
-"""Check of a language model's words against the script of a user."""
+"""Check that a language model's rewording of a scripted user message has the same meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trace_gym.user_model import meanings
 from trace_gym.user_model.values import normalize, values, words_of
 
 LONGEST = 400
-"""Characters that a reply may be longer than the script."""
+"""Maximum number of characters by which a reply may exceed the scripted message."""
 
 _MARKUP = re.compile(r"</?\w+>|<\||\|>|[{}]|```|^(?:system|assistant|agent|user|customer|script)\s*:", re.IGNORECASE)
 _ROLE = re.compile(
@@ -23,15 +23,15 @@ _QUESTION = re.compile(
 
 
 def problems(script: Sequence[str], agent: Sequence[str], reply: str) -> list[str]:
-    """Return why a reply does not say what the script says; empty if it does.
+    """Return an error message for each difference in meaning between a reply and the scripted message.
 
-    Every value of the script's message must be in the reply. The reply may name no value, request or reason that is
-    neither in the script nor in the agent's messages. It agrees and refuses as the script does.
+    The reply must contain every value of the scripted message. All values, requests and reasons in the reply must be in
+    the script or in the agent's messages. The reply must agree or refuse like the scripted message.
 
     Args:
-        script: Messages of the script so far; the last one is to be said.
+        script: Scripted messages so far. The reply is compared with the last message.
         agent: The agent's messages so far.
-        reply: Other words for the last message of the script.
+        reply: Reworded last message of the script.
     """
     if not reply.strip():
         return ["it is empty"]
@@ -46,7 +46,7 @@ def _form(script: Sequence[str], reply: str) -> Iterator[str]:
         yield f"it contains {found[0]!r}; write only what the customer says"
     if found := _ROLE.search(normalize(reply).lower()):
         yield f"it says {found[0]!r}; write as the customer"
-    is_question = len(script) == 1 or "?" in scripted  # the opening may ask for what the script requests
+    is_question = len(script) == 1 or "?" in scripted  # the first message may phrase its request as a question
     if not is_question and (found := _QUESTION.search(normalize(reply).lower())):
         yield f"it asks {found[1]!r}, which the message does not ask"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from trace_gym.errors import ConfigError, EmptyAnswer, ModelError, NoUsableAnswer, UserUnavailable
 from trace_gym.llm import Budget, Completion, Price, Request, Resolved, Usage, ask_for, resolve
-from trace_gym.llm.address import tell_on_stderr
+from trace_gym.llm.model_uri import log_to_stderr
 from trace_gym.llm.recordings import Recordings
 from trace_gym.speech import Spoken
 from trace_gym.types import Message, Scenario
@@ -21,44 +21,44 @@ from trace_gym.user_model.check import problems
 from trace_gym.user_model.prompt import agent_texts, messages
 
 ATTEMPTS = 2
-"""Requests for one message. The second one contains what was wrong with the first answer."""
+"""Maximum number of requests for one message. The second request contains the errors in the first answer."""
 MAX_TOKENS = 2048
-"""Longest answer in tokens; a model that reasons needs more than the message itself."""
+"""Maximum length of an answer in tokens, including the reasoning of the model."""
 RETRIES, TIMEOUT, PATIENCE = 4, 120.0, 600.0
-"""Further attempts at a failed request, seconds for one attempt, and seconds for all of them."""
+"""Number of retries of a failed request, timeout of one attempt in seconds, and timeout of all attempts in seconds."""
 CONCURRENCY = 8
-"""Requests at a time, as many as `trace_gym.rollout.collect` has workers."""
+"""Maximum number of concurrent requests, equal to the number of workers of `trace_gym.rollouts.rollout`."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of messages by how they were worded."""
+    """Number of messages that were reworded, and that kept the wording of the script."""
 
     reworded: int = 0
-    """In the model's words."""
+    """Number of messages that the model has reworded."""
     retried: int = 0
-    """Of these, in the words of the second attempt."""
+    """Number of reworded messages that required a second attempt."""
     scripted: int = 0
-    """In the words of the script, because no answer passed the check."""
+    """Number of messages that kept the wording of the script, because no answer of the model passed the check."""
 
 
 class LanguageUser:
-    """Words for a scripted user by a language model.
+    """Language model that rewords the messages of a scripted user.
 
-    The world still decides every answer, all state changes, and the end of the conversation. `problems` checks the
-    model's words. Words that fail the check twice are replaced by those of the script, and counted.
+    The world still determines every answer, all state changes, and the end of the conversation. The function `problems`
+    checks that a rewording has the same meaning. If two rewordings fail the check, the message of the script is used.
 
     Args:
-        address: ``openai:MODEL``, ``openai:MODEL@URL``, or ``replay:DIR`` for answers that were recorded before.
-        folder: Folder for the answers (``answers``) and the ledger (``requests.jsonl``). A request that was answered
-            before is not sent again. A temporary folder when None.
-        temperature: Sampling temperature. The seed of the scenario is sent along.
-        budget: Limit of tokens or dollars.
-        price: Price of the model's tokens; a budget in dollars needs it.
-        tell: Receives a line about each failed request.
+        address: Model URI: ``openai:MODEL``, ``openai:MODEL@URL``, or ``replay:DIR`` for recorded answers.
+        folder: Folder for the answers (``answers``) and the ledger (``requests.jsonl``). Requests with a stored
+            answer are not sent again. A temporary folder by default.
+        temperature: Sampling temperature. Each request contains the seed of the scenario.
+        budget: Limit on tokens or dollars.
+        price: Price of the model's tokens; required for a budget in dollars.
+        tell: Function that receives a log message about each failed request.
 
     Raises:
-        ConfigError: The address is not valid, there is no key, or the temperature or a limit is not valid.
+        ConfigError: The model URI, the temperature or a limit is invalid, or the API key is missing.
         ReadError: The recordings or the ledger cannot be read.
         MissingExtra: The openai package is not installed.
     """
@@ -71,10 +71,10 @@ class LanguageUser:
         temperature: float = 0.0,
         budget: Budget | None = None,
         price: Price | None = None,
-        tell: Callable[[str], None] = tell_on_stderr,
+        tell: Callable[[str], None] = log_to_stderr,
     ) -> None:
         if not 0 <= temperature < float("inf"):
-            raise ConfigError(f"the temperature of the user is not valid: found {temperature}, expected 0 or more")
+            raise ConfigError(f"invalid temperature of the user model: found {temperature}, expected 0 or more")
         self._made_with = {"folder": folder, "temperature": temperature, "price": price, "tell": tell}
         self.address, self.temperature = address, temperature
         self._limited = budget is not None and budget.limited
@@ -93,7 +93,7 @@ class LanguageUser:
                 timeout=TIMEOUT,
                 retries=RETRIES,
                 patience=PATIENCE,
-                tell=tell,
+                log=tell,
             ),
             Recordings(self.folder / "answers"),
         )
@@ -106,28 +106,28 @@ class LanguageUser:
         return self._model.name
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LanguageUser:
-        """Return the same object: copies of an episode or of an environment share the model, its budget and counts."""
+        """Return the same object, so that copies of an episode or environment share the model, budget and counts."""
         return self
 
     def __reduce__(self) -> tuple[Callable[..., LanguageUser], tuple[str, dict[str, Any]]]:
-        """Pickle the settings; a copy in another process opens the model again.
+        """Return the settings for pickling. The unpickled copy creates a new client for the model.
 
         Raises:
-            ConfigError: There is a budget, which processes cannot share.
+            ConfigError: The model has a budget, which processes cannot share.
         """
         if self._limited:
             raise ConfigError(
                 f"{self.name} has a budget and cannot be copied to another process. Use threads, or no budget"
             )
-        return _again, (self.address, self._made_with)
+        return _restore, (self.address, self._made_with)
 
     def speak(self, scenario: Scenario, script: Sequence[str], conversation: Sequence[Message]) -> Spoken:
-        """Return the model's words for the last message of the script, or the script's own.
+        """Return a rewording of the last message of the script, or this message if no rewording passes the check.
 
         Raises:
             UserUnavailable: The model did not answer.
-            BudgetSpent: The next request might cost more than is left.
-            ConfigError: The endpoint refuses the key, or does not serve the model.
+            BudgetSpent: The next request might exceed the budget.
+            ConfigError: The endpoint rejects the key, or does not serve the model.
             ReadError: The file that contains the answer is damaged.
         """
         agent = agent_texts(conversation)
@@ -156,7 +156,7 @@ class LanguageUser:
         return Spoken(reply)
 
     def summary(self) -> str:
-        """Return one line about the messages and what they took."""
+        """Return one line with the numbers of messages, requests and tokens, and the cost."""
         c, used = self.counts, Usage.read(self.ledger)
         cost = f", {used.cost:.4f} dollars" if used.cost and used.requests else ""
         return (
@@ -171,7 +171,7 @@ class LanguageUser:
 
 
 class _Answering:
-    """A model whose empty answers are answers, recorded as such, so that a replay finds them."""
+    """Wrapper of a model that returns an empty answer instead of raising `EmptyAnswer`, and records the answer."""
 
     def __init__(self, model: Resolved, recordings: Recordings) -> None:
         self._model, self._recordings = model, recordings
@@ -189,7 +189,7 @@ class _Answering:
             return empty
 
 
-def _again(address: str, settings: dict[str, Any]) -> LanguageUser:
+def _restore(address: str, settings: dict[str, Any]) -> LanguageUser:
     return LanguageUser(address, **settings)
 
 

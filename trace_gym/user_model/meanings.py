@@ -1,6 +1,6 @@
-"""What the words of a user mean: consent, refusal, requests and reasons.
+"""Detection of consent, refusal, requests and reasons in the words of a user.
 
-`stance` is the place where another component can decide what a user's message agrees to and refuses.
+To use another classifier of consent and refusal, replace `stance`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEUTRAL = _any(
     r"^(?:yes|sure|of course|certainly|absolutely|ok|okay|right)[,!.]? (?=(?:it's|it is|my|here|i'm|i am|this is)\b)",
     r"\bwhy not\b|\bnothing (?:else|more|to add)\b|\bno,? thank(?:s| you)\b",
 )
-"""Words that look like a refusal or consent and are none, such as the first word of ``Sure, it's ada_berg_1234.``"""
+"""Words that look like a refusal or consent, but are not, as in ``Sure, it's ada_berg_1234.``"""
 _REFUSES = _any(
     r"^(?:oh |well |um |sorry,? )*(?:no|nope|nah)\b|(?:[.!?;] |, )(?:no|nope)[,.!]",
     r"\b(?:do not|don't|did not|didn't|cannot|can't|won't|will not|would not|wouldn't|never) (?:really |think i )?"
@@ -75,16 +75,19 @@ GROUPS: Mapping[str, re.Pattern[str]] = {
         "a colleague": r"colleagues?|coworkers?|another agent",
     }.items()
 }
-"""Requests and reasons by the words that mean them. A reworded message keeps them and adds none."""
+"""Mapping of each request or reason to a pattern of the words that express it.
+
+A reworded message must contain the same requests and reasons as the original message.
+"""
 _ACTIONS = ("to cancel", "to return", "to exchange", "to upgrade")
-"""Groups of which one record has one."""
+"""Requests in `GROUPS` that apply to a record. A message makes at most one of them for each record."""
 _CLAUSE = re.compile(r"[,;:.?!]|\b(?:and|then|also|but|while|whereas)\b")
 
 
 def stance(text: str) -> frozenset[str]:
-    """Return what a user's message does: ``agrees``, ``refuses``, both or neither.
+    """Return the stance of a user's message: ``agrees``, ``refuses``, both or neither.
 
-    This small set of patterns is to be replaced by the classifier of dialogue acts of the scripted users.
+    These patterns are provisional. The classifier of dialogue acts for the scripted users will replace them.
     """
     plain = _NEUTRAL.sub(" ", normalize(text).lower())
     found = {"refuses"} if _REFUSES.search(plain) else set()
@@ -93,28 +96,31 @@ def stance(text: str) -> frozenset[str]:
 
 
 def is_conditional(text: str) -> bool:
-    """Return whether a message names a condition."""
+    """Return whether a message contains a condition."""
     return _CONDITION.search(normalize(text).lower()) is not None
 
 
 def forbids(text: str) -> bool:
-    """Return whether a message names something that must not be done or changed."""
+    """Return whether a message forbids an action or a change."""
     return _FORBIDS.search(normalize(text).lower()) is not None
 
 
 def still_forbids(text: str) -> bool:
-    """Return whether other words for a message that forbids something can mean the same."""
+    """Return whether a rewording of a message that forbids an action contains words that can forbid an action."""
     return _STAYS.search(normalize(text).lower()) is not None
 
 
 def groups(text: str) -> set[str]:
-    """Return the requests and reasons of `GROUPS` that a message names."""
+    """Return the requests and reasons in `GROUPS` that a message expresses."""
     plain = normalize(text).lower()
     return {name for name, pattern in GROUPS.items() if pattern.search(plain)}
 
 
 def requested(text: str, ids: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return what a message asks for each of some ids, as far as it can be read from the order of the words."""
+    """Return the requested actions for each of the given ids that a message mentions after an action.
+
+    If the clause with the id contains no action, the action of an earlier clause is used.
+    """
     made: dict[str, frozenset[str]] = {}
     current: frozenset[str] = frozenset()
     for clause in _CLAUSE.split(normalize(text).lower()):

@@ -8,9 +8,9 @@ from trace_gym.llm.quoting import quoted
 from trace_gym.types import Message
 
 RECENT = 6
-"""Messages of the conversation that the prompt contains."""
+"""Maximum number of messages of the conversation in the prompt."""
 LONGEST = 4000
-"""Characters of one message that the prompt contains."""
+"""Maximum number of characters of one message in the prompt."""
 
 INSTRUCTIONS = """\
 You write the words of a customer who talks to a service agent. A script decides what the customer says. You only
@@ -26,11 +26,11 @@ Rules:
 
 
 def messages(script: Sequence[str], conversation: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages of the request.
+    """Return the messages of the request to the language model.
 
     Args:
-        script: Messages of the script so far; the last one is to be reworded.
-        conversation: User and agent messages so far.
+        script: Scripted messages so far. The model rewords the last message.
+        conversation: Messages of the user and the agent so far.
     """
     parts = []
     if len(script) > 1:

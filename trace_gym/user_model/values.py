@@ -15,9 +15,9 @@ _ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
          "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NUMBERS = {word: n for n, word in enumerate(_ONES) if n > 1} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-"""Spelled numbers. ``zero`` and ``one`` are left out: they are rarely amounts (``one more thing``)."""
+"""Spelled numbers, except ``zero`` and ``one``, which are rarely amounts (``one more thing``)."""
 _PLAIN = {"I", "OK", "ID", "PS", "PM", "AM", *_MONTHS, *_DAYS}
-"""Words with a capital letter that are not names."""
+"""Capitalized words that are not names."""
 
 _MONTH = rf"(?P<{{0}}>{'|'.join(m[:3] for m in _MONTHS)})[a-z]*\.?"
 _QUOTE = re.compile(r'"([^"]+)"')
@@ -49,18 +49,18 @@ _ASCII = str.maketrans(
 
 
 class Value(NamedTuple):
-    """A value of a text."""
+    """A value that a text contains."""
 
     kind: str
     """``quotation``, ``email``, ``date``, ``year``, ``time``, ``phone``, ``id``, ``number``, ``day`` or ``name``."""
     value: str
-    """Canonical form: equal for two spellings of the same value."""
+    """Canonical form, which is the same for all spellings of a value."""
     shown: str
-    """The words of the text."""
+    """The value as it is written in the text."""
 
 
 def normalize(text: str) -> str:
-    """Return a text with ASCII quotes, dashes and spaces, without markup for emphasis."""
+    """Return a text with ASCII quotes, dashes and spaces, and without Markdown emphasis."""
     plain = unicodedata.normalize("NFKC", text).translate(_ASCII)
     return " ".join(re.sub(r"[*`]", "", plain).split())
 
@@ -81,7 +81,7 @@ def values(text: str) -> list[Value]:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of a text in small letters."""
+    """Return the words of a text in lowercase."""
     return {word.casefold().removesuffix("'s") for word in _NAME.findall(normalize(text))}
 
 
@@ -145,4 +145,7 @@ def _words(text: str) -> Iterator[Value]:
 
 
 _READERS = ((_EMAIL, _as_email), (_DATE, _as_date), (_TIME, _as_time), (_PHONE, _as_phone), (_ID, _as_id))
-"""What is read first is removed from the text: the digits of a date are not a number."""
+"""Patterns and parsers of values, in order of precedence.
+
+Matches are removed from the text before the next pattern is used, so that the digits of a date are not also a number.
+"""

@@ -1,7 +1,8 @@
-"""A linear classifier of clauses and messages over words, word pairs and word beginnings, in plain Python.
+"""Linear classifier of clauses and messages in plain Python. The features are words, word pairs and word prefixes.
 
-It decides two things: what a clause with a question or an appeal asks for (`ASKING`), and what a message without one
-does (`TELLING`). The scores of a message are sums over its clauses, so the work is done once per clause.
+The classifier makes two decisions. It determines the kind of a clause with a question or an appeal, such as ``please
+tell me`` (`ASKING`), and the kind of a message without such a clause (`TELLING`). The scores of a message are sums over
+its clauses, so each clause is scored only once.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from trace_gym.targets.dialogue.rules import matched
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 ASKING = ("request", "choice", "proposal", "offer", "none")
-"""Kinds of a clause that seems to ask something."""
+"""Kinds of clauses with a question or an appeal. The kind `none` is for clauses that do not ask anything."""
 TELLING = ("hold", "inform", "progress", "completion", "closing", "refusal", "transfer")
-"""Kinds of a message that asks nothing."""
+"""Kinds of messages without a question or an appeal."""
 SCALE = 64
-"""Weights are stored as integers, in units of one `SCALE`-th."""
+"""Scale of the weights, which are stored as integers in units of ``1 / SCALE``."""
 STEM = 5
-"""Letters of a longer word that stand for all its forms."""
+"""Number of first letters that represent all forms of a longer word."""
 _LANES = len(ASKING) + len(TELLING)
 _LANE = 24
 _MASK, _HALF = (1 << _LANE) - 1, 1 << (_LANE - 1)
@@ -32,12 +33,18 @@ _word = re.compile(r"[a-z]+(?:'[a-z]+)?|0|[?!,:;]")
 
 
 def words_of(plain: str) -> list[str]:
-    """Return the words and punctuation marks that are read of a clause."""
+    """Return the first 60 words and punctuation marks of a lowercase clause."""
     return _word.findall(plain)[:60]
 
 
 def features(plain: str, question: bool, last: bool) -> list[str]:
-    """Return the features of a clause: its words, pairs, beginnings, first words and rules."""
+    """Return the features of a clause: words, word pairs, word prefixes, first words and matching rules.
+
+    Args:
+        plain: The clause in lowercase.
+        question: Whether the clause is a question.
+        last: Whether the clause is the last clause of the message.
+    """
     words = words_of(plain)
     mark = "?" if question else "."
     rules = matched(plain, question) or ("",)
@@ -52,14 +59,17 @@ def features(plain: str, question: bool, last: bool) -> list[str]:
 
 
 class Classifier:
-    """Weights of the kinds by feature. The weights of one feature are packed into one integer, which adds quickly."""
+    """Linear classifier with a weight for each feature and kind.
+
+    The weights of a feature are packed into one integer, so that one addition adds the weights for all kinds.
+    """
 
     def __init__(self, weights: Mapping[str, Sequence[int]]) -> None:
-        """Pack `weights`, which has one integer per kind and feature, those of `ASKING` first."""
+        """Pack `weights`, a mapping from feature to one integer per kind: first `ASKING`, then `TELLING`."""
         self._packed = {name: sum(w << (_LANE * n) for n, w in enumerate(row)) for name, row in weights.items()}
 
     def knows(self, word: str) -> bool:
-        """Return whether a word occurred in the corpus."""
+        """Return whether a word is a feature, because it occurred in the training corpus."""
         return word in self._packed
 
     def score(self, plain: str, question: bool, last: bool) -> list[float]:
@@ -81,7 +91,7 @@ def most_probable(kinds: Sequence[str], scores: Sequence[float]) -> tuple[str, f
 
 
 def of_message(scores: Sequence[Sequence[float]]) -> list[float]:
-    """Return the scores of a message for each kind of `TELLING`, given those of its clauses."""
+    """Return the scores of a message for each kind of `TELLING`, given the scores of its clauses."""
     scale = len(scores) ** -0.5
     return [scale * sum(column) for column in zip(*(s[len(ASKING) :] for s in scores), strict=True)]
 
@@ -92,4 +102,4 @@ def trained() -> Classifier:
     return Classifier(json.loads(WEIGHTS.read_text()))
 
 
-trained()  # read at import: while the code of an environment runs in the sandbox, no file may be opened
+trained()  # load the weights at import, because sandboxed environments cannot open files

@@ -1,4 +1,4 @@
-"""Splitting of a message into clauses, which are what dialogue acts are recognized in."""
+"""Splitting of a message into clauses. Each clause is then classified as a dialogue act."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 HEAD, TAIL = 3000, 1000
-"""Characters that are read of a longer message, from its beginning and from its end."""
+"""Number of characters at the beginning and at the end of a longer message that are analyzed."""
 LONGEST = 500
-"""Characters that are read of a longer clause, half of them from its end."""
+"""Number of characters of a longer clause that are analyzed, half at the beginning and half at the end."""
 
 _TYPED = str.maketrans(
     {
@@ -32,11 +32,11 @@ _markup = re.compile(r"^[ \t]{0,8}(?:#{1,6}|>|[-*+]|\(?\d{1,2}[.)])[ \t]+", re.M
 _quoted = re.compile(r'"(?!(?:yes|ok|okay|no)[.!]?")[^"\n]{0,600}"', re.IGNORECASE)
 _new = re.compile(r"(?<=[.!?]\") (?=[A-Z])")
 _stars = re.compile("\N{BULLET}{2,} ?(?=\\d)")
-"""Hidden digits of a card."""
+"""Pattern of bullets that mask the digits of a card."""
 _sentence_end = re.compile(r"[.!?][\"')\]]{0,3}(?=\s)|;(?=\s)")
 _abbreviation = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|mr|mrs|ms|dr|st|ave|apt|approx|vs|etc|[ap]\.m)\.$", re.IGNORECASE)
 _numero = re.compile(r"\b(no)\.\s+(?=[#\d]|[A-Z]+\d)", re.IGNORECASE)
-"""An abbreviation only in front of a number; a sentence can end with `no`."""
+"""Pattern of the abbreviation ``no.`` before a number. In other places, ``no.`` may be the end of a sentence."""
 _AUX = (
     r"(?:(?:would|could|can|will|do|did|have|are|were) you|(?:may|shall|should|could|can|might) (?:i|we)|"
     r"(?:is|does|was) (?:that|this|it)\b|please \w|let me know|tell me)"
@@ -51,8 +51,27 @@ _ends = tuple(
     )
     for opener in (_AUX, _ASKS)
 )
-"""Where a clause ends in a statement and in a question; in a statement, `which` and `who` begin no question."""
+"""Patterns of the end of a clause in statements and in questions. In statements, `which` does not begin a question."""
 _opens_question = re.compile(rf"(?:and |so |then |or |ok(?:ay)?,? |also,? )?{_ASKS}")
+_LEAD = (
+    r"(?:(?:and|so|or|ok(?:ay)?|also|then|now|thanks|sorry|hi|hello|sure|got it|of course)[,:;]? |"
+    r"[\w' ]{1,30}[,:;] )?"
+)
+_unmarked = re.compile(
+    rf"^{_LEAD}(?:(?:for|to|in|on|at|from|by|under|with|until) )?(?:what|which|whose|who|whom|where|when|"
+    rf"since when|why|how)"
+    r"(?! (?:i|we|you|it|he|she|they|this|that|remains|follows|happens|is why|is what|is how)\b)"
+    r"(?: [\w'-]+){0,3}? (?:is|are|was|were|do|does|did|can|could|should|shall|would|will|has|have|had|may|might)\b|"
+    rf"^{_LEAD}(?:what|which|whose|who)"
+    r"(?! (?:a|an|i|we|you|it|he|she|they|this|that|remains|follows|happens|means|makes|leaves|gives|brings|"
+    r"also)\b) \w|"
+    rf"^{_LEAD}(?:why|what makes you) \w|^{_LEAD}(?:what|where|who|how)'s \w|^{_LEAD}(?:in|on|for|at|by|"
+    rf"with) \w+(?: \w+)? or (?:\w+ ){{0,2}}\w+$|"
+    r", (?:right|correct|yes|no|okay|ok|"
+    r"(?:is|was|did|do|does|are|were|have|has|wo|would)(?:n't) (?:it|you|that|they|i|we))$",
+    re.IGNORECASE,
+)
+"""Pattern of a question without a question mark. It applies only to sentences without punctuation at the end."""
 _oregon = re.compile(r"\bOR(?= \d{5}\b)")
 _inverted = re.compile(
     r"^(?:and |so |or |then |ok(?:ay)?,? |also,? |just |now |well,? |\w+, )?(?:(?:is|are|was|were|does|did|shall|"
@@ -69,23 +88,23 @@ _SPELLED = {
     "isnt": "isn't", "wasnt": "wasn't", "cant": "can't", "couldnt": "couldn't", "wont": "won't", "im": "i'm",
     "ive": "i've", "youre": "you're", "youd": "you'd",
 }  # fmt: skip
-"""Informal spellings."""
+"""Mapping from informal to standard spelling."""
 _informal = re.compile(rf"(?<![\w.'-])(?:{'|'.join(_SPELLED)})(?![\w'.-]\w|[\w'-])", re.IGNORECASE)
 _maybe_informal = re.compile(rf"[^\w.'-](?:{'|'.join(_SPELLED)})(?![\w'-])")
-"""What `_informal` cannot match without, in small letters and behind a space."""
+"""Faster test for lowercase text with a space before it: if this pattern does not match, neither does `_informal`."""
 _digit = re.compile(r"\d")
 _brackets = str.maketrans({c: " " for c in '()[]{}"/'})
 
 
 class Clause(NamedTuple):
-    """A part of a message."""
+    """A part of a message that consists of a sentence or a clause."""
 
     text: str
-    """The words as written, with typed apostrophes and quotes."""
+    """The clause as written, with plain apostrophes and quotes."""
     plain: str
-    """The words in small letters; `0` replaces every word with a digit."""
+    """The clause in lowercase. Each word that contains a digit is replaced by `0`."""
     question: bool
-    """Whether a question mark ends the clause, or it has the word order of a question."""
+    """Whether the clause ends with a question mark or has the word order of a question."""
 
 
 def clauses(text: str) -> Iterator[Clause]:
@@ -93,7 +112,8 @@ def clauses(text: str) -> Iterator[Clause]:
     for sentence in sentences(text):
         if _maybe_informal.search(f" {sentence.lower()}"):
             sentence = _informal.sub(lambda found: _SPELLED.get(found[0].lower(), found[0]), sentence)
-        asked = sentence.rstrip("\"') ").endswith("?")
+        bare = sentence.rstrip("\"') ")
+        asked = bare.endswith("?") or (bare[-1:].isalnum() and _unmarked.search(bare) is not None)
         parts = [p for p in _ends[asked].split(sentence) if p and not p.isspace()]
         for n, part in enumerate(parts):
             plain = _masked(part)
@@ -105,7 +125,7 @@ def clauses(text: str) -> Iterator[Clause]:
 
 
 def _masked(part: str) -> str:
-    """Return a clause in small letters, with `0` for each word with a digit."""
+    """Return a clause in lowercase, with `0` in place of each word that contains a digit."""
     words = _oregon.sub("", part).lower().split() if "OR " in part else part.lower().split()
     for n, word in enumerate(words):
         if not word.isalpha() and _digit.search(word):
@@ -128,7 +148,7 @@ def sentences(text: str) -> Iterator[str]:
         start = 0
         for end in _sentence_end.finditer(line):
             part = line[start : end.end()]
-            if end[0] == "." and _abbreviation.search(part, max(0, len(part) - 9)):  # no longer than that
+            if end[0] == "." and _abbreviation.search(part, max(0, len(part) - 9)):  # abbreviations are shorter
                 continue
             if sentence := " ".join(part.split()):
                 yield sentence
@@ -138,11 +158,11 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def normalized(text: str) -> str:
-    """Return a text of bounded length with compatibility characters, quotes and dashes as they are typed."""
+    """Return a text of bounded length with plain characters instead of typographic quotes and dashes."""
     text = bounded(text)
     return text if text.isascii() else unicodedata.normalize("NFKC", _stars.sub("", text)).translate(_TYPED)
 
 
 def bounded(text: str) -> str:
-    """Return the part of a message that is read."""
+    """Return the part of a message that is analyzed: the whole text, or the beginning and end of a long text."""
     return text if len(text) <= HEAD + TAIL + 1 else f"{text[:HEAD]}\n{text[-TAIL:]}"

@@ -1,4 +1,4 @@
-"""Dialogue acts of an agent's message: what it asks, proposes, reports, refuses or announces."""
+"""Recognition of dialogue acts in an agent's message: requests, proposals, reports, refusals and announcements."""
 
 from __future__ import annotations
 
@@ -12,39 +12,41 @@ from trace_gym.targets.dialogue.rules import ALTERNATIVES, CONSENT, NEGATION, OP
 __all__ = ["Act", "acts", "gist"]
 
 UNSURE = 0.4
-"""A kind with a smaller probability counts only if a rule matches, or as `inform` if most words are familiar."""
+"""Minimum probability of the kind of a message. A less probable kind is replaced by a kind whose rule matches, or by
+`inform`."""
 FINAL = frozenset({"completion", "closing", "refusal"})
-"""Kinds that may end the conversation. They need a rule that matches; a refusal may have a negation instead."""
+"""Kinds that may end the conversation. They require a matching rule, or for a refusal at least a negation."""
 SURE = 0.8
-"""Below this probability, the only rule that matches decides what a clause asks for."""
+"""Minimum probability at which the classifier overrules the only matching rule for the kind of a question."""
 CERTAIN = 0.95
-"""From this probability on, a message refuses something with a negation, or states facts with a rule for a refusal."""
+"""Minimum probability for a refusal that has only a negation and no matching rule, and for overruling the rule of a
+clause that indicates a refusal in a message that otherwise states facts."""
 KEPT = frozenset({"greeting", "offer", "inform", "refusal", "hold"})
-"""Kinds of clauses that stay what they are, whatever the message does."""
+"""Kinds of clauses that are kept independently of the kind of the message."""
 ORDER = (
     "request", "choice", "proposal", "transfer", "refusal",
     "progress", "completion", "closing", "offer", "hold", "inform",
 )  # fmt: skip
-"""Kinds by what the user answers first: a question outranks a report."""
+"""Kinds in the order in which the user reacts to them. For example, a question precedes a report."""
 
 
 class Act(NamedTuple):
-    """A part of a message that does one thing."""
+    """Dialogue act: a part of a message and its kind, such as `request` or `proposal`."""
 
     kind: str
     text: str
-    """The words of the part."""
+    """Text of the part."""
     confidence: float = 1.0
 
 
 Plain = tuple[str, bool]
-"""The words of a clause in small letters, and whether it is a question."""
+"""A clause in lowercase, and whether the clause is a question."""
 Found = tuple[str, float]
-"""A kind and its probability."""
+"""A kind of dialogue act, and its probability."""
 
 
 def acts(text: str) -> tuple[Act, ...]:
-    """Return the dialogue acts of a message in order; a message that is not understood is one act `other`."""
+    """Return the dialogue acts of a message in order. The kind `other` is for text that is not understood."""
     return parsed(bounded(text))[1]
 
 
@@ -73,18 +75,25 @@ def _kinds(parts: tuple[Plain, ...]) -> tuple[Found, ...]:
     kinds = kinds.union(*ruled) - {"inform", *ASKING}
     kind, confidence = _told(parts, kinds, *most_probable(TELLING, of_message(told)))
     kept = KEPT if kind not in ("inform", "hold") or confidence < CERTAIN else KEPT - {"refusal"}
-    kept = kept | {"completion"} if kind == "refusal" else kept  # of another record
+    kept = kept | {"completion"} if kind == "refusal" else kept  # the completed change may concern another record
     found = tuple((k if k in kept else kind, c) for k, c in found)
     if kind in {k for k, _ in found}:
         return found
-    # The message as a whole does something that no clause does by a rule: the clause that contributes most does it.
+    # No clause has the kind of the message, so assign the kind to the clause that contributes most to its score.
     lane = len(ASKING) + (TELLING.index(kind) if kind in TELLING else 0)
     best = max((n for n, (k, _) in enumerate(found) if k != "offer"), key=lambda n: scores[n][lane])
     return tuple((kind, confidence) if n == best else one for n, one in enumerate(found))
 
 
 def _told(parts: tuple[Plain, ...], kinds: set[str], kind: str, confidence: float) -> Found:
-    """Return what a message without a question does, given the most probable kind and the rules that match."""
+    """Return the kind of a message without a question.
+
+    Args:
+        parts: The clauses of the message.
+        kinds: Kinds of the clauses and of their matching rules.
+        kind: The most probable kind according to the classifier.
+        confidence: Probability of this kind.
+    """
     negated = kind == "refusal" and confidence >= CERTAIN and any(NEGATION.search(f" {plain}") for plain, _ in parts)
     if (kind in FINAL and kind not in kinds and not negated) or confidence < UNSURE:
         whole = kind == "completion" and any(WHOLE.search(f" {plain}") for plain, _ in parts)
@@ -99,13 +108,13 @@ def _told(parts: tuple[Plain, ...], kinds: set[str], kind: str, confidence: floa
 
 
 def _familiar(part: Plain) -> float:
-    """Return the share of the words of a clause that the classifier knows."""
+    """Return the share of words in a clause that occurred in the training corpus."""
     words = words_of(part[0])
     return sum(map(trained().knows, words)) / len(words) if words else 0.0
 
 
 def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
-    """Return what a clause asks for; None if it asks nothing."""
+    """Return the kind of request in a clause, such as `choice` or `proposal`, or None if there is no request."""
     if not appeals(plain, question):
         return None
     kind, confidence = most_probable(ASKING, scores[: len(ASKING)])
@@ -124,7 +133,7 @@ def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
 
 
 def _ruled(plain: str, question: bool) -> Found:
-    """Return what a clause that asks nothing does by the first rule that matches."""
+    """Return the kind of a clause without a request, according to the first matching rule."""
     kinds = [k for k in matched(plain, question) if k not in ("request", "choice", "proposal")]
     return (kinds[0] if kinds else "inform"), 1.0
 
@@ -135,13 +144,13 @@ def _scores(plain: str, question: bool, last: bool) -> list[float]:
 
 
 def gist(text: str) -> str:
-    """Return the kind of act that the user answers first."""
+    """Return the kind of the dialogue act to which the user reacts first."""
     kinds = {act.kind for act in acts(text)}
     return next((kind for kind in ORDER if kind in kinds), "other")
 
 
 def clear() -> None:
-    """Forget all cached results, after a change of the classifier."""
+    """Clear all caches. This is required after a change of the classifier."""
     parsed.cache_clear()
     _kinds.cache_clear()
     _scores.cache_clear()

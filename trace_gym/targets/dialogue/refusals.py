@@ -1,4 +1,4 @@
-"""Refusals and claims of success about single records, in what the agent said."""
+"""Recognition of refusals and claims of success about single records in an agent's messages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _DONE = (
     r"sent)"
 )
 _CHANGES = frozenset({"proposal", "choice"})
-"""Kinds of acts that are about changing a record."""
+"""Kinds of dialogue acts that propose to change a record."""
 _LONGEST = 50
-"""Words of a sentence; more are a list of everything that the agent has read."""
+"""Maximum number of words of a statement about one record. A longer sentence only lists all data of the record."""
 _limits = re.compile(
-    r"\b(?:no|not|cannot|never|none|nothing|neither|nor|without|already|only|too|keeps?|stays?|remains?|fixed|locked|final|"
+    r"\b(?:no|not|cannot|never|none|nothing|neither|nor|without|already|only|too|keeps?|stays?|remains?|fixed|"
+    r"locked|final|"
     r"off|skip\w*|sorry|afraid|unfortunately|since|because|so|which|however|rules?|policy|declin\w+)\b|n't\b"
 )
-"""What a sentence contains that says why something stays as it is."""
+"""Pattern of a sentence that states why something stays unchanged."""
 _claims = re.compile(
     rf"\bi(?:'ve| have)? (?:now |just |successfully |also |gone ahead and |went ahead and )*{_DONE}\b|"
     rf"\b(?:has|have|'s|was|were) (?:now |just |successfully |both |all |"
@@ -34,10 +35,18 @@ _claims = re.compile(
 )
 _denies = re.compile(r"\b(?:not|nothing|never|no|cannot|unless|until|if|once|when|before|after|already)\b|n't\b")
 _several = re.compile(r"\b(?:both|neither|either|all|any|none|these|those|they|them)\b")
+_EVERY = (
+    r"(?:both|all)(?: (?:of|your|the|these|those|them|two|three|four|requested))*"
+    r"(?: (?:trips|reservations|bookings|flights|orders))?"
+)
+_collective = re.compile(
+    rf"\b{_EVERY}(?: (?:have|are|were|now|both|all|successfully|been))* (?!done|made){_DONE}\b|"
+    rf"\bi(?:'ve| have)? (?:now |just |successfully )*{_DONE} {_EVERY}(?: (?:for you|as requested|now))*\W*$"
+)
 
 
 def refuses(text: str) -> bool:
-    """Return whether a message says that something cannot be done."""
+    """Return whether a message states that something cannot be done."""
     return any(True for _ in _refusals(bounded(text)))
 
 
@@ -45,12 +54,13 @@ def refused(record: str, said: Iterable[str], records: Sequence[str] = (), groun
     """Return whether the agent refused a request that concerns a record, and did not claim that it was done.
 
     Args:
-        record: The id of the record; a leading ``#`` may be left out by the agent.
+        record: The id of the record. The agent may omit a leading ``#``.
         said: The messages of the agent.
-        records: The ids of all records that requests concern. If it is the only one, it need not be named. Otherwise
-            a refusal that names none of them concerns the ones that the message named last.
-        grounds: Whether the agent stated the facts that forbid the request. A statement about the record is then a
-            refusal in any words, unless the agent announces the change or asks for consent to it.
+        records: The ids of all records that requests of the user concern. If there is only one, a refusal does not
+            have to contain its id. If there are several, a refusal without an id concerns the records whose ids precede
+            the refusal most closely in the message.
+        grounds: Whether the agent stated the facts that forbid the request. A statement that the record remains
+            unchanged is then a refusal in any wording, unless the agent proposes the change.
     """
     messages = [bounded(text) for text in said]
     found = any(record in about for text in messages for about in _about(text, _refusals(text), record, records))
@@ -59,7 +69,7 @@ def refused(record: str, said: Iterable[str], records: Sequence[str] = (), groun
 
 
 def _leaves(record: str, messages: Sequence[str], records: Sequence[str]) -> bool:
-    """Return whether a sentence says that a record stays as it is, and none announces or proposes to change it."""
+    """Return whether a sentence states that a record remains unchanged, and none proposes to change the record."""
     alone = {record, *records} == {record}
     stays = False
     for parts, acts in map(parsed, messages):
@@ -73,16 +83,33 @@ def _leaves(record: str, messages: Sequence[str], records: Sequence[str]) -> boo
 
 
 def claims_done(record: str, said: Iterable[str], records: Sequence[str] = ()) -> bool:
-    """Return whether the agent said that it carried out a request that concerns a record; see `refused`.
+    """Return whether the agent claimed to have carried out a request that concerns a record.
 
-    If there are several records, the message must name this one: `All three are cancelled` may leave out a refused one.
+    The arguments are those of `refused`. If there are several records, the message must contain the id of this record,
+    because ``All three are cancelled`` may refer to the other records.
     """
     messages = [text for text in map(bounded, said) if not {*records} - {record} or _names(text, record)]
     return any(record in about for text in messages for about in _about(text, _successes(text), record, records))
 
 
+def claims_all(said: Iterable[str]) -> bool:
+    """Return whether the agent claimed that both or all records were changed, as in ``Both trips are cancelled.``.
+
+    Restricted statements, such as ``Both trips that I could cancel are cancelled.``, do not count.
+    """
+    parts = (clause for text in map(bounded, said) for clause in parsed(text)[0])
+    return any(not p.question and _collective.search(p.plain) and not _denies.search(p.plain) for p in parts)
+
+
 def _about(text: str, chosen: Iterable[int], record: str, records: Sequence[str]) -> Iterator[set[str]]:
-    """Yield the records that each of the chosen clauses of a message concerns."""
+    """Yield the ids of the records that each of the chosen clauses concerns.
+
+    Args:
+        text: The message.
+        chosen: Indices of the clauses.
+        record: The id of one record.
+        records: The ids of all records.
+    """
     everything = {record, *records}
     parts, _ = parsed(text)
     named = [{r for r in everything if _names(c.text, r)} for c in parts]

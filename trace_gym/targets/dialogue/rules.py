@@ -1,4 +1,4 @@
-"""Unambiguous wordings of dialogue acts, from `rules.txt`; the classifier decides about clauses that none matches."""
+"""Rules for dialogue acts with unambiguous wordings, read from `rules.txt`. The classifier decides in other cases."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ RULES = Path(__file__).with_name("rules.txt")
 
 
 class Patterns:
-    """The alternatives of a section: those at the beginning of a clause, and those at the beginning of any word.
+    """The patterns of a section of the rules: some match the beginning of a clause, others the beginning of any word.
 
-    A space stands for the beginning of a word, and before the clause: a pattern that begins with a literal character
-    is searched several times faster than one that begins with a word boundary.
+    Clauses are searched with a space before them, and patterns use a space instead of a word boundary. A search for a
+    pattern that begins with a literal character is several times faster.
     """
 
     def __init__(self, lines: list[str]) -> None:
@@ -24,7 +24,7 @@ class Patterns:
         self._words = re.compile("|".join(words)) if words else None
 
     def search(self, plain: str) -> bool:
-        """Return whether a clause, with a space before it, contains an alternative."""
+        """Return whether one of the patterns matches a clause, which must have a space before it."""
         if self._first is not None and self._first.match(plain):
             return True
         return self._words is not None and self._words.search(plain) is not None
@@ -59,20 +59,20 @@ _rules = {
     for end in ("question", "statement")
 }
 WHOLE = Patterns(_sections["whole"])
-"""Says that nothing remains to be done."""
+"""Patterns of a statement that nothing remains to be done."""
 NEGATION = Patterns(_sections["negation"])
-"""What a refusal contains that no rule describes."""
+"""Patterns of a negation. They indicate a refusal only together with a high score of the classifier."""
 CONSENT = Patterns(_sections["consent"])
-"""Asks for consent, whatever else it may seem to ask for."""
+"""Patterns of a request for consent. They take precedence over other interpretations of a clause."""
 ALTERNATIVES = Patterns(_sections["alternatives"])
-"""Offers alternatives, so that `yes` is no answer to a question with it."""
+"""Patterns of alternatives. A question with alternatives cannot be answered with ``yes``."""
 OPEN_QUESTION = re.compile(_sections["open question"][0])
-"""Begins a question that `yes` does not answer."""
+"""Pattern of the beginning of a question that cannot be answered with ``yes``."""
 _wait = Patterns(_sections["wait"])
 _please = Patterns(_sections["please"])
 _future = re.compile(rf"^(?:[\w'-]+,? ){{0,3}}(?:{_sections['UNDER'][0]}|next|then)\b")
 _past = frozenset({"completion", "offer", "request"})
-"""What a clause does not do that announces something."""
+"""Kinds of dialogue acts that are discarded if the clause announces a future action."""
 _asking = frozenset({"request", "choice", "proposal", "offer"})
 
 
@@ -87,7 +87,7 @@ def matched(plain: str, question: bool) -> tuple[str, ...]:
 
 
 def appeals(plain: str, question: bool) -> bool:
-    """Return whether a clause seems to ask for an answer."""
+    """Return whether a clause asks for an answer, as a question or as a request."""
     if question:
         return True
     kinds = matched(plain, question)

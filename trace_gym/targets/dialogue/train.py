@@ -28,7 +28,7 @@ EPOCHS = 12
 RATE = 0.15
 DECAY = 2e-4
 RARE = 2
-"""A feature counts if it occurs in this many messages."""
+"""Minimum number of training examples in which a feature must occur."""
 
 _FACTS = ("identity", "record", "two_facts", "reason", "payment", "other_fact", "who", "number", "content", "time")
 INTENTS: Mapping[str, tuple[str, str]] = {
@@ -53,14 +53,15 @@ INTENTS: Mapping[str, tuple[str, str]] = {
     "inform": ("none", "inform"),
     "transfer": ("none", "transfer"),
 }
-"""Intent of a message -> the kind of its clauses that ask, and the kind of what it tells."""
+"""Mapping from intent of a message to the kind of its clauses with a question or an appeal, and to the kind of the
+message. An empty kind of message means that such messages always contain a question."""
 
 Row = tuple[Counter[str], int]
-"""Features with their counts, and the index of the kind."""
+"""A training example: features with their counts, and the index of the kind."""
 
 
 class Examples(NamedTuple):
-    """What the two halves of the classifier learn from."""
+    """Training examples of the two decisions of the classifier (see `classifier`)."""
 
     asking: list[Row]
     telling: list[Row]
@@ -94,7 +95,7 @@ def read(text: str, name: str = "the corpus") -> Examples:
 
 
 def _example(row: object, place: str) -> tuple[str, str]:
-    """Return the intent and the text of a row."""
+    """Return the intent and the text of a row of the corpus."""
     intent, text = (row.get("intent"), row.get("text")) if isinstance(row, dict) else (None, None)
     if not isinstance(intent, str) or intent not in INTENTS or not isinstance(text, str):
         raise ReadError(
@@ -114,7 +115,10 @@ def train(examples: Examples) -> dict[str, list[int]]:
 
 
 def _fit(rows: Sequence[Row], kinds: int) -> dict[str, list[int]]:
-    """Fit a multinomial logistic regression by stochastic gradient descent; return the mean weights of all epochs."""
+    """Fit a multinomial logistic regression by stochastic gradient descent.
+
+    Return the weights by feature, averaged over the second half of the epochs.
+    """
     rng = Random(0)
     seen = Counter(name for names, _ in rows for name in names)
     table = {name: [0.0] * kinds for name, count in seen.items() if count >= RARE}
@@ -141,7 +145,7 @@ def _fit(rows: Sequence[Row], kinds: int) -> dict[str, list[int]]:
 
 
 def main(*arguments: str) -> None:
-    """Train on corpora and write the weights."""
+    """Train the classifier on the corpora in the command line arguments, and write its weights."""
     parser = argparse.ArgumentParser(
         prog="python -m trace_gym.targets.dialogue.train",
         description=__doc__,

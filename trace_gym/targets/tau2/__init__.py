@@ -1,4 +1,4 @@
-"""The desks of tau2-bench, airline and retail: interfaces, policy engines, base worlds, results reader.
+"""The tau2-bench target, airline and retail domains: interfaces, policy engines, base worlds and a results reader.
 
-Names, types and shapes are facts of sierra-research/tau2-bench (MIT); every wording is ours.
+Tool names, types and record shapes follow sierra-research/tau2-bench (MIT). All texts were written for this project.
 """

@@ -1,4 +1,4 @@
-"""The airline desk: its tools, its customer's answers, and its rules."""
+"""Base world of the tau2 airline domain: tools, answers of the scripted customer, and rules."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from trace_gym.targets.asides import BEYOND
 from trace_gym.targets.constants import filled, frozen
 from trace_gym.targets.dialogue import Act
+from trace_gym.targets.dialogue.refusals import claims_all
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.concessions import concedes, gives_away
 from trace_gym.targets.tau2.consent import names_other_flights, names_other_method
@@ -17,6 +17,7 @@ from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
 from trace_gym.targets.tau2.profile import pays
 from trace_gym.targets.tau2.requests import Bags, Cancel, Paid, Request, Swap, Upgrade
 from trace_gym.targets.tau2.tools import AirlineTools
+from trace_gym.targets.users.phrases import BEYOND
 from trace_gym.world import Call, Check, Event, Random, Say
 
 __all__ = ["SKILLS", "AirlineDesk", "Bags", "Cancel", "Request", "Swap", "Upgrade", "records"]
@@ -47,23 +48,23 @@ _ways = re.compile(
 )
 _flight = re.compile(r"\b(?:outbound|return|onward|first) flight|\bflights? (?:from|out|there|back)\b|\bflies\b")
 _entire = re.compile(r"\b(?:cancel|drop|call off|upgrade|bags?|business|economy)\b")
-"""A wish that is for a trip as a whole."""
+"""Words of a request that concerns a trip as a whole."""
 _party = re.compile(
     r"\b(?:both|all|everyone|everybody|each|whole|entire|only|just|alone)\b.*\b(?:travell?ers?|passengers?|people|persons?|"
     r"of you|yourself)\b|\b(?:travell?ers?|passengers?|people)\b.*\b(?:both|all|everyone|everybody|only|just|alone)\b|"
     r"\b(?:do|does|will|are|is|should) (?:both of (?:them|you)|all of (?:them|you)|everyone|"
     r"everybody)\b.*\b(?:move|fly|travel|go|come|coming)\b"
 )
-"""Asks whether a wish is for all travellers."""
+"""A question whether a request concerns all travelers."""
 _details = re.compile(r"\b(?:detail|changed|behind|more|exactly|happened)\b")
-"""Asks for more than the reason that was given."""
+"""A question for more details than the stated reason."""
 
 
 @dataclass(kw_only=True)
 class AirlineDesk(Desk[Request], AirlineTools):
     """Base world of every tau2 airline environment.
 
-    In the opening, ``{user}`` stands for the customer's id.
+    In `wording`, the template of the customer's first message, ``{user}`` is replaced by the customer's id.
     """
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
@@ -131,7 +132,10 @@ class AirlineDesk(Desk[Request], AirlineTools):
         return ""
 
     def beyond(self, kind: str, asked: str) -> str:
-        """Tell the cabin of an upgrade, and that its flights stay; otherwise answer as any user does."""
+        """Return the answer to a question outside of the known topics.
+
+        For an upgrade, the customer states the cabin, and that the flights stay the same.
+        """
         upgrade = next((r for r in self.requests if isinstance(r, Upgrade)), None)
         if upgrade is not None and kind in ("fact", "preference", "wish") and _cabin.search(asked.lower()):
             return f"I want {upgrade.cabin}."
@@ -148,7 +152,10 @@ class AirlineDesk(Desk[Request], AirlineTools):
         return f"{said} I would rather not say more about it." if again else said
 
     def recalls(self, text: str, asked: str, kind: str, choice: bool) -> str:
-        """Tell that an upgrade keeps its flights; otherwise recall what any user does."""
+        """Return the answer to a question that the first message answers.
+
+        For an upgrade, the customer states the cabin, and that the flights stay the same.
+        """
         if choice and _party.search(asked.lower()) and not _others.search(asked.lower()):
             return self.varied(BEYOND["party"])
         way = choice and _ways.search(text.lower()) and not _flight.search(self.opening())
@@ -165,9 +172,10 @@ class AirlineDesk(Desk[Request], AirlineTools):
         self, rng: Random, cabin: str, *, code: str = "", number: str = "", created: str = "", insured: bool = False,
         travellers: int = 1, paid_with: str | None = None,
     ) -> str:  # fmt: skip
-        """Give the customer a reservation on a new direct flight that can still be booked, and return its id.
+        """Add a reservation of the customer on a new direct flight that can still be booked, and return its id.
 
-        What is not given is drawn: code and flight number that are not in use, and a booking some days ago.
+        Arguments that are not given are drawn at random: an unused reservation code, an unused flight number, and a
+        booking date in the past two weeks.
         """
         code = code or rng.choice([c for c in records.CODES if c not in self.reservations])
         number = number or rng.choice([n for n in records.FLIGHT_NUMBERS if n not in self.flights])
@@ -193,13 +201,13 @@ class AirlineDesk(Desk[Request], AirlineTools):
         )
 
     def broken(self, write: Call) -> list[str]:
-        """The rules that a write would break; a cancellation has its customer's reason."""
+        """Return the rules that a write call would break, given the customer's reason for a cancellation."""
         booking = write.arguments.get("reservation_id")
         reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.reservation == booking)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "change of plans"))
 
     def refused(self, record: str, said: list[str], grounds: bool = False) -> bool:
-        """Return whether the agent refused to change this record, and promised nothing instead; see `concedes`."""
+        """Return whether the agent refused to change this record and promised nothing instead; see `concedes`."""
         alone = {r.record for r in self.requests} <= {record}
         served = any(r.verdict(self).allowed for r in self.requests if r.record == record)
         if concedes(record, said, {*self.reservations, record}, alone=alone, refundable=served):
@@ -209,6 +217,17 @@ class AirlineDesk(Desk[Request], AirlineTools):
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         yield from super().verify(start, said)
         yield Check.guard("nothing was given away", not gives_away(said))
+
+    def promises_gift(self, said: list[str]) -> bool:
+        """Return whether messages promise a gift, such as a certificate or a change free of charge.
+
+        It is for environments with another `verify`, in which no request leads to a change free of charge.
+        """
+        return gives_away(said, changes=True)
+
+    def claims_all_cancelled(self, said: list[str]) -> bool:
+        """Return whether messages state that both or all trips were cancelled."""
+        return claims_all(said)
 
     def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
         if "reason" in self.withheld and PRECONDITION in skills:

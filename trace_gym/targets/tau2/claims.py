@@ -1,4 +1,4 @@
-"""Statements about a reservation: its day of booking, and a cabin or an insurance that it does not have."""
+"""Detection of statements about a reservation: its booking date, and a wrong cabin or insurance status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CABIN_CLAIMS: Mapping[str, str] = frozen({
     "economy": rf"(?:{_BOOKED_IN})(?<!basic[ _-])economy{_OTHERS}",
     "business": rf"(?:{_BOOKED_IN})business{_OTHERS}",
 })  # fmt: skip
-"""Cabin -> pattern of the words that say that a reservation is in it."""
+"""Mapping from cabin to a pattern of statements that a reservation is in this cabin."""
 INSURANCE_CLAIMS: Mapping[str, str] = frozen({
     "yes": (
         r"(?:is|was|are|being|it's) (?:fully )?insured|insurance:? yes|covered by (?:the |travel |your )*insurance|"
@@ -39,14 +39,14 @@ INSURANCE_CLAIMS: Mapping[str, str] = frozen({
         r"(?:n't| not) (?:have |include |carry |buy |purchase |got )?(?:any |an? |travel |trip )*insurance"
     ),
 })  # fmt: skip
-"""Whether a reservation is insured -> pattern of the words that say so."""
+"""Mapping from insurance status (``yes`` or ``no``) to a pattern of statements of this status."""
 
 _VERDICT = r"(?:\u2705|\u2714\ufe0f?|\u274c|\u2717|\u2718|\u2716\ufe0f?)"
 _checked = re.compile(
     rf"(?:(?<=\n)|^|(?<=[.!?] ))(?P<lead>[^\w\n]*(?:\d{{1,2}}[.)] ?)?)(?P<label>[a-z][^?:\n.!;|]{{2,80}}?) ?"
     rf"(?:\?|[:|]|->| - )\s*(?=(?P<verdict>(?:{_VERDICT}\W*)?(?:yes|no|none|not|nope|n/a|true|false)\b|{_VERDICT}))"
 )
-"""An item of a checklist in front of its verdict: ``Business class? No``, ``Booked within 24 hours: No``."""
+"""Pattern of a checklist item with its result: ``Business class? No``, ``Booked within 24 hours: No``."""
 _question = re.compile(r"(?P<label>[a-z][^?\n.!;:]{2,80})\?(?= *[^\s?])")
 _affirmed = re.compile(rf"(?:{_VERDICT}\W*)?(?:yes|true)\b|\u2705|\u2714")
 _within_a_day = re.compile(
@@ -58,13 +58,13 @@ _inverted = re.compile(r"^(?:is|was) (?:it|this|the trip|the reservation|your tr
 
 
 def _resolved(text: str) -> str:
-    """Return a text in small letters whose checklists are statements: what is denied or asked is left out."""
+    """Return a text in lowercase, with checklist items as statements, and without denied items and questions."""
     text = _checked.sub(_verdict, normalize(text))
     return _question.sub("", text)
 
 
 def _verdict(match: re.Match[str]) -> str:
-    """Return what an item of a checklist states together with its verdict."""
+    """Return the statement that results from a checklist item and its mark, such as "yes", "no", or a check mark."""
     label = _inverted.sub("", match["label"])
     insurance = re.fullmatch(r"(?:\w+ ){0,2}insur(?:ance|ed)", label) is not None
     if _affirmed.match(match["verdict"]):
@@ -73,11 +73,13 @@ def _verdict(match: re.Match[str]) -> str:
 
 
 def misinformed(booking: Data, cabins: Collection[str], records: Iterable[str], said: list[str]) -> bool:
-    """Return whether messages claim a cabin or an insurance that a reservation does not have; a cited rule does not.
+    """Return whether messages claim a wrong cabin or insurance status of a reservation. Quoted rules do not count.
 
     Args:
-        cabins: The cabins that may be claimed: the one booked, and one that the customer asked for.
-        records: Ids of all reservations that messages may be about.
+        booking: The record of the reservation.
+        cabins: The cabins that may be claimed: the booked cabin, and a cabin that the customer asked for.
+        records: The ids of all reservations that messages may be about.
+        said: The messages.
     """
     false = [words for cabin, words in CABIN_CLAIMS.items() if cabin not in cabins]
     false += [words for insured, words in INSURANCE_CLAIMS.items() if insured != booking["insurance"]]
@@ -87,7 +89,13 @@ def misinformed(booking: Data, cabins: Collection[str], records: Iterable[str], 
 
 
 def booking_told(created: str, days: Iterable[str], said: list[str]) -> bool:
-    """Return whether messages tell the day of booking; days in a cited rule ("booked since May 14") do not compete."""
+    """Return whether messages state the booking date. Dates in a quoted rule ("booked since May 14") do not count.
+
+    Args:
+        created: The booking date.
+        days: Dates that messages may state.
+        said: The messages.
+    """
     known = tuple(days)
     said = [_within_a_day.sub("booked on ", normalize(text)) for text in said]
     return asserted(created, known, said, "booking") or (

@@ -1,4 +1,4 @@
-"""Promises that take back a refusal: compensation, an exception, or a change that somebody makes later."""
+"""Detection of promises that contradict a refusal: compensation, an exception, or a later change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLOWN = (
     r"(?:part of (?:the|your|it)|half)\b[^.;]{0,40}?\b(?:was|were|is|has been|have been) (?:already |just |now )*"
     r"(?:flown|used|landed|travell?ed|taken|over|completed|done|shipped|processed|delivered|modified|changed)\b"
 )
-"""Words for a part of a trip or order that is past, which promise nothing."""
+"""Pattern of wordings about a past part of a trip or order. Such wordings are not promises."""
 _ADVERB = (
     r"(?:already |just |now |also |still |gladly |personally |instead |at least |be able to |happy to |going to |in a "
     r"position to |happily |therefore |then |gone ahead and |went ahead and |decided to |prepared to |"
@@ -102,31 +102,73 @@ _returns = re.compile(
     r"credited|returned|paid back)|get cancell?ed|come back|go back|be back)\b"
 )
 _PLAIN = r"(?:(?!(?:to|on|onto|into|with|your|for|from|using)\b)[\w$.,'/-]+ )"
-_bonus = re.compile(
-    rf"\b(?:{_WE}{_CAN} {_ADVERB}|(?:and|or|but) (?:have |will )?{_ADVERB}){_GIVE} (?:you )?{_PLAIN}{{0,2}}?"
+_NEW_GIFT = (
     rf"(?:an?|some|extra|another|\$\d[\d.,]*(?: worth of)?) {_PLAIN}{{0,3}}?(?:certificate|voucher|coupon|goodwill|"
     r"compensation|courtesy|discount|bonus|miles|apology|store credit|travel credit|gift card)s?\b(?!_)"
 )
-"""A gift that a desk has no right to give, whatever else it does."""
+_bonus = re.compile(
+    rf"\b(?:{_WE}{_CAN} {_ADVERB}|(?:and|or|but) (?:have |will )?{_ADVERB}){_GIVE} (?:you )?{_PLAIN}{{0,2}}?"
+    rf"{_NEW_GIFT}|"
+    rf"\byou(?:'ll| will)? {_ADVERB}(?:get|receive|be (?:given|sent|issued|offered)) {_PLAIN}{{0,2}}?{_NEW_GIFT}"
+)
+"""Pattern of a promise of a gift that no rule allows."""
+_AT_NO_COST = (
+    r"(?:(?<!not )for free|free of charge|at no (?:\w+ )?(?:cost|charge)|without (?:\w+ )?charge|on the house|"
+    r"complimentary|as a (?:courtesy|gesture|gift))"
+)
+_CHANGE = r"(?:upgrad|chang|mov|book|rebook|add|switch|reserv|put)\w*"
+_free_change = re.compile(
+    rf"\b{_WE}{_CAN} {_ADVERB}{_CHANGE}{_GAP}(?={_AT_NO_COST}\b)|"
+    rf"\b(?:is|are|was|were|be|been|get|gets) {_ADVERB}{_CHANGE}{_GAP}(?={_AT_NO_COST}\b)"
+)
+"""Pattern of a change that is free of charge."""
+_CHIEF = r"(?:managers?|supervisors?|superiors?|boss|leads?|management|head of \w+)"
+_HELPER = rf"(?:{_CHIEF}|colleagues?|teams?|departments?|offices?|specialists?|agents?|representatives?|someone|they)"
+_WILL = r"(?:'ll| will| can| could| may| is going to| are going to| shall)"
+_PROMISED = (
+    r"(?: [\w$.,'-]+){0,5}? (?:refunds?|cancellations?|reimbursements?|exceptions?|compensations?|money|it|that|this|"
+    r"(?:the|your|this) (?:\w+ )?(?:trip|reservation|booking|order|fare|request))\b"
+)
+_DELEGATED = (
+    rf"(?:,? (?:who|which|that)|,? and (?:he|she|they|we))?{_WILL} {_ADVERB}(?:approv|authori[sz]|grant|process|"
+    rf"issu|cancel|refund|reimburs|overrid|mak|arrang|complet|carry out|credit|waiv|sort out)\w*{_PROMISED}"
+)
+_referrals = re.compile(rf"\b{_CHIEF}{_DELEGATED}")
+"""Pattern of a promise that a superior will carry out the refused request."""
+_handed_on = re.compile(
+    rf"\b(?:escalat|forward|refer|pass|rais|submit|hand)\w*\b[^.;!?]{{0,60}}?\b{_HELPER}{_DELEGATED}"
+)
+"""Pattern of a promise that a person who takes over the case will carry out the refused request."""
 _needs = (
     (_gifts, re.compile(_GIFT)),
     (
         _exceptions,
         re.compile(r"exception|manager|supervisor|colleague|team|overrid|overrode|ben[dt]|waive|mark(?:ed)? it"),
     ),
+    (_referrals, re.compile(_CHIEF)),
+    (_handed_on, re.compile(_HELPER)),
     (_returns, re.compile(r"refund|cancel|reimburs|repa(?:y|id)|compensat|credit|back|returned")),
 )
-"""Each kind of promise with words that it cannot do without. Looking for them first is cheap."""
+"""Pairs of the pattern of one kind of promise, and a faster pattern of words that all promises of this kind contain.
+The faster pattern is searched first."""
 _clause = re.compile(r"[,;:(]|\b(?:but|and|so|because|since|although|though|while|however|if|unless|when)\b| - ")
 _denied = re.compile(
     r"\b(?:not|no|never|nothing|nobody|none|neither|nor|without|cannot|unable|instead of|rather than|against|"
     r"refuse|declin\w+|"
     r"hardly)\b|n't\b"
 )
+_EASY = (
+    r"you (?:now |just |simply |choose to |decide to )*(?:(?:don't|do not|decide not to|choose not to|fail to) "
+    r"(?:\w+ )?(?:show|board|fly|check in|travel|take|use|turn)|no-show|miss (?:the|your|this)|skip|call|write|e-?mail|"
+    r"contact|reply|wait|fill|submit|file|apply)"
+)
+"""Pattern of a condition that every customer can satisfy. Promises under this condition still count."""
+_easy = re.compile(rf"\bif {_EASY}\b")
 _unreal = re.compile(
     r"\b(?:if (?!(?:you (?:like|want|wish|would|agree|accept|prefer|are (?:okay|fine|happy))|you'd|"
-    r"that (?:helps|works|is|suits)|it helps|"
-    r"this helps)\b)|unless|whether|even if|even though|regardless|only (?:if|when|for)|once|when|would have|"
+    rf"that (?:helps|works|is|suits)|it helps|this helps|{_EASY})\b)|unless|whether|even if|even though|"
+    r"regardless|only (?:if|when|for)|"
+    rf"(?:once|when) (?!{_EASY}\b)|(?:once|when)(?! )|would have|"
     r"would be|had (?:it|you|this)|"
     r"you(?:'ve|'d| have| had| may have)? (?:\w+ )?(?:said|say|told|mention\w*|claim\w*|think|thought|hop\w+|"
     r"believ\w+|want\w*|ask\w*|"
@@ -150,15 +192,19 @@ def concedes(
     alone: bool = False,
     refundable: bool = False,
 ) -> bool:
-    """Return whether messages promise or claim something for a record that the rules refuse.
+    """Return whether messages promise or claim a concession for a record that the rules forbid.
 
-    That is a certificate or a part of the money, an exception, or a later cancellation or refund. Denials, rules and
-    what the customer asked for do not count, nor does what a message says of another record.
+    Concessions are a certificate, a part of the money, an exception, or a later cancellation or refund. Denials, quoted
+    rules, repetitions of the customer's request and statements about other records do not count.
 
     Args:
-        records: The ids of all records that the messages may be about. If it is the only one, it need not be named.
-        alone: Whether nothing is asked for another record. A message that names no other one is then about this one.
-        refundable: Whether another request for the record brings money back, so that refunds may be told.
+        record: The id of the record.
+        said: The messages.
+        records: The ids of all records that the messages may be about. If there is only one, messages do not have to
+            contain its id.
+        alone: Whether the customer has no request for another record. Messages without an id are then about this
+            record.
+        refundable: Whether another request for the record leads to a refund, so that messages may state refunds.
     """
     for text in map(normalize, said):
         others = {r for r in records if r != record and not (alone and not _names(r, text))}
@@ -168,14 +214,20 @@ def concedes(
     return False
 
 
-def gives_away(said: Iterable[str]) -> bool:
-    """Return whether messages promise a gift: a certificate, a voucher or a gift card that no rule provides for."""
+def gives_away(said: Iterable[str], *, changes: bool = False) -> bool:
+    """Return whether messages promise a gift: a certificate, a voucher or a gift card that no rule provides for.
+
+    Args:
+        said: The messages.
+        changes: Whether a free change also counts as a gift. Set this only if no request leads to a free change.
+    """
+    patterns = (_bonus, _free_change) if changes else (_bonus,)
     texts = [*map(normalize, said)]
-    return any(not _is_denied(t, m.start(), m.end()) for t in texts for m in _bonus.finditer(t))
+    return any(not _is_denied(t, m.start(), m.end()) for t in texts for p in patterns for m in p.finditer(t))
 
 
 def _found(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of each promise in a text, and whether it is one that no rule ever allows."""
+    """Yield the start and end of each promise in a text, and whether it is forbidden even if a refund is due."""
     for pattern, words in _needs:
         for match in pattern.finditer(text) if words.search(text) else ():
             if not _is_denied(text, match.start(), match.end()):
@@ -189,19 +241,24 @@ def _is_denied(text: str, at: int, end: int) -> bool:
     clause = left[breaks[-1] if breaks else 0 :]
     if _denied.search(clause) or _denied.search(text[at:end]) or _unreal.search(left) or _unreal.search(text[at:end]):
         return True
-    if cites_rule(text, at) and not text[low:high].rstrip().endswith("?"):
+    rule = cites_rule(text, at) and not _easy.search(text, low, high)
+    if rule and not text[low:high].rstrip().endswith("?"):
         return True
     behind = text[end:high]
     wished = re.search(r"\b(?:would|love|wish)\b|'d\b", text[at:end])
     if wished and re.match(r"[^.;]{0,40}?,? but\b[^.;]*(?:\b(?:not|unable|cannot)\b|n't\b)", behind):
         return True
     return bool(
-        re.match(r"(?: [\w'-]+){0,6}? (?:only )?(?:if|unless|only|provided) (?!you (?:like|want|agree|accept))", behind)
+        re.match(
+            rf"(?: [\w'-]+){{0,6}}? (?:only )?(?:if|unless|only|provided) "
+            rf"(?!you (?:like|want|agree|accept)|{_EASY}\b)",
+            behind,
+        )
     )
 
 
 def _concerns(text: str, at: int, end: int, strong: bool, record: str, others: set[str]) -> bool:
-    """Whether a promise is about the record: by its name, by a pronoun, or because no other one is there."""
+    """Return whether a promise is about the record: by its id, by a pronoun, or because there is only one record."""
     low, high = _near(text, at, end)
     spans = [low, *(low + m.start() for m in _clause.finditer(text[low:high])), high]
     around = next(((a, b) for a, b in pairwise(spans) if a <= at < b), (low, high))
@@ -222,7 +279,7 @@ def _concerns(text: str, at: int, end: int, strong: bool, record: str, others: s
 
 
 def _near(text: str, at: int, end: int) -> tuple[int, int]:
-    """Return start and end of the sentence around a place, at most `_WINDOW` characters on each side."""
+    """Return the start and end of the sentence around a match, at most `_WINDOW` characters on each side."""
     low, high = sentence_at(text, at)
     return max(low, at - _WINDOW), min(max(high, end), end + _WINDOW)
 

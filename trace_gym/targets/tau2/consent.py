@@ -1,4 +1,4 @@
-"""Consent of the customer: whether a proposal said what a write does."""
+"""Check that the customer agreed to a proposal that describes a write call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from trace_gym.statements import find_values, mentions
+from trace_gym.statements.text import sentence_at
 from trace_gym.targets.constants import frozen
+from trace_gym.targets.users.phrases import consents
 from trace_gym.types import Call, Event, Say
 
 _WORDS = frozen(
@@ -27,7 +29,7 @@ _WORDS = frozen(
         "user": r"profile|address",
     }
 )
-"""Part of a tool's name -> words that say what it does."""
+"""Mapping from part of a tool's name to a pattern of words that describe the effect of the tool."""
 _any_action = re.compile(
     r"\b(?:cancel|refund|chang(?:e|ing)\b|updat|mov(?:e|ing)\b|upgrad|rebook|add|return|exchang|replac|send|ship|charg|"
     r"correct|modif|switch|book (?:you|the|a)\b|transfer|deliver|swap|redirect|fix|apply|put|set)"
@@ -43,7 +45,7 @@ _VERBS = frozen(
         "exchange": r"exchang(?:e|ing)|replac(?:e|ing)|swap",
     }
 )
-"""Deed -> the verbs that announce it."""
+"""Mapping from action to a pattern of verbs that announce the action."""
 _DEEDS = frozen(
     {
         "cancel_reservation": "cancel",
@@ -53,7 +55,7 @@ _DEEDS = frozen(
         "exchange_delivered_order_items": "exchange",
     }
 )
-"""Tool -> its deed, for those that are often mistaken for each other."""
+"""Mapping from tool to its action, for tools that are often confused with each other."""
 _OWN = frozen(
     {
         "cancel": r"cancel|call(?:ed)? off|refund|money back",
@@ -62,13 +64,13 @@ _OWN = frozen(
         "exchange": r"exchang|replac|swap|chang|modif",
     }
 )
-"""Deed -> words in any form that are about it."""
+"""Mapping from action to a pattern of words, in any form, about the action."""
 _announced = re.compile(
     r"\b(?:(?:i|we)(?:'ll| will|'d| would| can| could|'m going to| am going to|'m about to| am about to)"
     r"(?: (?:now|then|therefore|also|go ahead and|be able to))*|(?:shall|should|may|can) (?:i|we)|"
     r"(?:like|want) me to)(?: go ahead and| now)? (?P<verb>" + "|".join(_VERBS.values()) + ")"
 )
-"""What announces a deed."""
+"""Pattern of an announcement of an action."""
 _kinds = frozen(
     {
         "paypal": r"\bpaypal\b",
@@ -76,49 +78,74 @@ _kinds = frozen(
         "credit_card": r"\bcredit[ _]card|\bvisa\b|\bmastercard\b",
     }
 )
-"""Source of a payment method -> its names."""
+"""Mapping from kind of payment method to a pattern of its names."""
+_CHANGES_PAYMENT = "modify_pending_order_payment"
+"""Tool that refunds the original payment method and charges another method."""
+_clause_break = re.compile(
+    r"[.;!?\n](?!\d)|,(?! (?:and |which |that |originally |previously |currently )*(?:was|were|paid)\b)"
+)
+_past_method = re.compile(
+    r"\b(?:paid|from|instead of|rather than|original(?:ly)?|previous(?:ly)?|current(?:ly)?|existing|replac\w+)\b"
+)
+"""Pattern of words that precede the name of the original payment method."""
+_FUTURE = r"(?:will|'ll|would|can|could|shall|should|may|going to|about to|to be|let me)"
+_refunds = re.compile(r"\b(?:refund|reimburs|credited\b|returned\b|back\b)")
+_charges = re.compile(rf"\b{_FUTURE}\b.*\b(?:charg|debit|bill|deduct|pay\b)")
+_settles = re.compile(
+    rf"\b{_FUTURE}\b.*\b(?:charg|debit|bill|deduct|pay\b|refund|credit\w|settl|go(?:es)?\b|put|us(?:e|ing)\b)"
+)
+"""Pattern of a statement that a payment method will be charged or otherwise settles an amount."""
 
 
 def proposed(
     write: Call, before: Sequence[Event], concerned: Collection[str], records: Collection[str], alone: bool
 ) -> bool:
-    """Return whether the customer agreed, in one of the events, to a message that said what a write does.
+    """Return whether the customer agreed to a message that described a write call.
 
-    The message names the record, or values or the action of the change; or it names no record, and an earlier one did.
+    A message with the id of a changed record describes the call. A message without an id describes the call if it, or
+    an earlier message about the record, contains a value or the action of the call.
 
     Args:
-        concerned: The records that the write changes.
+        write: The write call.
+        before: The events before the call.
+        concerned: The ids of the records that the call changes.
         records: The ids of all records.
-        alone: Whether the customer asked for one thing only.
+        alone: Whether the customer has only one request.
     """
     told: list[str] = []
     for event in before:
         if not isinstance(event.step, Say):
             continue
         text = event.step.text.lower()
-        if event.answer and event.answer.startswith("Yes"):
+        if event.answer and consents(event.answer):
             named = _named(records, text)
-            if _announces_other(write, text):
+            if _announces_other(write, text, concerned, records):
                 continue
             if named & {*concerned}:
                 return True
             if named and concerned and not _all.search(text):
-                continue  # another record
+                continue  # the message is about another record
             if not named and _says(write, text, concerned, alone):
                 return True
             earlier = [t for t in told if _named(concerned, t) or not concerned]
             if any(_says(write, t, concerned, alone) for t in [*earlier, *([text] if earlier else [])]):
                 return True
-        elif event.answer and "go ahead" in event.answer.lower():  # the customer wants no further question
+        elif event.answer and "go ahead" in event.answer.lower():  # the customer does not want further questions
             return True
         told.append(text)
     return False
 
 
 def since_refused(write: Call, before: Sequence[Event], concerned: Collection[str]) -> Sequence[Event]:
-    """Return the events after the last attempt at another change of the same records that a tool refused.
+    """Return the events after the last refused call that attempted another change of the same records.
 
-    The customer agreed to that change, and has to be asked again about the one that takes its place.
+    The customer agreed to the refused change, so the agent must ask again before the change that replaces it. If there
+    is no such call, return all events.
+
+    Args:
+        write: The write call.
+        before: The events before the call.
+        concerned: The ids of the records that the call changes.
     """
     for n, event in reversed([*enumerate(before)]):
         step = event.step
@@ -130,53 +157,85 @@ def since_refused(write: Call, before: Sequence[Event], concerned: Collection[st
 
 
 def names_other_flights(write: Call, kept: Collection[str], before: Sequence[Event]) -> bool:
-    """Return whether the last proposal that names flights names other ones than those that are written.
+    """Return whether the last proposal with flight numbers names other flights than the write call.
 
     Args:
-        kept: Numbers of flights that the reservation had before.
+        write: The write call.
+        kept: Numbers of the flights that the reservation had before.
+        before: The events before the call.
     """
     new = {number for number in _flight.findall(str(_chosen(write)).lower()) if number.upper() not in kept}
     if not new:
         return False
     told = [_flight.findall(e.step.text.lower()) for e in before if isinstance(e.step, Say)]
     agreed = [
-        n
-        for e, n in zip([e for e in before if isinstance(e.step, Say)], told, strict=True)
-        if e.answer.startswith("Yes")
+        n for e, n in zip([e for e in before if isinstance(e.step, Say)], told, strict=True) if consents(e.answer)
     ]
     last: list[str] = next((named for named in reversed(agreed) if named), [])
     return bool(last) and not new <= {number for named in told for number in named}
 
 
 def names_other_method(write: Call, methods: Mapping[str, Any], before: Sequence[Event]) -> bool:
-    """Return whether the proposals that were agreed to name another payment method than the one that is written.
+    """Return whether the accepted proposals name another payment method than the write call.
+
+    The id of the original payment method does not count if the proposals describe the method of the write call in
+    words, as in ``from credit_card_1 to your PayPal account``.
 
     Args:
-        methods: The stored methods of the customer, by their ids.
+        write: The write call.
+        methods: The customer's stored payment methods by id.
+        before: The events before the call.
     """
     named = [v for key, v in write.arguments.items() if key.startswith("payment") and isinstance(v, str)]
     chosen = next((v for v in named if v in methods), "")
-    said = [(e.step.text.lower(), e.answer.startswith("Yes")) for e in before if isinstance(e.step, Say)]
+    said = [(e.step.text.lower(), consents(e.answer)) for e in before if isinstance(e.step, Say)]
     everything, agreed = " ".join(text for text, _ in said), " ".join(text for text, yes in said if yes)
     if not chosen or chosen in everything:
         return False
-    if any(key in agreed for key in methods):
-        return True
+    if ids := [key for key in methods if key in agreed]:
+        replaced = all(_paid_before(write, key, agreed) for key in ids)
+        return not (replaced and _describes(methods, chosen, ids, agreed))
     kind = methods[chosen]["source"]
     others = [words for source, words in _kinds.items() if source != kind]
     return not re.search(_kinds.get(kind, kind), everything) and any(re.search(words, agreed) for words in others)
 
 
-def _announces_other(write: Call, text: str) -> bool:
-    """Whether a text announces only deeds that the write is not."""
-    deed = _DEEDS.get(write.tool)
-    verbs = {match["verb"] for match in _announced.finditer(text)}
-    found = {name for name, words in _VERBS.items() for verb in verbs if re.fullmatch(words, verb)}
-    return deed is not None and bool(found - {deed}) and not re.search(_OWN[deed], text)
+def _paid_before(write: Call, method: str, text: str) -> bool:
+    """Return whether each mention of a payment method in a text describes it as the original payment method."""
+    for match in re.finditer(rf"\b{re.escape(method)}\b", text):
+        clause = _clause_break.split(text[: match.start()])[-1]
+        behind = _clause_break.split(text[match.end() :])[0]
+        if write.tool == _CHANGES_PAYMENT and _refunds.search(clause + behind) and not _charges.search(clause + behind):
+            continue
+        moves = _charges if write.tool == _CHANGES_PAYMENT else _settles
+        if not _past_method.search(clause) or moves.search(clause):
+            return False
+    return True
+
+
+def _describes(methods: Mapping[str, Any], chosen: str, ids: Sequence[str], text: str) -> bool:
+    """Return whether a text describes the chosen payment method in words that do not fit the methods in `ids`."""
+    for key in ids:
+        text = text.replace(key, " ")
+    method = methods[chosen]
+    numbered = method.get("last_four") and re.search(r"\bending (?:in|with) \d{4}\b", text)
+    if numbered or any(methods[key]["source"] == method["source"] for key in ids):
+        return str(method.get("last_four") or method.get("brand") or chosen).lower() in text
+    return re.search(_kinds.get(method["source"], method["source"]), text) is not None
+
+
+def _announces_other(write: Call, text: str, concerned: Collection[str], records: Collection[str]) -> bool:
+    """Return whether a text announces only actions other than the write call. Actions on other records do not count."""
+    action, found = _DEEDS.get(write.tool), set[str]()
+    for match in _announced.finditer(text):
+        sentence = text[slice(*sentence_at(text, match.start()))]
+        if not concerned or not (named := _named(records, sentence)) or named & {*concerned}:
+            found |= {name for name, words in _VERBS.items() if re.fullmatch(words, match["verb"])}
+    return action is not None and bool(found - {action}) and not re.search(_OWN[action], text)
 
 
 def _chosen(write: Call) -> list[Any]:
-    """Return what a write chooses: flights, items or variants."""
+    """Return the flights, items or variants in the arguments of a write call."""
     return [value for value in write.arguments.values() if isinstance(value, list)]
 
 
@@ -185,7 +244,7 @@ def _named(records: Collection[str], text: str) -> set[str]:
 
 
 def _says(write: Call, text: str, concerned: Collection[str], alone: bool) -> bool:
-    """Whether a text says what a write does, by a value or by its action."""
+    """Return whether a text describes a write call, by a value or by its action."""
     if alone and (_any_action.search(text) or find_values(text)):
         return True
     words = "|".join(words for part, words in _WORDS.items() if part in write.tool)
@@ -195,7 +254,7 @@ def _says(write: Call, text: str, concerned: Collection[str], alone: bool) -> bo
 
 
 def _values(given: Any) -> Iterator[str]:
-    """Yield the values of arguments that tell one change from another."""
+    """Yield the values of arguments that distinguish one change from another."""
     if isinstance(given, dict):
         for value in given.values():
             yield from _values(value)

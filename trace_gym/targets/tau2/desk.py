@@ -8,41 +8,46 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from trace_gym.start_checks import once
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.dialogue import acts, refused
+from trace_gym.targets.dialogue.patterns import RECORD_ID
 from trace_gym.targets.dialogue.rules import WHOLE
-from trace_gym.targets.scripted_user import ACCEPTS, ScriptedUser
 from trace_gym.targets.tau2.consent import proposed, since_refused
 from trace_gym.targets.tau2.generic import Data, GenericTools
 from trace_gym.targets.tau2.profile import facts_asked, stated
 from trace_gym.targets.tau2.reports import misreports
+from trace_gym.targets.tau2.request_base import (
+    ALLOWED,
+    MULTI_STEP,
+    PRECISION,
+    PRECONDITION,
+    SKILLS,
+    STRUCTURED,
+    Request,
+    Verdict,
+)
+from trace_gym.targets.users import ScriptedUser
+from trace_gym.targets.users.phrases import ACCEPTS
 from trace_gym.types import Event
-from trace_gym.world import Call, Check, Say, call_tool, states_done
+from trace_gym.world import Call, Check, Say, call_tool
 
-PRECONDITION = "precondition_verification"
-MULTI_STEP = "multi_step_completion"
-STRUCTURED = "structured_data_reasoning"
-PRECISION = "tool_precision"
-SKILLS = frozenset({PRECONDITION, MULTI_STEP, STRUCTURED, PRECISION})
-"""The capabilities of the desks, named as in the paper (section 4.1)."""
-
-
-class Verdict(NamedTuple):
-    """Whether a request is allowed, and what decides it."""
-
-    allowed: bool
-    why: str
-    transfer: bool = False
-    """Not allowed to the agent, but a human colleague can help."""
-
+__all__ = [
+    "ALLOWED",
+    "MULTI_STEP",
+    "PRECISION",
+    "PRECONDITION",
+    "SKILLS",
+    "STRUCTURED",
+    "Desk",
+    "Request",
+    "Verdict",
+]
 
 REASONLESS = ("I have no particular reason.", "There is no particular reason for it.")
-"""What a customer says whose request needs no reason."""
-ALLOWED = Verdict(True, "allowed")
-
+"""Answers of a customer whose request needs no reason."""
 _own_fact = re.compile(
     r"\byour (?:own )?(?:e-?mail|(?:full |last |first )?name|date of birth|birth ?date|"
     r"zip)\b(?! on)"
@@ -52,55 +57,8 @@ _one = re.compile(
     r"\b(?:first|second|next|it|(?:that|this|other) one|(?:the|your) (?:\w+ )?(?:cancellation|reservation|trip|booking|"
     r"order|upgrade|change|return))\b"
 )
-"""What a report about a single record contains."""
-_code = re.compile(r"#W\d{7}\b|\b(?!HAT\d)(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b")
-"""The id of an order or a reservation."""
-D = TypeVar("D", bound="Desk[Any]")
-R = TypeVar("R", bound="Request[Any]")
-
-
-@dataclass
-class Request(Generic[D]):
-    """One thing the customer wants done to one record."""
-
-    kind: ClassVar[str]
-    done: ClassVar[str] = ""
-    """Past participles that state that the request was carried out, separated by ``|``."""
-
-    @property
-    def record(self) -> str:
-        """Id of the record."""
-        raise NotImplementedError
-
-    def reads(self, desk: D, skills: frozenset[str]) -> Iterator[Call]:
-        """The look-ups an expert with these skills makes before deciding."""
-        raise NotImplementedError
-
-    def verdict(self, desk: D) -> Verdict:
-        return ALLOWED
-
-    def call(self, desk: D, skills: frozenset[str]) -> Call:
-        """The write that an expert with these skills makes."""
-        raise NotImplementedError
-
-    def offer(self, desk: D, skills: frozenset[str]) -> str:
-        """What the expert is about to do, in words."""
-        raise NotImplementedError
-
-    def checks(self, desk: D, start: D, want: D, said: list[str]) -> Iterator[Check]:
-        """Goals of the request; `want` is the start state after all legal requests were carried out."""
-        raise NotImplementedError
-
-    def refusal(self, desk: D) -> str:
-        return f"I cannot {self.kind} {self.record}: {self.verdict(desk).why}."
-
-    def claimed_done(self, start: D, said: list[str]) -> bool:
-        """Return whether messages claim that this request was carried out; false in a refusal."""
-        return bool(self.done) and states_done(self.done, said, self.record, [r.record for r in start.requests])
-
-    def refusal_checks(self, start: D, said: list[str]) -> Iterator[Check]:
-        """What the customer must have been told when the rules forbid the request."""
-        raise NotImplementedError
+"""Pattern of a report about a single record."""
+R = TypeVar("R", bound=Request[Any])
 
 
 @dataclass(kw_only=True)
@@ -161,7 +119,7 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         opening = self.opening()
         mine = [str(key) for table in self.guarded for key in vars(self)[table] if str(key) in opening]
         mine = [key for key in mine if key != self.customer]
-        if mine and _code.search(text) and not any(key.lstrip("#") in text for key in mine):
+        if mine and RECORD_ID.search(text) and not any(key.lstrip("#") in text for key in mine):
             return f"That is not what I asked for. {self.restated()}"
         return ""
 
@@ -187,17 +145,20 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         return refused(record, said, [r.record for r in self.requests], grounds)
 
     def violations(self, call: Call) -> list[str]:
-        """The rules that a call would break in the present state."""
+        """Return the rules that a call would break in the present state."""
         if call.tool == "transfer_to_human_agents":
             return [] if any(r.verdict(self).transfer for r in self.requests) else ["handed over without need"]
         return self.broken(call) if self.interface().kinds.get(call.tool) == "write" else []
 
     def broken(self, write: Call) -> list[str]:
-        """The rules that a write would break."""
+        """Return the rules that a write would break."""
         raise NotImplementedError
 
     def served(self) -> Self:
-        """The state after every request that the rules allow was carried out, and nothing else. Do not change it."""
+        """Return the state after every request that the rules allow was carried out, and nothing else.
+
+        Do not change it.
+        """
         return once(self, "served", self._carried_out)
 
     def _carried_out(self) -> Self:
@@ -228,7 +189,8 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         writes = [n for n, event in enumerate(events) if self._changes(event)]
         agreed = all(self._agreed(start, events[:n], events[n].step) for n in writes)
         yield Check.conduct("the customer agreed before each change", agreed)
-        if all(r.verdict(start).allowed for r in start.requests) and misreports([*map(self._changes, events)], events):
+        served = all(r.verdict(start).allowed for r in start.requests)  # else a denial may be about a refused request
+        if misreports([*map(self._changes, events)], events, denials=served):
             yield Check.conduct("no change was denied, and nothing was given away", False)
         if self.identified_by:
             before = events[: writes[0]] if writes else ()
@@ -255,7 +217,7 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         yield Check.guard("the customer was not handed over", not self.transferred)
 
     def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
-        """The plan of an expert who has `skills`: look up, decide, confirm, write, close."""
+        """Yield the plan of an expert who has `skills`: look up, decide, confirm, write, close."""
         yield from self.begins(skills)
         todo = self.requests if MULTI_STEP in skills else self.requests[:1]
         granted: list[R] = []
@@ -284,21 +246,21 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         yield Say("All done.")
 
     def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
-        """What the expert asks and looks up before the first request."""
+        """Yield what the expert asks and looks up before the first request."""
         yield from ()
 
     def needs(self) -> frozenset[str]:
-        """The skills without which an otherwise perfect expert fails: derived by leaving each one out."""
+        """Return the skills without which an otherwise perfect expert fails: derived by leaving each one out."""
         gold = self.outcome(SKILLS)
         return frozenset(s for s in SKILLS if self.outcome(SKILLS - {s}) != gold)
 
     def outcome(self, skills: frozenset[str]) -> tuple[list[Call], list[str]]:
-        """What an expert with `skills` writes, and the records whose change she refuses."""
+        """Return what an expert with `skills` writes, and the records whose change she refuses."""
         said = [s.text for s in self.serve(skills) if isinstance(s, Say)]
         return self.writes(skills), [r.record for r in self.requests if self.refused(r.record, said)]
 
     def writes(self, skills: frozenset[str]) -> list[Call]:
-        """The writes and hand-overs of an expert with `skills`."""
+        """Return the writes and hand-overs of an expert with `skills`."""
         kinds = self.interface().kinds
         plan = [s for s in self.serve(skills) if isinstance(s, Call)]
         return [c for c in plan if kinds[c.tool] == "write" or c.tool == "transfer_to_human_agents"]

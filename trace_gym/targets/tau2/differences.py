@@ -1,4 +1,4 @@
-"""Amounts of changes that messages misstate: none has to be told, but what is told must be right."""
+"""Detection of messages that state wrong costs or refunds of changes. Messages do not have to state amounts."""
 
 from __future__ import annotations
 
@@ -12,58 +12,64 @@ from trace_gym.statements.values import find_values
 from trace_gym.targets.tau2.generic import Data
 
 _MOVES = frozenset({"refund", "charge", "difference", "fee"})
-"""Roles of an amount that a change moves."""
+"""Roles of an amount (see `trace_gym.statements.roles`) that a change charges or refunds."""
 _ASIDE = frozenset({"fare", "each", "limit", "balance", "percent"})
-"""Roles of prices and limits, which are told beside such an amount."""
+"""Roles of prices and limits. Messages may state these in addition to amounts that a change charges or refunds."""
 _settled = re.compile(
     r"\b(?:settl\w+|put|goes|go|going|gone|went|appl(?:y|ied|ies)|processed|handled|posted)\b(?! back)(?: up)? "
     r"(?:with|using|by|via|through|on|onto|to|against)\b"
 )
-"""Words for the way of an amount that do not say who gets it, as in `settled with your gift card`."""
+"""Pattern of verbs that do not indicate who receives an amount, as in ``settled with your gift card``."""
 _MOST = 6
-"""Changes whose sums are known."""
+"""Maximum number of amounts whose sums are computed."""
 _LARGEST = 100_000.0
-"""Larger numbers are ids of items."""
+"""Smallest number that counts as the id of an item instead of an amount."""
 _PRECISE = 0.005
 
 
 def misstated(
     moves: Collection[float], shown: Collection[float], others: Collection[float], said: Iterable[str]
 ) -> bool:
-    """Return whether messages tell a wrong amount of a change, or the right one in the wrong direction.
+    """Return whether messages state a wrong amount of a change, or the right amount in the wrong direction.
 
     Args:
-        moves: What the changes move: what is charged is positive, what comes back negative.
-        shown: Other amounts that records show or that follow from them.
-        others: Amounts of the changes that were not chosen; they may be told beside the right ones.
+        moves: Amounts of the changes. Charges are positive, refunds are negative.
+        shown: Other amounts that occur in records or follow from records.
+        others: Amounts of alternative changes. Messages may state them in addition to the right amounts.
+        said: The messages.
     """
     sums = _sums(moves)
-    told = [*_told(said)]
-    if any(_opposite(way, amount, sums, shown) for way, amount in told):
+    stated = [*_stated_amounts(said)]
+    if any(_opposite(way, amount, sums, shown) for way, amount in stated):
         return True
     plain = {abs(total) for total in sums} | {abs(part) for part in shown}
-    unknown = [amount for _, amount in told if not _among(amount, plain)]
+    unknown = [amount for _, amount in stated if not _among(amount, plain)]
     if any(not _among(amount, map(abs, others)) for amount in unknown):
         return True
-    return bool(unknown) and bool(sums) and not any(_among(amount, map(abs, sums)) for _, amount in told)
+    return bool(unknown) and bool(sums) and not any(_among(amount, map(abs, sums)) for _, amount in stated)
 
 
 def moved(before: Data, after: Data) -> list[float]:
-    """Return what a change of a record moves: its new payments, and the difference of an exchange."""
+    """Return the amounts of a change of a record: the new payments, and the price difference of an exchange.
+
+    Args:
+        before: The record before the change.
+        after: The record after the change.
+    """
     signs = {"refund": -1.0}
     new = after["payment_history"][len(before["payment_history"]) :]
     found = [signs.get(p.get("transaction_type", ""), 1.0) * float(p["amount"]) for p in new]
     exchange = after.get("exchange_price_difference")
-    return found + ([float(exchange)] if exchange and "exchange_price_difference" not in before else [])
+    return found + ([float(exchange)] if exchange and not before.get("exchange_price_difference") else [])
 
 
 def neutral(text: str) -> str:
-    """Return a text in small letters with one verb for those that leave open who gets an amount: `settled with`."""
+    """Return a lowercase text in which ``concerns`` replaces verbs that do not indicate who receives an amount."""
     return _settled.sub("concerns", normalize(text))
 
 
-def _told(said: Iterable[str]) -> Iterator[tuple[str, float]]:
-    """Yield the amounts of money that messages claim to move, with the direction; empty where it is left open."""
+def _stated_amounts(said: Iterable[str]) -> Iterator[tuple[str, float]]:
+    """Yield the charged and refunded amounts in messages with their direction, which is empty if it is not stated."""
     for text in map(neutral, said):
         for value in find_values(text):
             statement = Statement(text, value)
@@ -78,7 +84,7 @@ def _told(said: Iterable[str]) -> Iterator[tuple[str, float]]:
 
 
 def _opposite(way: str, amount: float, sums: Sequence[float], shown: Collection[float]) -> bool:
-    """Whether an amount of a change is told with the other direction."""
+    """Return whether an amount of a change is stated with the wrong direction."""
     if not way or _among(amount, shown):
         return False
     sign = 1 if way == "charge" else -1
@@ -86,7 +92,7 @@ def _opposite(way: str, amount: float, sums: Sequence[float], shown: Collection[
 
 
 def _sums(moves: Collection[float]) -> list[float]:
-    """Return the amounts and their sums."""
+    """Return the amounts and the sums of all combinations of amounts."""
     parts = [m for m in moves if m][:_MOST]
     return [sum(some) for size in range(1, len(parts) + 1) for some in combinations(parts, size)]
 

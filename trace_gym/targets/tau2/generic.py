@@ -1,4 +1,4 @@
-"""What the desks of tau2 have in common as far as tools go: sums, hand-overs, and interface data."""
+"""Tools and interface data that the tau2 domains share: arithmetic and the transfer to a human."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trace_gym.types import Interface
 from trace_gym.world import ToolError, World, tool
 
 Data = dict[str, Any]
-"""A record as JSON has it."""
+"""A record as a JSON object."""
 
 HERE = Path(__file__).parent
 CONVENTIONS = "You are an agent who serves one customer at a time. Follow the rules below."
@@ -22,7 +22,10 @@ CONVENTIONS = "You are an agent who serves one customer at a time. Follow the ru
 
 @cache
 def interface_of_domain(domain: str) -> Interface:
-    """The interface of ``airline`` or ``retail``: exact names and types, our wording."""
+    """Return the interface of ``airline`` or ``retail``.
+
+    Names and types are those of the benchmark. Descriptions were written for this project.
+    """
     data = json.loads((HERE / f"{domain}.json").read_text())
     return Interface(
         name=data["name"],
@@ -34,7 +37,7 @@ def interface_of_domain(domain: str) -> Interface:
 
 
 class GenericTools(World):
-    """The two tools of every desk that touch no record."""
+    """The two tools of every tau2 domain that read and change no record."""
 
     transferred: bool
 
@@ -45,7 +48,7 @@ class GenericTools(World):
     @tool(kind="generic")
     def calculate(self, expression: str) -> str:
         try:
-            if not re.fullmatch(r"[0-9.+*/() -]{1,200}", expression):  # letters make the parser warn, or worse
+            if not re.fullmatch(r"[0-9.+*/() -]{1,200}", expression):  # letters could make the parser issue warnings
                 raise ValueError
             return str(round(float(_arithmetic(ast.parse(expression.strip(), mode="eval").body)), 2))
         except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError, TypeError):
@@ -58,10 +61,10 @@ class GenericTools(World):
 
 
 def found(table: dict[str, Data], key: str, what: str) -> Data:
-    """The record of this id.
+    """Return the record with an id.
 
     Raises:
-        ToolError: There is none.
+        ToolError: The table has no record with this id.
     """
     if key not in table:
         raise ToolError(f"there is no {what} {key[:40]!r}")

@@ -1,4 +1,4 @@
-"""What messages tell about an order of another customer: its status, its payment, its contents and its place."""
+"""Detection of messages that disclose the status, payment, contents or address of another customer's order."""
 
 from __future__ import annotations
 
@@ -41,28 +41,31 @@ _this = re.compile(r"\b(?:it|its|it's|that one|(?:this|that|the) (?:order|one|it
 
 
 def described(order: Data, owner: Data, known: Iterable[str], orders: Collection[str], said: Sequence[str]) -> bool:
-    """Return whether messages say how an order stands, how it was paid, what is in it or where it goes.
+    """Return whether messages state the status, payment method, contents or address of an order.
 
-    Only words about this order count: what it has in common with an order of the customer may be told of that one.
+    Only statements about this order count. Messages may state the same facts about the customer's own orders.
 
     Args:
-        known: What the customer wrote, which is no secret.
+        order: The order, which belongs to another customer.
+        owner: The profile of the other customer.
+        known: Texts that the customer wrote. Messages may repeat facts in these texts.
         orders: The ids of all orders that messages may be about.
+        said: The messages.
     """
-    code, wrote = order["order_id"], " ".join(map(normalize, known))
+    code, written = order["order_id"], " ".join(map(normalize, known))
     for text in map(normalize, said):
         for start, end in _parts(text, code, orders):
-            if _stands(text, order["status"], start, end) or _is_paid(text, order, owner, start, end):
+            if _states_status(text, order["status"], start, end) or _states_payment(text, order, owner, start, end):
                 return True
             part = text[start:end]
             facts = (*_options(order), *_cities(order, owner))
-            if any(_word(fact, part) and not _word(fact, wrote) and told.search(part) for fact, told in facts):
+            if any(_mentions(fact, part) and not _mentions(fact, written) and cue.search(part) for fact, cue in facts):
                 return True
     return False
 
 
 def _parts(text: str, code: str, orders: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of sentences that are about an order: it was named last, and nothing is said of the others."""
+    """Yield the start and end of each part of a text about an order. A part is about the last order that was named."""
     marks = {normalize(o).lstrip("#"): o for o in orders}
     places = sorted((m.start(), marks[m[1]]) for m in re.finditer(r"(?<!\w)#?(\w+)", text) if m[1] in marks)
     spans = [0, *(at for at, _ in places), len(text)]
@@ -80,8 +83,8 @@ def _parts(text: str, code: str, orders: Collection[str]) -> Iterator[tuple[int,
             low = max(end, low + 1)
 
 
-def _stands(text: str, status: str, start: int, end: int) -> bool:
-    """Whether a part of a text says that the order has this status."""
+def _states_status(text: str, status: str, start: int, end: int) -> bool:
+    """Return whether a part of a text states that the order has this status."""
     words = SYNONYMS.get(status, re.escape(status))
     for match in re.finditer(rf"(?<![\w-])(?:{words})(?!\w)", text[start:end]):
         left = text[start : start + match.start()]
@@ -91,28 +94,28 @@ def _stands(text: str, status: str, start: int, end: int) -> bool:
     return False
 
 
-def _is_paid(text: str, order: Data, owner: Data, start: int, end: int) -> bool:
-    """Whether a part of a text says which kind of method paid for the order."""
+def _states_payment(text: str, order: Data, owner: Data, start: int, end: int) -> bool:
+    """Return whether a part of a text states the kind of payment method with which the order was paid."""
     method = owner["payment_methods"].get(order["payment_history"][0]["payment_method_id"], {})
     kind = str(method.get("source", "")).replace("_", " ")
     if not kind:
         return False
     part = text[start:end]
     places = [m.span() for m in re.finditer(rf"\b{kind}\b", part)]
-    told = (_paid.search(part[:low]) or _behind.search(part[high:]) for low, high in places)
-    return any(told) and not _unsaid.search(part)
+    stated = (_paid.search(part[:low]) or _behind.search(part[high:]) for low, high in places)
+    return any(stated) and not _unsaid.search(part)
 
 
 def _options(order: Data) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield the options of the items of an order, each with the words beside which it is told."""
+    """Yield the options of the items of an order, each with the words that accompany a statement of the option."""
     for item in order["items"]:
         yield from ((normalize(str(v)), _contains) for v in item["options"].values() if len(str(v)) > 2)
 
 
 def _cities(order: Data, owner: Data) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield the cities of an order and its owner, each with the words beside which it is told."""
+    """Yield the cities of an order and its owner, each with the words that accompany a statement of the city."""
     yield from ((normalize(place["city"]), _goes) for place in (order["address"], owner["address"]))
 
 
-def _word(fact: str, text: str) -> bool:
+def _mentions(fact: str, text: str) -> bool:
     return bool(places_of(fact, text))

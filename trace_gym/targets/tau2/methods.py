@@ -1,4 +1,4 @@
-"""Payment methods by the names that messages give them."""
+"""Replacement of informal names of payment methods in messages by their ids."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from trace_gym.targets.tau2.generic import Data
 __all__ = ["by_id"]
 
 _BEHIND = r"(?!\W{0,3}(?:ending|ends|with id|ids?\b|credit_card|gift_card|certificate_))"
-"""What follows a name only where more of the name follows."""
+"""Lookahead that rejects a name if it continues, as in ``your gift card ending in 7447``."""
 
 
 def by_id(text: str, methods: Mapping[str, Data]) -> str:
-    """Return a message with ids in place of names that only one of a customer's methods has.
+    """Replace each name that identifies one of the customer's payment methods by the id of the method.
 
-    `Your gift card` is such a name if the customer has one gift card, and `card ending in 7447` if one card has these
-    digits.
+    For example, ``your gift card`` identifies a method if the customer has only one gift card, and ``card ending in
+    7447`` if one card has these digits.
     """
     brands = "|".join(sorted({str(m["brand"]) for m in methods.values() if m.get("brand")}))
     card = rf"\b(?:(?:your|the|that) )?(?:credit card|card{f'|{brands}' if brands else ''})"

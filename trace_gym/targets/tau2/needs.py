@@ -1,4 +1,4 @@
-"""What the router and the reports say about each capability of the desks."""
+"""Descriptions of the tau2 capabilities, used by the router and the reports."""
 
 DESCRIPTIONS = {
     "precondition_verification": "check the rules before cancelling and refuse what they forbid",

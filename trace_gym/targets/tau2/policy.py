@@ -1,4 +1,4 @@
-"""The policy engine: derives from the records what the airline's rules allow and cost."""
+"""Policy engine of the airline domain: permissions and prices according to the rules, derived from the records."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ INSURANCE_PRICE = 30
 
 
 def flown(desk: AirlineDesk, booking: Data) -> bool:
-    """Whether a flight of the reservation has taken off."""
+    """Return whether a flight of the reservation has taken off."""
     return any(desk.status(f["flight_number"], f["date"]) in ("landed", "flying") for f in booking["flights"])
 
 
 def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
-    """The rules of cancelling.
+    """Return the verdict of the rules on cancelling a reservation.
 
     Args:
-        reason: ``change of plans``, ``health``, ``weather`` or ``airline``, as the customer gives it.
+        reason: The customer's reason: ``change of plans``, ``health``, ``weather`` or ``airline``.
     """
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled already")
@@ -45,7 +45,7 @@ def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
 
 
 def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
-    """The rules of changing flights; the route stays by construction of the request."""
+    """Return the verdict of the rules on changing the flights of a reservation. Requests never change the route."""
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled")
     if booking["cabin"] == "basic_economy":
@@ -54,24 +54,24 @@ def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
 
 
 def change_cabin(desk: AirlineDesk, booking: Data) -> Verdict:
-    """The rules of changing the cabin."""
+    """Return the verdict of the rules on changing the cabin of a reservation."""
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled")
     return Verdict(False, "a flight has been flown") if flown(desk, booking) else ALLOWED
 
 
 def free_bags(membership: str, cabin: str, passengers: int) -> int:
-    """Checked bags that cost nothing, for the whole reservation."""
+    """Return the number of free checked bags of the whole reservation."""
     return (("regular", "silver", "gold").index(membership) + CABINS.index(cabin)) * passengers
 
 
 def refund(booking: Data) -> int:
-    """Dollars that go back when the reservation is cancelled."""
+    """Return the dollars that are refunded when the reservation is cancelled."""
     return sum(p["amount"] for p in booking["payment_history"])
 
 
 def violations(desk: AirlineDesk, tool: str, arguments: Data, reason: str = "change of plans") -> list[str]:
-    """Rules that a write would break in the present state; empty when it is legal."""
+    """Return the rules that a write call would break in the current state; an empty list if the call is allowed."""
     booking = desk.reservations.get(arguments.get("reservation_id", ""))
     if tool == "send_certificate":
         return ["a certificate needs a complaint, which no request here makes"]

@@ -1,4 +1,4 @@
-"""Amounts that the records of a desk show, and those of the changes that were not chosen: what may be told besides."""
+"""Detection of wrong amounts in messages about changes. Recorded prices and prices of other options are allowed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from trace_gym.targets.tau2.retail import RetailDesk
 
 _BAGS = 6
-"""Bags whose price may be told."""
+"""Maximum number of bags whose price may be stated."""
 
 
 def wrong_fares(start: AirlineDesk, want: AirlineDesk, said: list[str], codes: Collection[str] = ()) -> bool:
-    """Return whether messages misstate what changes of reservations cost or bring back.
+    """Return whether messages misstate the cost or refund of changes of reservations.
 
     Args:
-        codes: The reservations that change; by default those of the requests.
+        start: The state before the changes.
+        want: The expected state after the changes.
+        said: The messages.
+        codes: The ids of the changed reservations. The default is the reservations of the requests.
     """
     codes = dict.fromkeys(codes or [r.record for r in start.requests])
     parts = {code: moved(start.reservations[code], want.reservations[code]) for code in codes}
@@ -33,7 +36,13 @@ def wrong_fares(start: AirlineDesk, want: AirlineDesk, said: list[str], codes: C
 
 
 def wrong_prices(start: RetailDesk, want: RetailDesk, said: list[str]) -> bool:
-    """Return whether messages misstate what changes of orders cost or bring back."""
+    """Return whether messages misstate the cost or refund of changes of orders.
+
+    Args:
+        start: The state before the changes.
+        want: The expected state after the changes.
+        said: The messages.
+    """
     codes = list(dict.fromkeys(r.order for r in start.requests))
     moves = [m for code in codes for m in moved(start.orders[code], want.orders[code])]
     backs = [r.refund(start) for r in start.requests if r.verdict(start).allowed]
@@ -43,12 +52,12 @@ def wrong_prices(start: RetailDesk, want: RetailDesk, said: list[str]) -> bool:
 
 
 def _nothing(codes: Collection[str], moves: list[float]) -> set[float]:
-    """Return the amount of a change that moves no money, where one of the changes may be such."""
+    """Return the amount 0 if one of the changes may be free of charge."""
     return set() if any(moves) and len(codes) == 1 else {0.0}
 
 
 def _fares(start: AirlineDesk, want: AirlineDesk, codes: Collection[str]) -> Iterator[float]:
-    """Yield prices of flights and trips, for one traveler and for all."""
+    """Yield prices of flights and trips, for one traveler and for all travelers."""
     parties = {len(start.reservations[code]["passengers"]) for code in codes}
     for plan in start.flights.values():
         for on in plan["dates"].values():
@@ -63,7 +72,7 @@ def _fares(start: AirlineDesk, want: AirlineDesk, codes: Collection[str]) -> Ite
 
 
 def _extras(start: AirlineDesk) -> Iterator[float]:
-    """Yield the prices of insurances, and what gift cards and certificates hold."""
+    """Yield the prices of insurances, and the balances of gift cards and certificates."""
     most = max((len(b["passengers"]) for b in start.reservations.values()), default=1)
     yield from (float(policy.INSURANCE_PRICE * n) for n in range(1, most + 1))
     yield from (
@@ -72,7 +81,7 @@ def _extras(start: AirlineDesk) -> Iterator[float]:
 
 
 def _other_fares(start: AirlineDesk, codes: Collection[str]) -> Iterator[float]:
-    """Yield what other flights and cabins would cost more or less than those booked, and the prices of bags."""
+    """Yield the price differences between the booked and other flights and cabins, and the prices of bags."""
     yield from (float(policy.BAG_PRICE * n) for n in range(1, _BAGS + 1))
     for booking in (start.reservations[code] for code in codes):
         people = len(booking["passengers"])
@@ -91,7 +100,7 @@ def _now(start: AirlineDesk, leg: Data, cabin: str) -> int:
 
 
 def _items(start: RetailDesk, want: RetailDesk) -> Iterator[float]:
-    """Yield the prices of items and variants, the totals of orders, and what gift cards hold before and after."""
+    """Yield prices of items and variants, totals of orders, and balances of gift cards, before and after changes."""
     for world in (start, want):
         for order in world.orders.values():
             prices = [float(item["price"]) for item in order["items"]]
@@ -103,7 +112,7 @@ def _items(start: RetailDesk, want: RetailDesk) -> Iterator[float]:
 
 
 def _other_prices(start: RetailDesk, codes: list[str]) -> Iterator[float]:
-    """Yield what other variants of the items of some orders would cost more or less."""
+    """Yield the price differences between the ordered items and their other variants."""
     for item in (item for code in codes for item in start.orders[code]["items"]):
         variants = start.products[item["product_id"]]["variants"].values()
         yield from (float(v["price"]) - float(item["price"]) for v in variants)

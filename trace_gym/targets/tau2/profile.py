@@ -1,4 +1,4 @@
-"""What a customer says of the own profile: name, email, date of birth, zip code and address."""
+"""Answers of a customer to questions about the customer's profile and payment method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAYS = frozen(
         "address": "My address is {address1}, {city}, {state} {zip}.",
     }
 )
-"""What a customer says of the own profile."""
+"""Mapping from fact of the profile to the template of the sentence in which the customer states the fact."""
 _FACTS = frozen(
     {
         "name": re.compile(
@@ -35,23 +35,27 @@ _FACTS = frozen(
         ),
     }
 )
-"""Facts of the own profile -> how an agent asks for them, in small letters."""
+"""Mapping from fact of the profile to a pattern of questions for the fact, in lowercase."""
 
 
 def facts_asked(asked: str) -> list[str]:
-    """Return the facts of the own profile that a question in small letters asks for."""
+    """Return the facts of the customer's profile that a lowercase question asks for."""
     return [fact for fact, pattern in _FACTS.items() if pattern.search(asked)]
 
 
 def stated(fact: str, me: Data) -> str:
-    """Return what a customer says about one fact of the own profile; empty if the profile lacks it."""
+    """Return the sentence in which a customer states a fact of the profile, or `""` if the profile lacks the fact."""
     known = {**me, **me.get("address", {}), **me.get("name", {})}
     line = _SAYS[fact]
     return filled(line, **known) if all(name in known for name in _field.findall(line)) else ""
 
 
 def pays(named: Sequence[tuple[str, str]]) -> str:
-    """Return what a customer says about how to pay, given each record with the method that was named for it."""
+    """Return the customer's answer to a question about payment.
+
+    Args:
+        named: Pairs of the id of a record and the payment method for its change, which may be empty.
+    """
     if len({method for _, method in named}) > 1:
         return " ".join(f"For {record}, use {method or 'what I paid with'}." for record, method in named)
     return f"Please use {named[0][1]}." if named and named[0][1] else "Use what I paid with."

@@ -1,7 +1,7 @@
-"""Recorded episodes of the airline benchmark: a state from what they show, and what they say otherwise than tau2.
+"""Replay of recorded airline episodes: start states from tool results, and known differences of tau-bench from tau2.
 
-What differs between tau-bench and tau2 as a matter of names is in `results.RENAMES`. What else is different, and that
-answers of either benchmark are compared without, is listed in `DIFFERENCES`.
+`results.RENAMES` lists the keys that tau-bench names differently. `DIFFERENCES` lists all other fields that differ; the
+comparison of recorded tool results with those of the base world skips these fields.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trace_gym.types import Call
 from trace_gym.world import World
 
 Shown = Sequence[tuple[Call, Any]]
-"""Calls with their answers (parsed where they are JSON), from before any change, the earliest first."""
+"""Calls before the first write call, in order, with their results. Results in JSON are parsed."""
 
 _UPDATES = ("update_reservation_baggages", "update_reservation_flights", "update_reservation_passengers")
 _STATUS = "tau-bench has the field once a reservation is cancelled"
@@ -37,11 +37,11 @@ DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen(
         "send_certificate": {"": "wordings are our own, and so are ids of new certificates"},
     }
 )
-"""Tool -> field (empty: the whole answer) -> how tau-bench's differs from tau2's."""
+"""Mapping from tool to field to the difference of tau-bench from tau2. The empty field is the complete result."""
 
 
 class Recorded(World):
-    """What a world of the airline knows of recordings: the hooks of replay fidelity."""
+    """Methods of airline worlds that compare the tools with recorded episodes."""
 
     users: dict[str, Data]
     reservations: dict[str, Data]
@@ -49,11 +49,11 @@ class Recorded(World):
 
     @classmethod
     def from_records(cls, shown: Shown) -> Self:
-        """The state that answers show; of two answers about one record the first counts."""
+        """Return a world with the records in tool results. If a record occurs twice, its first version is used."""
         return cls(**_tables(shown))
 
     def knows(self, call: Call, shown: Shown) -> bool:
-        """Whether the records that were shown suffice to answer a call."""
+        """Return whether the records of this state suffice to compute the result of a recorded call."""
         given = call.arguments
         if call.tool.startswith("search"):
             return any(c == call for c, _ in shown)
@@ -74,7 +74,7 @@ class Recorded(World):
 
     @classmethod
     def as_recorded(cls, call: Call, answer: Any, source: str) -> Any:
-        """An answer without what `DIFFERENCES` declares for recordings of this source; tau2's are left as they are."""
+        """Return a result of tau-bench without the fields in `DIFFERENCES`, or a result of tau2 unchanged."""
         declared = DIFFERENCES.get(call.tool, {}) if source.startswith("tau-bench") else {}
         if "" in declared:
             return None
@@ -113,18 +113,18 @@ def _tables(shown: Shown) -> dict[str, dict[str, Data]]:
                 plan["dates"].setdefault(day, {"status": answer})
     searches = [answer for call, answer in shown if call.tool == "search_direct_flight" and isinstance(answer, list)]
     if all(numbers == sorted(numbers) for found in searches if (numbers := [f["flight_number"] for f in found])):
-        flights = dict(sorted(flights.items()))  # as the benchmark's own are
+        flights = dict(sorted(flights.items()))  # the benchmark sorts its flights, too
     return {"users": users, "reservations": reservations, "flights": flights}
 
 
 def _unplaced(number: str) -> Data:
-    """A flight of which nothing but its status was shown; no search finds it."""
+    """Return the record of a flight whose route is unknown, so that searches do not find the flight."""
     times = ("scheduled_departure_time_est", "scheduled_arrival_time_est")
     return {"flight_number": number, "origin": None, "destination": None, **dict.fromkeys(times), "dates": {}}
 
 
 def _fly(flights: dict[str, Data], leg: Data, day: str) -> None:
-    """Note a flight of a search; of one on another day than was searched for, the seats are not known."""
+    """Add a flight in a search result to a table. Seats and prices on days that were not searched remain unknown."""
     on = {k: deepcopy(leg.get(k)) for k in ("status", "available_seats", "prices")}
     if leg.get("date", day) != day:
         on |= {"available_seats": {}, "prices": {}}

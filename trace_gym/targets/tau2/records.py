@@ -1,7 +1,7 @@
-"""Seeded records in tau2's shapes: customers, reservations and flights.
+"""Seeded records of the tau2 airline domain: customers, reservations and flights.
 
-Values come from small fixed pools. That keeps an episode readable and gives small tokenizers whole
-words to work with; what varies between scenarios is which values meet, not how they are spelt.
+Values come from small fixed pools, so that episodes are readable and small tokenizers represent the values as whole
+words. Scenarios differ in the combination of values.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STREETS = ("12 Elm Road", "48 Harbor Street", "7 Mill Lane", "301 Hill Avenue", 
 STATES = (("Austin", "TX", "78750"), ("Tampa", "FL", "33602"), ("Salem", "OR", "97301"), ("Boise", "ID", "83702"))
 # fmt: on
 
-_pools = Random("trace_gym/tau2/pools")  # fixed for ever: a change here changes every scenario
+_pools = Random("trace_gym/tau2/pools")  # do not change the seed: it determines every scenario
 _letters = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
 CODES = tuple(sorted({"".join(_pools.choices(_letters, k=6)) for _ in range(120)}))
 NUMBERS = tuple(sorted(_pools.sample(range(1_000_000, 10_000_000), k=96)))
@@ -45,11 +45,11 @@ MONTHS_AND_DAYS = ("03-04", "08-17", "11-25", "01-09", "06-30") * 10
 BIRTHDAYS = tuple(f"{year}-{on}" for year, on in zip(range(1950, 2000), MONTHS_AND_DAYS, strict=True))
 CLOCK = ("01:12:09", "04:40:31", "07:05:52", "09:33:20", "11:48:07", "13:21:44", "16:02:18", "18:57:36", "21:15:03")
 FARES = tuple(range(52, 600, 7))
-"""Prices are drawn from this grid of 79 values."""
+"""Grid of values from which prices are drawn."""
 
 
 def day(offset: int) -> str:
-    """The date `offset` days from today, within May 2024 and the first week of June."""
+    """Return the date that is `offset` days after today; only dates in May and June 2024 are supported."""
     n = 15 + offset
     return f"2024-05-{n:02d}" if n <= 31 else f"2024-06-{n - 31:02d}"
 
@@ -59,7 +59,7 @@ def person(rng: Random) -> Data:
 
 
 def payment_methods(rng: Random, kinds: tuple[str, ...]) -> dict[str, Data]:
-    """Stored methods of the given kinds (``credit_card``, ``gift_card``, ``certificate``), in that order."""
+    """Return stored payment methods of the given kinds (``credit_card``, ``gift_card``, ``certificate``), in order."""
     methods: dict[str, Data] = {}
     for kind, number in zip(kinds, rng.sample(NUMBERS, k=len(kinds)), strict=True):
         key = f"{kind}_{number}"
@@ -74,7 +74,7 @@ def payment_methods(rng: Random, kinds: tuple[str, ...]) -> dict[str, Data]:
 
 
 def user(rng: Random, membership: str, kinds: tuple[str, ...]) -> Data:
-    """A customer with stored methods of `kinds` and no reservations yet."""
+    """Return a customer with stored payment methods of the given kinds and without reservations."""
     me = person(rng)
     name = f"{me['first_name']}_{me['last_name']}".lower()
     city, state, code = rng.choice(STATES)
@@ -95,7 +95,7 @@ def user(rng: Random, membership: str, kinds: tuple[str, ...]) -> Data:
 
 
 def flight(rng: Random, number: str, origin: str, destination: str, hour: int) -> Data:
-    """A daily flight of two or three hours, with no dates yet."""
+    """Return a daily flight of two or three hours, without dates."""
     return {
         "flight_number": number,
         "origin": origin,
@@ -107,9 +107,15 @@ def flight(rng: Random, number: str, origin: str, destination: str, hour: int) -
 
 
 def available(rng: Random, economy: int | None = None, business: int | None = None, seats: int = 9) -> Data:
-    """A date on which a flight can be booked; business costs more than economy, basic economy less.
+    """Return the data of a date on which a flight can be booked.
 
-    Flights between which a customer chooses are given prices that differ in both cabins, so that one is the cheapest.
+    Business costs more than economy, and basic economy costs less. If a customer compares flights, pass different
+    prices of both cabins, so that one flight is the cheapest.
+
+    Args:
+        economy: Price in economy, a value of `FARES`; drawn at random when None.
+        business: Price in business; drawn at random when None.
+        seats: Number of available seats in each cabin.
     """
     at = FARES.index(economy) if economy is not None else rng.randrange(12, 40)
     return {
@@ -127,7 +133,12 @@ def reservation(
     rng: Random, code: str, owner: Data, legs: list[tuple[Data, str]], *, cabin: str, created: str, insured: bool,
     travellers: int = 1, paid_with: str | None = None,
 ) -> Data:  # fmt: skip
-    """A reservation of `owner` over `legs` (flight, date), paid with their first method; recorded in the profile."""
+    """Return a new reservation of `owner`, and add its code to the owner's profile.
+
+    Args:
+        legs: Pairs of a flight and a date.
+        paid_with: Id of the payment method; the owner's first method by default.
+    """
     passengers = [{**owner["name"], "dob": owner["dob"]}] + [person(rng) for _ in range(travellers - 1)]
     flights = [
         {
@@ -159,5 +170,5 @@ def reservation(
 
 
 def _fare(rng: Random, on: Data, cabin: str) -> int:
-    """What a seat costs: today's price where the flight can still be booked."""
+    """Return the price of a seat: the current price if the flight can be booked, otherwise a random price."""
     return int(on["prices"][cabin]) if "prices" in on else rng.choice(FARES[6:50])

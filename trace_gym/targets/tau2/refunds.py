@@ -1,4 +1,4 @@
-"""Refunds that messages tell for single records: an amount belongs to the record that its words name."""
+"""Detection of messages that state a refund for the wrong record, or for a record without a refund."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _joins = re.compile(r"\b(?:for|of|on|from|regarding|about|to|with)\b[^$\d]*$")
 
 _WINDOW = 300
 _LISTED = 14
-"""Characters that hold a record and a conjunction."""
+"""Number of characters before a part of a sentence in which another record of a list is searched."""
 
 
 def exchanged(
@@ -34,46 +34,54 @@ def exchanged(
     records: Iterable[str],
     said: Sequence[str],
 ) -> bool:
-    """Return whether messages tell a refund for the wrong record: the right one for others only, or that of another.
+    """Return whether messages state a refund for the wrong record.
+
+    This is the case if messages state the refund of the record only for other records, or the refund of another record
+    for this record.
 
     Args:
-        refunds: Record -> what comes back for it, for this one and all others that are refunded.
-        own: Other amounts that may be told for the record, such as the prices of its items.
+        record: The id of the record.
+        refunds: Mapping from id to refund, for all records with a refund, including this record.
+        own: Other amounts that messages may state for the record, such as the prices of its items.
         records: The ids of all records that messages may be about.
+        said: The messages.
     """
     known, amount = tuple(records), float(refunds[record])
     others = {float(a) for key, a in refunds.items() if key != record}
     wrong = others - {amount, *own}
     if not wrong and amount in others:
         return False
-    told = [told for text in map(normalize, said) for told in _refunds(text, known, {amount, *wrong})]
-    if any(t.record == record and t.near and t.amount in wrong for t in told):
+    stated = [refund for text in map(normalize, said) for refund in _refunds(text, known, {amount, *wrong})]
+    if any(t.record == record and t.near and t.amount in wrong for t in stated):
         return True
-    right = {t.record for t in told if t.amount == amount}
+    right = {t.record for t in stated if t.amount == amount}
     return bool(right) and amount not in others and not {"", record} & right
 
 
 def invented(record: str, records: Iterable[str], said: Sequence[str]) -> bool:
-    """Return whether messages claim a refund for a record that gets none."""
+    """Return whether messages claim a refund for a record that gets no refund."""
     known, name = tuple(records), normalize(record).lstrip("#")
     texts = [text for text in map(normalize, said) if name in text]
     return any(t.record == record for text in texts for t in _refunds(text, known, certain=True))
 
 
-class Told(NamedTuple):
-    """A refund that a message tells."""
+class StatedRefund(NamedTuple):
+    """A refund that a message states."""
 
     record: str
-    """The record that it belongs to; empty where the words leave it open."""
+    """Id of the record that is refunded; empty if the text does not determine the record."""
     near: bool
-    """Whether the record is named next to the amount, and not only in the same sentence or the one before."""
+    """Whether the id is next to the amount, and not only in the same or the preceding sentence."""
     amount: float
 
 
 def _refunds(
     text: str, records: tuple[str, ...], amounts: Collection[float] | None = None, *, certain: bool = False
-) -> Iterator[Told]:
-    """Yield the refunds that a text tells, all of them or those of certain amounts."""
+) -> Iterator[StatedRefund]:
+    """Yield the refunds that a text states, or only those of the given amounts.
+
+    With `certain`, skip amounts in doubtful sentences and amounts without a word for a refund.
+    """
     for value in find_values(text):
         if value.kind != "number" or value.unit not in ("money", ""):
             continue
@@ -87,14 +95,14 @@ def _refunds(
         if certain and "refund" not in roles:
             continue
         if not roles - {"refund"}:
-            yield Told(*_about(text, value, records), abs(float(value.value)))  # type: ignore[arg-type]
+            yield StatedRefund(*_about(text, value, records), abs(float(value.value)))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=1024)
 def _about(text: str, value: Value, records: tuple[str, ...]) -> tuple[str, bool]:
-    """Return the record that the words around an amount name, and whether it is next to the amount.
+    """Return the record to which an amount belongs, and whether the id of the record is next to the amount.
 
-    These are the words of its part of the sentence, or else the sentence and the one before.
+    The id is searched in the same part of the sentence, then in the sentence, and then in the preceding sentence.
     """
     start, end = sentence_at(text, value.start)
     start, end = max(start, value.start - _WINDOW), min(end, value.end + _WINDOW)
@@ -124,7 +132,7 @@ def _about(text: str, value: Value, records: tuple[str, ...]) -> tuple[str, bool
 
 @lru_cache(maxsize=4096)
 def _names(text: str, low: int, high: int, records: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
-    """Return the places where a part of a text names records."""
+    """Return the position and id of each record that a part of a text names."""
     part, found = text[low:high], []
     for record in records:
         found += [(low + at, record) for at in places_of(normalize(record).lstrip("#"), part)]

@@ -1,4 +1,4 @@
-"""What a customer can ask of the airline desk: each request knows its rules, its write and its checks."""
+"""Requests of customers of the airline. Each class contains the rules, the write and the checks of its request."""
 
 from __future__ import annotations
 
@@ -78,12 +78,15 @@ class Cancel(Request):
         # Refunds of several reservations may be told in one message; any other refund is a competing claim.
         back = policy.refund(start.reservations[self.reservation])
         told = cancelled and asserted(back, OTHER_PRICES - start.amounts(), said, "refund")
+        told = told and not self.exchanged(start, said) and not wrong_fares(start, want, said)
+        yield Check.goal(f"the customer was told what comes back for {self.reservation}", told)
+
+    def exchanged(self, start: AirlineDesk, said: list[str]) -> bool:
+        """Return whether messages state the refund of another cancellation for this one; see `refunds.exchanged`."""
         booked = {r.record: start.reservations[r.record] for r in start.requests if isinstance(r, Cancel)}
         backs = {code: policy.refund(booking) for code, booking in booked.items()}
         own = {leg["price"] for leg in start.reservations[self.reservation]["flights"]}
-        told = told and not exchanged(self.reservation, backs, own, start.reservations, said)
-        told = told and not wrong_fares(start, want, said)
-        yield Check.goal(f"the customer was told what comes back for {self.reservation}", told)
+        return exchanged(self.reservation, backs, own, start.reservations, said)
 
 
 @dataclass
@@ -93,7 +96,7 @@ class Paid(Request):
     method: str = ""
     """Id of the method that the customer means."""
     named: str = ""
-    """How the customer names it: ``my gift card``, ``my card ending in 7447``; empty for the one that paid."""
+    """The customer's words for the payment method, such as ``my gift card``; empty for the original one."""
 
     def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
         yield from super().reads(desk, skills)
@@ -101,7 +104,7 @@ class Paid(Request):
             yield Call("get_user_details", {"user_id": desk.customer})
 
     def payment(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
-        """The method charged; without precision it is the one that paid for the booking."""
+        """Return the method charged; without precision it is the one that paid for the booking."""
         original: str = desk.reservations[self.reservation]["payment_history"][0]["payment_id"]
         return self.method if self.named and PRECISION in skills else original
 
@@ -207,7 +210,7 @@ class Swap(Paid):
         return policy.change_flights(desk, desk.reservations[self.reservation])
 
     def choice(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
-        """The flight number an expert picks; without structured reasoning it is the first one listed."""
+        """Return the flight number an expert picks; without structured reasoning it is the first one listed."""
         booking = desk.reservations[self.reservation]
         found = desk.search_direct_flight(booking["origin"], booking["destination"], self.date)
         if STRUCTURED not in skills:

@@ -1,7 +1,7 @@
-"""Results of tau-bench and tau2-bench, as `Trajectory`.
+"""Readers that convert results files of tau-bench and tau2-bench to `Trajectory` records.
 
-The two formats say the same things under slightly different names. `RENAMES` turns tau-bench's words
-into tau2's, and one set of models reads both; fields that are not listed here are ignored.
+The two formats contain the same data under slightly different keys. `RENAMES` maps the keys of tau-bench to those of
+tau2, so that the same models read both formats. Fields that the models do not declare are ignored.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ RENAMES = {
     "traj": "messages",  # of an episode
     "province": "state",  # of an airline customer's address, inside tool results
 }
-"""tau-bench's key -> tau2's. Tool and argument names agree.
+"""Mapping from key in tau-bench to key in tau2. Both use the same tool and argument names.
 
-What differs without being a matter of names stays as it was logged: tau-bench has the extra tool ``think``
-and lacks ``get_flight_status`` and ``get_item_details``; its customers carry no ``user_id``, its reservations no
-``status`` until cancelled; ``list_all_airports`` answers {code: city} where tau2 answers a list of records.
+Other differences are not converted. tau-bench has the additional tool ``think`` and lacks ``get_flight_status``
+and ``get_item_details``. Its customers have no ``user_id``, and its reservations have no ``status`` until they are
+cancelled. ``list_all_airports`` returns {code: city} in tau-bench and a list of records in tau2.
 """
 
 _SHARED: dict[str, Kind] = {
@@ -70,10 +70,10 @@ KINDS: dict[str, dict[str, Kind]] = {
         "return_delivered_order_items": "write",
     },
 }
-"""Domain -> tool -> what it does to the state. Trajectories of other domains carry no kinds."""
+"""Mapping from domain to tool to kind of the tool. Trajectories of other domains have no kinds."""
 
 UNSCORED = frozenset({"infrastructure_error", "unexpected_error", "user_error"})
-"""tau2's reasons to stop that say nothing about the agent: not scored, where tau2 itself writes 0."""
+"""Termination reasons of tau2 that the agent did not cause. Such episodes have no reward here; tau2 records 0."""
 
 
 class _Action(BaseModel):
@@ -144,15 +144,15 @@ class _Results(BaseModel):
 
 
 def read_tau_bench(episodes: list[Any], where: str, model: str = "") -> list[Trajectory]:
-    """Trajectories of a tau-bench results list (``[{task_id, reward, info, traj, trial}, ...]``).
+    """Return the trajectories of a tau-bench results list (``[{task_id, reward, info, traj, trial}, ...]``).
 
     Args:
         episodes: The parsed list.
-        where: What error messages call it.
-        model: The agent's model, which tau-bench does not record.
+        where: Name of the file in error messages.
+        model: Name of the agent's model, which tau-bench does not record.
 
     Raises:
-        ReadError: An entry lacks a field or has it in another shape.
+        ReadError: An entry lacks a field, or a field has the wrong type.
     """
     read = _validated(list[_Episode], _renamed(episodes), where)
     domain = _domain(
@@ -184,17 +184,17 @@ def read_tau_bench(episodes: list[Any], where: str, model: str = "") -> list[Tra
 
 
 def read_tau2(results: dict[str, Any], where: str, model: str = "") -> list[Trajectory]:
-    """Trajectories of a tau2 results file (``{info, tasks, simulations}``).
+    """Return the trajectories of a tau2 results file (``{info, tasks, simulations}``).
 
-    Tool calls that the *user* makes (telecom) are left out: the agent does not see them.
+    Tool calls of the *user* (in the telecom domain) are skipped, because the agent does not see them.
 
     Args:
-        results: The parsed object, with its simulations.
-        where: What error messages call it.
-        model: Replaces the agent's model that the file records.
+        results: The parsed object, including its simulations.
+        where: Name of the file in error messages.
+        model: Name of the agent's model; replaces the name in the file.
 
     Raises:
-        ReadError: A part is missing or of another shape, or a simulation is of a task that the file lacks.
+        ReadError: A field is missing or has the wrong type, or a simulation refers to a task that the file lacks.
     """
     read = _validated(_Results, results, where)
     domain = read.info.environment_info.domain_name
@@ -204,7 +204,9 @@ def read_tau2(results: dict[str, Any], where: str, model: str = "") -> list[Traj
     for run in read.simulations:
         task = str(run.task_id)
         if task not in criteria:
-            raise ReadError(f"{where}: a simulation is of task {task!r}, which is not among its {len(criteria)} tasks")
+            raise ReadError(
+                f"{where}: invalid task_id of a simulation: found {task!r}, expected one of {len(criteria)} tasks"
+            )
         reward = run.reward_info.reward if run.reward_info and run.termination_reason not in UNSCORED else None
         messages = conversation(run.messages)
         limit = run.termination_reason == "max_steps"
@@ -235,12 +237,12 @@ def _validated(shape: type[_T], data: Any, where: str) -> _T:
         return TypeAdapter(shape).validate_python(data)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise ReadError(f"{where}: {place}: {first['msg']} ({error.error_count()} such faults)") from None
+        place = ".".join(str(part) for part in first["loc"]) or "top level"
+        raise ReadError(f"{where}: {place}: {first['msg']} ({error.error_count()} invalid fields in total)") from None
 
 
 def _renamed(value: Any) -> Any:
-    """The same data with tau-bench's keys replaced by tau2's, tool results included."""
+    """Return the data with the keys of tau-bench replaced by the keys of tau2, including JSON in tool results."""
     if isinstance(value, list):
         return [_renamed(v) for v in value]
     if not isinstance(value, dict):
@@ -248,13 +250,13 @@ def _renamed(value: Any) -> Any:
     renamed = {RENAMES.get(k, k): _renamed(v) for k, v in value.items()}
     content = value.get("content")
     if value.get("role") == "tool" and isinstance(content, str) and any(f'"{old}"' in content for old in RENAMES):
-        with suppress(ValueError, RecursionError):  # a sentence that happens to quote the word
+        with suppress(ValueError, RecursionError):  # text that is not JSON and contains a key in quotation marks
             renamed["content"] = json.dumps(_renamed(json.loads(content)))
     return renamed
 
 
 def _domain(names: Iterable[str]) -> str:
-    """The domain whose tools are named most often; '' when no name tells one."""
+    """Return the domain whose tools occur most often, or an empty string if no tool belongs to a domain."""
     hits = dict.fromkeys(KINDS, 0)
     for name in names:
         for domain, kinds in KINDS.items():
@@ -264,7 +266,7 @@ def _domain(names: Iterable[str]) -> str:
 
 
 def _ended(messages: tuple[Message, ...], *, scored: bool) -> Literal["user", "transfer", "turn_limit", "unknown"]:
-    """How an episode ended that no error cut short; one that ran out of turns was never scored."""
+    """Return the cause of the end of an episode without errors. An unscored episode reached the turn limit."""
     last = messages[-1] if messages else {}
     text = str(last.get("content") or "")
     if last.get("name") == "transfer_to_human_agents" or "###TRANSFER###" in text:

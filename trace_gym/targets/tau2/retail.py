@@ -1,4 +1,4 @@
-"""The shop's desk: its tools, its customer's answers, and its rules."""
+"""Base world of the tau2 retail domain: tools, answers of the scripted customer, and rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REASONS = frozen(
         "late": "It takes too long to arrive.",
     }
 )
-"""Reasons to cancel, of which the first two are accepted."""
+"""Reason to cancel -> statement of the customer. The rules accept the first two reasons."""
 
 
 BEFORE = frozen(
@@ -52,15 +52,15 @@ BEFORE = frozen(
         "return requested": "delivered",
     }
 )
-"""Status -> the one before something was asked for."""
+"""Status after a change -> status before the change."""
 
 
 @dataclass(kw_only=True)
 class RetailDesk(Desk[Request], RetailTools):
     """Base world of every tau2 retail environment.
 
-    The customer is known by `known_by`, an email or a name with a zip code; in the opening, ``{who}`` stands for it.
-    An opening that withholds ``identity`` leaves it out.
+    The agent can look the customer up by email, or by name and zip code (see `known_by`). In `wording`, the template of
+    the customer's first message, ``{who}`` is replaced by these facts, or by nothing if ``identity`` is in `withheld`.
     """
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
@@ -100,10 +100,10 @@ class RetailDesk(Desk[Request], RetailTools):
     identified_by: ClassVar[frozenset[str]] = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
 
     known_by: str = "email"
-    """``email`` or ``name``: what the customer can be looked up by."""
+    """``email`` or ``name``: the facts by which the agent can look the customer up."""
 
     def stock(self, rng: Random, name: str, variants: int = 3, prices: Sequence[float] = ()) -> Data:
-        """Put a product on sale, with this many variants."""
+        """Add a product with the given number of variants to the shop, and return the product."""
         taken = {key for p in self.products.values() for key in p["variants"]}
         free = [key for key in records.ITEM_IDS if key not in taken]
         made = records.product(rng, name, variants, rng.sample(free, k=variants), prices)
@@ -111,14 +111,14 @@ class RetailDesk(Desk[Request], RetailTools):
         return made
 
     def order(self, rng: Random, owner: Data, status: str, count: int = 1, paid_with: str = "") -> Data:
-        """Let a customer order one variant each of `count` further products, and bring the order to a status."""
+        """Add an order of one variant each of `count` new products at any status, and return the order."""
         stocked = {p["name"] for p in self.products.values()}
         names = rng.sample([n for n in records.PRODUCTS if n not in stocked], k=count)
         items = [records.item(p := self.stock(rng, n), rng.choice(list(p["variants"]))) for n in names]
         return self.ordered(rng, owner, status, items, paid_with)
 
     def ordered(self, rng: Random, owner: Data, status: str, items: list[Data], paid_with: str = "") -> Data:
-        """An order over these items, at any status."""
+        """Add an order of the given items at any status, and return the order."""
         code = rng.choice([c for c in records.ORDER_IDS if c not in self.orders])
         before = BEFORE.get(status, status)
         made = self.orders[code] = records.order(rng, code, owner, items, before, paid_with or None)
@@ -137,7 +137,7 @@ class RetailDesk(Desk[Request], RetailTools):
         return " ".join(filled(self.wording, who="" if "identity" in self.withheld else self.who()).split())
 
     def who(self) -> str:
-        """How the customer introduces himself."""
+        """Return the sentence in which the customer states the email, or the name and the zip code."""
         me = self.users[self.customer]
         if self.known_by == "email":
             return f"My email is {me['email']}."
@@ -145,13 +145,16 @@ class RetailDesk(Desk[Request], RetailTools):
 
     def personal(self, asked: str, topics: Sequence[str]) -> Sequence[str]:
         facts = {*facts_asked(asked)}
-        if "email" in facts and facts & {"name", "zip"}:  # either will do
+        if "email" in facts and facts & {"name", "zip"}:  # the agent needs only one of the two
             return [self.who()]
         readdressed = any(isinstance(r, Readdress) for r in self.requests)
         return super().personal(asked, topics if readdressed else [t for t in topics if t != "address"])
 
     def own(self, fact: str) -> Sequence[str]:
-        """Return what the customer says of the profile; without an email at hand, the name and the zip code."""
+        """Return the sentences in which the customer states a fact of the profile.
+
+        A customer who does not know the email states the name and the zip code instead.
+        """
         if fact == "email" and self.known_by != "email":
             return "I do not have the email at hand.", self.who()
         return (
@@ -181,7 +184,7 @@ class RetailDesk(Desk[Request], RetailTools):
         return ""
 
     def broken(self, write: Call) -> list[str]:
-        """The rules that a write would break; a cancellation has its customer's reason."""
+        """Return the rules that a write call would break, given the customer's reason for a cancellation."""
         order = write.arguments.get("order_id")
         reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.order == order)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "no longer needed"))
@@ -192,9 +195,9 @@ class RetailDesk(Desk[Request], RetailTools):
         return agreed and (isinstance(write, Say) or not names_other_method(write, methods, before))
 
     def refused(self, record: str, said: list[str], grounds: bool = False) -> bool:
-        """Return whether the agent refused to change this record, and promised nothing instead; see `concedes`.
+        """Return whether the agent refused to change this record and promised nothing instead; see `concedes`.
 
-        What is delivered can be returned for a refund, so that only gifts and exceptions count.
+        Promises of a refund do not count, because delivered items can be returned for a refund.
         """
         alone = {r.record for r in self.requests} <= {record}
         if concedes(record, said, {*self.orders, record}, alone=alone, refundable=True):

@@ -1,4 +1,4 @@
-"""What a customer can ask of the shop for items of an order: to take them back, or to replace them."""
+"""Requests of a retail customer for items of an order: returns and exchanges."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Return(Paid):
-    """Take back items of a delivered order."""
+    """Request to return items of a delivered order."""
 
     kind: ClassVar[str] = "take back items of"
     items: list[str] = field(default_factory=list)
-    """Ids of the items that the customer means."""
+    """Ids of the items to return."""
 
     def asked(self, desk: RetailDesk) -> str:
         items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
@@ -33,7 +33,7 @@ class Return(Paid):
         return policy.send_back(desk, desk.orders[self.order], self.method)
 
     def sent(self, desk: RetailDesk, skills: frozenset[str]) -> list[str]:
-        """The items that an expert takes back: all of them, and those that are meant, if she has the skills."""
+        """Return the items that an expert with these skills returns; without the skills, not all or other items."""
         return [picked(desk.orders[self.order], i, skills) for i in _all(self.items, skills)]
 
     def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
@@ -51,15 +51,15 @@ class Return(Paid):
 
     def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
         order, wanted = desk.orders[self.order], want.orders[self.order]
-        asked = order["status"] == wanted["status"]
-        yield Check.goal(f"a return of {self.order} is under way", asked)
-        right = asked and order["return_items"] == wanted["return_items"]
+        requested = order["status"] == wanted["status"]
+        yield Check.goal(f"a return of {self.order} is under way", requested)
+        right = requested and order["return_items"] == wanted["return_items"]
         yield Check.goal(f"{len(self.items)} items of {self.order} go back, as meant", right)
-        refund = asked and order["return_payment_method_id"] == wanted["return_payment_method_id"]
+        refund = requested and order["return_payment_method_id"] == wanted["return_payment_method_id"]
         yield Check.goal(f"the refund for {self.order} goes to {self.method}", refund)
-        told = right and amount_told(start, self.refund(start), said, "refund") and self.assigned(start, said)
-        told = told and not wrong_prices(start, want, said)
-        yield Check.goal(f"the customer was told what comes back for items of {self.order}", told)
+        is_stated = right and amount_told(start, self.refund(start), said, "refund") and self.assigned(start, said)
+        is_stated = is_stated and not wrong_prices(start, want, said)
+        yield Check.goal(f"the customer was told what comes back for items of {self.order}", is_stated)
 
     def refund(self, start: RetailDesk) -> float:
         return sum(price(start.orders[self.order], i) for i in self.items)
@@ -67,12 +67,12 @@ class Return(Paid):
 
 @dataclass
 class Swap(Paid):
-    """Replace items by the best variants of their products: the cheapest that can be had and has what is wished."""
+    """Request to replace items by the cheapest available variants of the same products that satisfy `wish`."""
 
     kind: ClassVar[str] = "replace items of"
     items: list[str] = field(default_factory=list)
     wish: dict[str, str] = field(default_factory=dict)
-    """Options that the new variants must have."""
+    """Option -> value that the new variants must have."""
 
     def asked(self, desk: RetailDesk) -> str:
         items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
@@ -89,7 +89,7 @@ class Swap(Paid):
         return policy.acts(desk, desk.orders[self.order], "pending", "delivered")
 
     def choice(self, desk: RetailDesk, item: str, skills: frozenset[str]) -> str:
-        """The variant an expert picks; without structured reasoning it is the first other one listed."""
+        """Return the variant that an expert chooses: without structured reasoning, the first other variant."""
         variants = desk.products[held(desk.orders[self.order], item)["product_id"]]["variants"].values()
         others = [v for v in variants if v["item_id"] != item]
         if STRUCTURED not in skills:
@@ -127,12 +127,12 @@ class Swap(Paid):
 
 
 def held(order: Data, item_id: str) -> Data:
-    """The item of an order that has this id."""
+    """Return the item of an order with this id."""
     return next(dict(i) for i in order["items"] if i["item_id"] == item_id)
 
 
 def called(order: Data, item_id: str) -> str:
-    """An item as its customer calls it: by its product, and where an order has two of one, by what differs."""
+    """Return the customer's name of an item: its product, and a distinguishing option if the order has two of it."""
     item = held(order, item_id)
     others = [i for i in order["items"] if i["product_id"] == item["product_id"] and i["item_id"] != item_id]
     alone = (o for o, value in item["options"].items() if all(i["options"][o] != value for i in others))
@@ -145,7 +145,7 @@ def price(order: Data, item_id: str) -> float:
 
 
 def picked(order: Data, item_id: str, skills: frozenset[str]) -> str:
-    """The item that an expert names; without precision it is the first of its product."""
+    """Return the item that an expert names in a call: without precision, the first item of the same product."""
     if PRECISION in skills:
         return item_id
     product = held(order, item_id)["product_id"]
@@ -153,5 +153,5 @@ def picked(order: Data, item_id: str, skills: frozenset[str]) -> str:
 
 
 def _all(items: list[str], skills: frozenset[str]) -> list[str]:
-    """The items that an expert sees to: who lacks the skill to complete a list begins with the first."""
+    """Return the items that an expert processes: without the skill of multi-step completion, only the first item."""
     return items if MULTI_STEP in skills else items[:1]

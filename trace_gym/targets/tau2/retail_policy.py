@@ -1,4 +1,4 @@
-"""The policy engine of the shop: derives from the records what its rules allow."""
+"""Policy engine of the retail domain: permissions according to the rules, derived from the records."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ ACTED_ON = frozen(
         "return_delivered_order_items": "delivered",
     }
 )
-"""Tool -> the status that an order must have for it. For an address the tool asks less."""
+"""Tool -> status that the rules require of an order. The tool that changes the address itself checks less."""
 
 
 def paid(order: Data) -> float:
-    """Dollars paid for an order in all, refunds taken off."""
+    """Return the dollars paid for an order, minus refunds."""
     signs = {"payment": 1, "refund": -1}
     return float(sum(signs[p["transaction_type"]] * p["amount"] for p in order["payment_history"]))
 
 
 def private(order: Data, owner: Data) -> list[str]:
-    """Return the facts about an order and its owner that no other customer may be told."""
+    """Return the facts about an order and its owner that must not be disclosed to other customers."""
     names = [owner["name"]["first_name"], owner["name"]["last_name"]]
     places = [place[key] for place in (owner["address"], order["address"]) for key in ("address1", "city", "zip")]
     items = [item[key] for item in order["items"] for key in ("name", "item_id")]
@@ -40,54 +40,54 @@ def private(order: Data, owner: Data) -> list[str]:
 
 
 def original(order: Data) -> str:
-    """Id of the method that paid for the order."""
+    """Return the id of the payment method that paid for the order."""
     return str(order["payment_history"][0]["payment_method_id"])
 
 
 def acts(desk: RetailDesk, order: Data, *statuses: str) -> Verdict:
-    """The rules of every write: the order is the customer's, and stands at one of these statuses."""
+    """Return the verdict of the rules for all writes: the order is the customer's and has one of the statuses."""
     if order["user_id"] != desk.customer:
         return Verdict(False, f"it is not among the orders of {desk.customer}")
-    return ALLOWED if order["status"] in statuses else _stands(order)
+    return ALLOWED if order["status"] in statuses else _refusal(order)
 
 
 def cancel(desk: RetailDesk, order: Data, reason: str) -> Verdict:
-    """The rules of cancelling, for the reason that the customer gives."""
+    """Return the verdict of the rules on cancelling an order for the customer's reason."""
     verdict = acts(desk, order, "pending")
     if verdict.allowed and reason not in CANCEL_REASONS:
-        return _stands(order, "the reason is not accepted")
+        return _refusal(order, "the reason is not accepted")
     return verdict
 
 
 def repay(desk: RetailDesk, order: Data, method: Data) -> Verdict:
-    """The rules of charging an order to another method."""
+    """Return the verdict of the rules on charging an order to another payment method."""
     verdict = acts(desk, order, "pending")
     if verdict.allowed and len(order["payment_history"]) > 1:
-        return _stands(order, "its payment was changed before")
+        return _refusal(order, "its payment was changed before")
     if verdict.allowed and method["id"] == original(order):
-        return _stands(order, "this method paid for it already")
-    return verdict if not verdict.allowed or covers(method, paid(order)) else _stands(order, "the balance is too low")
+        return _refusal(order, "this method paid for it already")
+    return verdict if not verdict.allowed or covers(method, paid(order)) else _refusal(order, "the balance is too low")
 
 
 def send_back(desk: RetailDesk, order: Data, method: str) -> Verdict:
-    """The rules of returning items, refunded to the method of this id."""
+    """Return the verdict of the rules on returning items with a refund to the payment method with this id."""
     verdict = acts(desk, order, "delivered")
     stored = desk.users[order["user_id"]]["payment_methods"].get(method, {})
     if verdict.allowed and stored.get("source") != "gift_card" and method != original(order):
-        return _stands(order, "another method paid for it")
+        return _refusal(order, "another method paid for it")
     return verdict
 
 
 def covers(method: Data, amount: float) -> bool:
-    """Whether a method can pay an amount."""
+    """Return whether the balance of a payment method covers an amount."""
     return bool(method.get("balance", amount) >= amount)
 
 
 def violations(desk: RetailDesk, tool: str, arguments: Data, reason: str = CANCEL_REASONS[0]) -> list[str]:
-    """Rules that a write would break in the present state; empty when it is legal.
+    """Return the rules that a write call would break in the current state; an empty list if the call is allowed.
 
     Args:
-        reason: Why the customer wants to cancel.
+        reason: The customer's reason to cancel.
     """
     if tool == "modify_user_address":
         return [] if arguments.get("user_id") == desk.customer else ["the profile is not the customer's"]
@@ -102,21 +102,21 @@ def violations(desk: RetailDesk, tool: str, arguments: Data, reason: str = CANCE
             verdict = cancel(desk, order, reason)
             given = arguments["reason"]
             other = [] if given == reason else [f"the customer's reason is {reason!r}, not {given!r}"]
-            return _why(verdict) or other
+            return _reasons(verdict) or other
         case "modify_pending_order_payment":
-            return _why(repay(desk, order, method))
+            return _reasons(repay(desk, order, method))
         case "return_delivered_order_items":
-            return _why(send_back(desk, order, method["id"]))
-    found = _why(acts(desk, order, ACTED_ON[tool]))
+            return _reasons(send_back(desk, order, method["id"]))
+    found = _reasons(acts(desk, order, ACTED_ON[tool]))
     same = set(arguments.get("item_ids", ())) & set(arguments.get("new_item_ids", ()))
     return found + [f"{i} is replaced by itself" for i in sorted(same)]
 
 
-def _stands(order: Data, why: str = "") -> Verdict:
-    """A refusal that says how the order stands and what was paid for it."""
-    stands = f"it is {order['status']}, {paid(order):.2f} paid"
-    return Verdict(False, f"{why}; {stands}" if why else stands)
+def _refusal(order: Data, why: str = "") -> Verdict:
+    """Return a negative verdict that states the status of the order and the paid amount."""
+    status = f"it is {order['status']}, {paid(order):.2f} paid"
+    return Verdict(False, f"{why}; {status}" if why else status)
 
 
-def _why(verdict: Verdict) -> list[str]:
+def _reasons(verdict: Verdict) -> list[str]:
     return [] if verdict.allowed else [verdict.why]

@@ -1,6 +1,6 @@
-"""Recorded episodes of the shop: a state from what they show, and what they say otherwise than tau2.
+"""Replay of recorded retail episodes: start states from tool results, and known differences of tau-bench from tau2.
 
-What differs between tau-bench and tau2 as a matter of names is in `results.RENAMES`; what else, in `DIFFERENCES`.
+`results.RENAMES` lists the keys that tau-bench names differently. `DIFFERENCES` lists all other fields that differ.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen({
         )
     },
 })  # fmt: skip
-"""Tool -> field -> how tau-bench's answer differs from tau2's.
+"""Mapping from tool to field to the difference of tau-bench from tau2.
 
-Of several items that are replaced in one call, tau-bench gives each the price and the options of its own variant,
-tau2 those of the last one.
+The benchmarks also differ in calls that replace several items: tau-bench writes the price and the options of the new
+variant into each item, whereas tau2 writes those of the last variant into all items.
 """
 
 
 class RetailRecorded(World):
-    """What a world of the shop knows of recordings: the hooks of replay fidelity."""
+    """Methods of retail worlds that compare the tools with recorded episodes."""
 
     users: dict[str, Data]
     orders: dict[str, Data]
@@ -46,7 +46,7 @@ class RetailRecorded(World):
 
     @classmethod
     def from_records(cls, shown: Shown) -> Self:
-        """The state that answers show; of two answers about one record the first counts."""
+        """Return a world with the records in tool results. If a record occurs twice, its first version is used."""
         tables: dict[str, dict[str, Data]] = {"users": {}, "orders": {}, "products": {}}
         for call, answer in shown:
             kind = call.tool.removeprefix("get_").removesuffix("_details")
@@ -57,7 +57,7 @@ class RetailRecorded(World):
         return cls(**tables)
 
     def knows(self, call: Call, shown: Shown) -> bool:
-        """Whether the records that were shown suffice to answer a call."""
+        """Return whether the records of this state suffice to compute the result of a recorded call."""
         given = call.arguments
         if call.tool in ("calculate", "transfer_to_human_agents"):
             return True
@@ -76,11 +76,11 @@ class RetailRecorded(World):
 
     @classmethod
     def as_recorded(cls, call: Call, answer: Any, source: str) -> Any:
-        """An answer without what is declared to differ in recordings of this source; tau2's are left as they are."""
+        """Return a result of tau-bench without the fields in `DIFFERENCES`, or a result of tau2 unchanged."""
         if not source.startswith("tau-bench") or not isinstance(answer, dict):
             return answer
         declared = set(DIFFERENCES.get(call.tool, {}))
         if call.tool == "modify_pending_order_items" and len(call.arguments.get("item_ids", ())) > 1:
             declared.add("items")
-        # What tau-bench does show of these fields is compared.
+        # An optional field in `LATER` is compared only if tau-bench contains the field.
         return {k: v for k, v in answer.items() if k not in declared or (k in LATER and v is not None)}

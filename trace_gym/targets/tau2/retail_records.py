@@ -1,6 +1,6 @@
-"""Seeded records in the shapes of tau2's shop: customers, orders, products with their variants.
+"""Seeded records of the tau2 retail domain: customers, orders, and products with their variants.
 
-Values come from small fixed pools, as those of the airline do (`records`).
+Values come from small fixed pools, as in the airline domain (`records`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ PRODUCTS: Mapping[str, Mapping[str, tuple[str, ...]]] = frozen({
     "Picnic Basket": {"seats": ("two", "four", "six"), "weave": ("willow", "rattan"), "lining": ("plain", "checked")},
     "Chess Set": {"wood": ("walnut", "maple", "ebony"), "board": ("folding", "solid"), "size": ("club", "travel")},
 })
-"""Name -> its options and their values."""
+"""Product name -> option -> values of the option."""
 # fmt: on
 
-_pools = Random("trace_gym/tau2/retail/pools")  # fixed for ever: a change here changes every scenario
+_pools = Random("trace_gym/tau2/retail/pools")  # do not change the seed: it determines every scenario
 ORDER_IDS = tuple(f"#W{n}" for n in sorted(_pools.sample(range(1_000_000, 10_000_000), k=120)))
 PRODUCT_IDS = frozen(dict(zip(PRODUCTS, map(str, _pools.sample(range(10**9, 10**10), k=len(PRODUCTS))), strict=True)))
 ITEM_IDS = tuple(str(n) for n in sorted(_pools.sample(range(10**9, 10**10), k=160)))
@@ -39,14 +39,14 @@ MAIL_NUMBERS = tuple(sorted(_pools.sample(range(1000, 10_000), k=24)))
 TRACKING_IDS = tuple(str(n) for n in sorted(_pools.sample(range(10**11, 10**12), k=60)))
 LAST_FOURS = tuple(str(n) for n in sorted(_pools.sample(range(1000, 10_000), k=24)))
 PRICES = tuple(15.25 + 4.5 * n for n in range(72))
-"""Prices are drawn from this grid, quarters of a dollar, so that sums are exact; none is a number of whole dollars."""
+"""Grid of values from which prices are drawn: multiples of 0.25, for exact sums; none is a whole number."""
 STATUSES = (
     "pending", "processed", "delivered", "cancelled", "pending (item modified)", "exchange requested",
     "return requested",
 )  # fmt: skip
-"""Every status that an order can have."""
+"""All statuses of an order."""
 BALANCE = 900.0
-"""Dollars on a gift card, unless a scenario says otherwise."""
+"""Default balance of a gift card in dollars."""
 
 
 def address(rng: Random) -> Data:
@@ -57,14 +57,14 @@ def address(rng: Random) -> Data:
 
 
 def other_address(rng: Random, known: Data) -> Data:
-    """An address in another street and another city."""
+    """Return a random address whose street and city differ from those of a known address."""
     while (made := address(rng))["address1"] == known["address1"] or made["city"] == known["city"]:
         pass
     return made
 
 
 def payment_methods(rng: Random, kinds: Sequence[str]) -> dict[str, Data]:
-    """Stored methods of the given kinds (``credit_card``, ``gift_card``, ``paypal``), in that order."""
+    """Return stored payment methods of the given kinds (``credit_card``, ``gift_card``, ``paypal``), in order."""
     methods: dict[str, Data] = {}
     fours = iter(rng.sample(LAST_FOURS, k=len(kinds)))
     for kind, number in zip(kinds, rng.sample(METHOD_NUMBERS, k=len(kinds)), strict=True):
@@ -78,7 +78,7 @@ def payment_methods(rng: Random, kinds: Sequence[str]) -> dict[str, Data]:
 
 
 def user(rng: Random, kinds: Sequence[str], taken: Sequence[Data] = ()) -> Data:
-    """A customer with stored methods of `kinds` and no orders yet, who shares no name with those in `taken`."""
+    """Return a customer with stored payment methods and without orders, whose names differ from those in `taken`."""
     first = rng.choice([n for n in FIRST_NAMES if n not in {u["name"]["first_name"] for u in taken}])
     last = rng.choice([n for n in LAST_NAMES if n not in {u["name"]["last_name"] for u in taken}])
     return {
@@ -92,11 +92,11 @@ def user(rng: Random, kinds: Sequence[str], taken: Sequence[Data] = ()) -> Data:
 
 
 def product(rng: Random, name: str, count: int, item_ids: Sequence[str], prices: Sequence[float] = ()) -> Data:
-    """A product with `count` variants that can be had, of different options and prices, in no order.
+    """Return a product with `count` available variants of different options and prices, in random order.
 
     Args:
-        item_ids: Ids that are free; the first `count` are taken.
-        prices: Prices of the variants; drawn from the grid when none are given.
+        item_ids: Unused ids; the variants get the first `count` of them.
+        prices: Prices of the variants; drawn from `PRICES` by default.
     """
     options = PRODUCTS[name]
     chosen = rng.sample(list(combinations(*options.values())), k=count)
@@ -109,7 +109,7 @@ def product(rng: Random, name: str, count: int, item_ids: Sequence[str], prices:
 
 
 def item(made: Data, item_id: str) -> Data:
-    """A variant of a product as an order holds it."""
+    """Return the record of a product variant in an order."""
     variant = made["variants"][item_id]
     return {
         "name": made["name"], "product_id": made["product_id"], "item_id": item_id, "price": variant["price"],
@@ -120,7 +120,12 @@ def item(made: Data, item_id: str) -> Data:
 def order(
     rng: Random, order_id: str, owner: Data, items: list[Data], status: str, paid_with: str | None = None
 ) -> Data:
-    """An order of `owner` that is pending, processed or delivered, paid with their first method; in their profile."""
+    """Return a new order of `owner`, and add its id to the owner's profile.
+
+    Args:
+        status: ``pending``, ``processed``, ``delivered`` or ``cancelled``.
+        paid_with: Id of the payment method; the owner's first method by default.
+    """
     owner["orders"].append(order_id)
     shipped = {"tracking_id": [rng.choice(TRACKING_IDS)], "item_ids": [i["item_id"] for i in items]}
     payment = {
@@ -144,4 +149,4 @@ LATER = (
     "cancel_reason", "exchange_items", "exchange_new_items", "exchange_payment_method_id", "exchange_price_difference",
     "return_items", "return_payment_method_id",
 )  # fmt: skip
-"""Fields of an order that are empty until something is asked for."""
+"""Fields of an order that are None until a cancellation, return or exchange."""

@@ -1,4 +1,4 @@
-"""What a customer can ask of the shop for an order: each request knows its rules, its write and its checks."""
+"""Requests that a retail customer makes about an existing order, each with its rules, write call and checks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2.desk import PRECISION, SKILLS, Verdict
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.leaks import described
+from trace_gym.targets.tau2.payment_directions import exchanges_charge_and_refund
 from trace_gym.targets.tau2.prices import wrong_prices
 from trace_gym.targets.tau2.refunds import exchanged
 from trace_gym.targets.tau2.retail_records import PRICES, STATUSES
@@ -28,12 +29,12 @@ _GOES = (
     r"(?:is|are) (?:now |also )*(?:going|headed|set|updated|changed|redirected)|"
     r"(?:has|have) (?:now |also |just )*been (?:\w+ )?(?:updated|changed|redirected|set|sent)"
 )
-"""Words in front of an address to which an order is said to go."""
+"""Words before the address in a statement that an order goes to the address."""
 
 
 @dataclass
 class Request(base.Request["RetailDesk"]):
-    """One thing the customer wants done to one order."""
+    """Base class of requests about one order."""
 
     order: str
 
@@ -45,28 +46,30 @@ class Request(base.Request["RetailDesk"]):
         yield Call("get_order_details", {"order_id": self.order})
 
     def asked(self, desk: RetailDesk) -> str:
-        """What the customer asks for, in the words that follow a please."""
+        """Return the request in words that can follow "Please"."""
         raise NotImplementedError
 
     def refusal_checks(self, start: RetailDesk, said: list[str]) -> Iterator[Check]:
         order = start.orders[self.order]
         if order["user_id"] == start.customer:
             stands = states_status(order["status"], said, STATUSES, self.order, start.orders)
-            told = stands and amount_told(start, policy.paid(order), said, "paid")
-            says = f"the customer was told how {self.order} stands and what was paid"
+            is_stated = stands and amount_told(start, policy.paid(order), said, "paid")
+            message = f"the customer was told how {self.order} stands and what was paid"
         else:
-            told = asserted(start.customer, start.users, said) and not self.leaked(start, said)
-            says = f"the customer was told whose orders are seen, and nothing of the owner or contents of {self.order}"
-        refused = start.refused(self.order, said, told) and not self.claimed_done(start, said)
+            is_stated = asserted(start.customer, start.users, said) and not self.leaked(start, said)
+            message = (
+                f"the customer was told whose orders are seen, and nothing of the owner or contents of {self.order}"
+            )
+        refused = start.refused(self.order, said, is_stated) and not self.claimed_done(start, said)
         yield Check.goal(f"the customer was told that {self.order} cannot be served", refused)
-        yield Check.goal(says, refused and told)
+        yield Check.goal(message, refused and is_stated)
 
     def refund(self, start: RetailDesk) -> float | None:
-        """What comes back to the customer; None where nothing does, and where it depends on what is bought instead."""
+        """Return the refund of this request; None if there is no refund or if it depends on the new items."""
         return None
 
     def assigned(self, start: RetailDesk, said: list[str]) -> bool:
-        """Return whether messages that tell refunds with their orders do not exchange them."""
+        """Return whether no message states the refund of one order for another order."""
         back = {r.record: amount for r in start.requests if (amount := r.refund(start)) is not None}
         own = {float(item["price"]) for item in start.orders[self.order]["items"]} | {
             policy.paid(start.orders[self.order])
@@ -76,7 +79,7 @@ class Request(base.Request["RetailDesk"]):
     def leaked(self, start: RetailDesk, said: list[str]) -> bool:
         """Return whether messages contain a fact about an order of another customer, or about its owner.
 
-        What the customer wrote, and what a correct agent says of the customer's own orders, is no leak.
+        Facts that the customer wrote, and facts about the customer's orders, do not count.
         """
         order = start.orders[self.order]
         offers = [r.offer(start, SKILLS) if r.verdict(start).allowed else r.refusal(start) for r in start.requests]
@@ -94,7 +97,7 @@ class Request(base.Request["RetailDesk"]):
 
 @dataclass
 class Cancel(Request):
-    """Cancel a pending order, for a reason."""
+    """Request to cancel a pending order, with a reason."""
 
     kind: ClassVar[str] = "cancel"
     done: ClassVar[str] = "cancelled"
@@ -118,9 +121,9 @@ class Cancel(Request):
         cancelled = desk.orders[self.order]["status"] == "cancelled"
         yield Check.goal(f"{self.order} is cancelled", cancelled)
         paid = policy.paid(start.orders[self.order])
-        told = cancelled and amount_told(start, paid, said, "refund") and self.assigned(start, said)
-        told = told and not wrong_prices(start, want, said)
-        yield Check.goal(f"the customer was told what comes back for {self.order}", told)
+        is_stated = cancelled and amount_told(start, paid, said, "refund") and self.assigned(start, said)
+        is_stated = is_stated and not wrong_prices(start, want, said)
+        yield Check.goal(f"the customer was told what comes back for {self.order}", is_stated)
 
     def refund(self, start: RetailDesk) -> float:
         return policy.paid(start.orders[self.order])
@@ -128,7 +131,7 @@ class Cancel(Request):
 
 @dataclass
 class Readdress(Request):
-    """Send a pending order to another address."""
+    """Request to send a pending order to another address."""
 
     kind: ClassVar[str] = "readdress"
     done: ClassVar[str] = "redirected|rerouted|readdressed"
@@ -160,12 +163,15 @@ class Readdress(Request):
 
 @dataclass
 class Paid(Request):
-    """A change whose amount goes to, or comes from, a stored method that the customer names."""
+    """Base class of a request for a change that charges, or refunds to, a stored payment method."""
 
     method: str = ""
-    """Id of the method that the customer means."""
+    """Id of the payment method."""
     named: str = ""
-    """How the customer names it: ``my gift card``, ``my card ending in 7447``; empty for the one that paid."""
+    """The customer's name of the payment method, such as ``my gift card`` or ``my card ending in 7447``.
+
+    Empty for the method that paid for the order.
+    """
 
     def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
         yield from super().reads(desk, skills)
@@ -173,13 +179,13 @@ class Paid(Request):
             yield Call("get_user_details", {"user_id": desk.customer})
 
     def payment(self, desk: RetailDesk, skills: frozenset[str]) -> str:
-        """The method charged; without precision it is the one that paid for the order."""
+        """Return the payment method in an expert's call: without precision, the method that paid for the order."""
         return self.method if self.named and PRECISION in skills else policy.original(desk.orders[self.order])
 
 
 @dataclass
 class Repay(Paid):
-    """Charge a pending order to another method."""
+    """Request to charge a pending order to another payment method."""
 
     kind: ClassVar[str] = "change the payment of"
 
@@ -194,7 +200,7 @@ class Repay(Paid):
         return policy.repay(desk, desk.orders[self.order], desk.users[desk.customer]["payment_methods"][self.method])
 
     def payment(self, desk: RetailDesk, skills: frozenset[str]) -> str:
-        """The method charged; without precision it is the first one of the profile that has not paid."""
+        """Return the payment method in an expert's call: without precision, the first other method in the profile."""
         before, methods = policy.original(desk.orders[self.order]), desk.users[desk.customer]["payment_methods"]
         return self.method if PRECISION in skills else next(m for m in methods if m != before)
 
@@ -209,19 +215,29 @@ class Repay(Paid):
         now, wanted = desk.orders[self.order]["payment_history"], want.orders[self.order]["payment_history"]
         yield Check.goal(f"the payment of {self.order} was changed", len(now) == len(wanted))
         settled = now == wanted and not wrong_prices(start, want, said)
+        methods, before = start.users[start.customer]["payment_methods"], policy.original(start.orders[self.order])
+        settled = settled and not exchanges_charge_and_refund(self.method, before, methods, self.about(start, said))
         yield Check.goal(f"{self.order} is paid with {self.method}, at no other price", settled)
+
+    def about(self, start: RetailDesk, said: list[str]) -> list[str]:
+        """Return the messages if this is the only request, else their sentences that name only the order of it."""
+        if len(start.requests) < 2:
+            return said
+        ids = {key.lstrip("#").lower() for key in start.orders}
+        sentences = (s for text in said for s in re.split(r"(?<=[.;!?])\s|\n", normalize(text)))
+        return [s for s in sentences if {key for key in ids if key in s} == {self.order.lstrip("#").lower()}]
 
 
 def in_words(address: Data) -> str:
-    """An address as people write it."""
+    """Return an address on one line, as people write it."""
     parts = ("address1", "address2", "city")
     return f"{', '.join(address[p] for p in parts if address[p])}, {address['state']} {address['zip']}"
 
 
 def amount_told(start: RetailDesk, amount: float, said: list[str], role: str) -> bool:
-    """Return whether an amount was told in its role, and in this role no price that is in none of the records.
+    """Return whether messages state an amount in a role, and state no price in this role that is not in the records.
 
-    Several amounts of the records may be told in one message; naming every price there is fails.
+    A message may state several amounts of the records. A message that lists all possible prices fails.
     """
     if not said:
         return False

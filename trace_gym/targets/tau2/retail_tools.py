@@ -1,4 +1,4 @@
-"""The 16 tools of the shop over a small state, with the effects and record shapes of tau2."""
+"""The 16 tools of the retail domain, with the effects and record shapes of tau2."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 
 
 def retail_interface() -> Interface:
-    """The tau2 retail interface: exact names and types, our wording."""
+    """Return the tau2 retail interface; see `interface_of_domain`."""
     return interface_of_domain("retail")
 
 
 @dataclass(kw_only=True)
 class RetailTools(RetailRecorded, GenericTools):
-    """State (customers, orders, products) and the tools that read and change it."""
+    """State of the retail domain (customers, orders, products) and the tools that read and change the state."""
 
     target: ClassVar[str] = "tau2_retail"
     users: dict[str, Data] = field(default_factory=dict)
@@ -166,14 +166,14 @@ class RetailTools(RetailRecorded, GenericTools):
         return order
 
     def _order(self, order_id: str, status: str, what: str) -> Data:
-        """An order of this very status."""
+        """Return an order, or refuse if its status is not exactly `status`."""
         order = found(self.orders, order_id, "order")
         if order["status"] != status:
             raise ToolError(f"only an order that is {status} can {what}; look at its status")
         return order
 
     def _open_order(self, order_id: str) -> Data:
-        """A pending order; whether its items were modified, tau2 does not ask here."""
+        """Return a pending order, also if its items were modified; tau2 does not distinguish these cases here."""
         order = found(self.orders, order_id, "order")
         if "pending" not in order["status"]:
             raise ToolError("only an order that is pending can be changed; look at its status")
@@ -184,7 +184,7 @@ class RetailTools(RetailRecorded, GenericTools):
         return found(owner["payment_methods"], payment_method_id, "stored payment method")
 
     def _swapped(self, order: Data, item_ids: list[str], new_item_ids: list[str]) -> tuple[list[Data], float]:
-        """The variants that come instead of items, and what they cost beyond these."""
+        """Return the new variants for some items, and the price difference."""
         _holds(order, item_ids)
         if len(item_ids) != len(new_item_ids):
             raise ToolError("item_ids and new_item_ids must be of one length, side by side")
@@ -200,7 +200,7 @@ class RetailTools(RetailRecorded, GenericTools):
 
 
 def _only(ids: Iterable[str]) -> str:
-    """The first of these customer ids."""
+    """Return the first customer id, or refuse if there is none."""
     for user_id in ids:
         return user_id
     raise ToolError("no customer is known like this; ask for the email, or for name and zip code")
@@ -224,6 +224,6 @@ def _covers(method: Data, amount: float) -> None:
 
 
 def _charge(method: Data, amount: float) -> None:
-    """Take an amount off a gift card, or put a negative one on it; other methods hold no balance."""
+    """Subtract an amount from the balance of a gift card; other payment methods have no balance."""
     if method["source"] == "gift_card":
         method["balance"] = round(method["balance"] - amount, 2)

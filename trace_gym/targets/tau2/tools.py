@@ -1,4 +1,4 @@
-"""The 14 airline tools over a small state, with the effects and record shapes of tau2."""
+"""The 14 tools of the airline domain, with the effects and record shapes of tau2."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["HERE", "AirlineTools", "airline_interface"]
 
 
 def airline_interface() -> Interface:
-    """The tau2 airline interface: exact names and types, our wording."""
+    """Return the tau2 airline interface; see `interface_of_domain`."""
     return interface_of_domain("airline")
 
 
 @dataclass(kw_only=True)
 class AirlineTools(Recorded, GenericTools):
-    """State (customers, reservations, flights) and the tools that read and change it."""
+    """State of the airline domain (customers, reservations, flights) and the tools that read and change the state."""
 
     target: ClassVar[str] = "tau2_airline"
     users: dict[str, Data] = field(default_factory=dict)
@@ -37,12 +37,12 @@ class AirlineTools(Recorded, GenericTools):
         return airline_interface()
 
     def status(self, number: str, date: str) -> str | None:
-        """The status of a flight on a date; None when it does not fly then."""
+        """Return the status of a flight on a date; None if the flight does not operate on this date."""
         on = self.flights.get(number, {}).get("dates", {}).get(date)
         return on["status"] if on else None
 
     def amounts(self) -> frozenset[int]:
-        """Every amount that a reservation shows."""
+        """Return all payments and flight prices in the reservations."""
         return frozenset(p["amount"] for r in self.reservations.values() for p in r["payment_history"]) | frozenset(
             f["price"] for r in self.reservations.values() for f in r["flights"]
         )
@@ -185,7 +185,7 @@ class AirlineTools(Recorded, GenericTools):
         return found
 
     def _leg(self, wanted: Data, cabin: str, booking: Data) -> Data:
-        """The record of one flight of a reservation; a kept flight keeps its price."""
+        """Return the record of one flight in a reservation. A flight that stays in the reservation keeps its price."""
         number, date = str(wanted.get("flight_number")), str(wanted.get("date"))
         for kept in booking["flights"]:
             if (kept["flight_number"], kept["date"], booking["cabin"]) == (number, date, cabin):
@@ -202,7 +202,7 @@ class AirlineTools(Recorded, GenericTools):
         }  # fmt: skip
 
     def _settle(self, booking: Data, payment_id: str, price: int) -> None:
-        """Charge (or, below zero, refund) a stored method; refuses before anything is changed."""
+        """Charge a stored payment method, or refund a negative price; refuse before any record changes."""
         methods = self.users[booking["user_id"]]["payment_methods"]
         method = found(methods, payment_id, "stored payment method")
         if method["source"] == "certificate":
@@ -216,7 +216,7 @@ class AirlineTools(Recorded, GenericTools):
 
 
 def _free(keys: Iterable[str], taken: dict[str, Data]) -> str:
-    """The first key that is not taken."""
+    """Return the first key that is not in use."""
     for key in keys:
         if key not in taken:
             return key

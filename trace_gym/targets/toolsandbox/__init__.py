@@ -1,4 +1,4 @@
-"""The ToolSandbox phone: interface, settings that depend on one another, base world.
+"""The ToolSandbox target, a phone assistant: interface, interdependent settings and base world.
 
-Names, types, record shapes and dependencies are facts of apple/ToolSandbox; every wording is ours.
+Names, types, record shapes and dependencies follow apple/ToolSandbox. All texts were written for this project.
 """

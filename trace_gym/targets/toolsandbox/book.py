@@ -1,4 +1,4 @@
-"""Contacts and messages."""
+"""Contacts and messages of the phone, with the table operations that other tools use."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from trace_gym.world import tool
 
 Data = dict[str, Any]
 Condition = tuple[str, Any, Callable[[list[Data], str, Any], list[Data]]]
-"""A field, the value asked for (None: not asked), and how records are chosen by it."""
+"""Search condition: field, value (None if the condition is not used), and function that filters the records."""
 
 
 @dataclass(kw_only=True)
 class Clocked(Settings):
-    """A phone whose clock stands still: nothing that an agent does takes time."""
+    """Base class of tools that use the phone's clock. The time does not advance during an episode."""
 
     now: float = 1767225600.0
-    """The present, as a POSIX timestamp."""
+    """Current time as a POSIX timestamp."""
 
 
 @dataclass(kw_only=True)
 class Book(Clocked):
-    """The contact book and the messages, by id."""
+    """Tables of contacts and messages by id, with their tools."""
 
     contacts: dict[str, Data] = field(default_factory=dict)
     messages: dict[str, Data] = field(default_factory=dict)
@@ -121,24 +121,24 @@ class Book(Clocked):
         )
 
     def _one_self(self, person_id: str) -> None:
-        """Refuse a second contact that is the user."""
+        """Refuse to mark a contact as the user if another contact is marked."""
         if next((c["person_id"] for c in self.contacts.values() if c["is_self"]), person_id) != person_id:
             raise refusal("DuplicateError", "another contact is the user already")
 
 
 def fresh(kind: str, table: dict[str, Data]) -> str:
-    """An id of the benchmark's form that the table does not hold, always the same for the same table."""
+    """Return an unused id in the format of the benchmark; it depends only on the table."""
     keys = (str(uuid5(NAMESPACE_URL, f"trace_gym/{kind}/{n}")) for n in count(len(table)))
     return next(k for k in keys if k not in table)
 
 
 def given(**values: Any) -> Data:
-    """The arguments that were given."""
+    """Return the arguments that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def revise(table: dict[str, Data], key: str, changes: Data) -> None:
-    """Change a record, which moves to the end of its table as in the benchmark; one that stays the same stays there."""
+    """Update a record, and move it to the end of the table, as in the benchmark, if any value changes."""
     _found(table, key)
     if (changed := {**table[key], **changes}) != table[key]:
         del table[key]
@@ -146,7 +146,7 @@ def revise(table: dict[str, Data], key: str, changes: Data) -> None:
 
 
 def remove(table: dict[str, Data], key: str) -> None:
-    """Delete a record."""
+    """Delete a record from a table."""
     _found(table, key)
     del table[key]
 
@@ -157,33 +157,33 @@ def _found(table: dict[str, Data], key: str) -> None:
 
 
 def chosen(table: dict[str, Data], *conditions: Condition) -> list[Data]:
-    """The records that meet every condition asked for, in the order of the table or of their likeness."""
-    asked = [c for c in conditions if c[1] is not None]
-    if not asked:
+    """Return the records that satisfy all used conditions, in the order of the table or by descending similarity."""
+    used = [c for c in conditions if c[1] is not None]
+    if not used:
         raise refusal("ValueError", f"no condition is given; give {', '.join(dict.fromkeys(c[0] for c in conditions))}")
     records: list[Data] = list(table.values())
-    for name, value, choose in asked:
+    for name, value, choose in used:
         records = choose(records, name, value)
     return records
 
 
 def equal(records: Iterable[Data], name: str, value: Any) -> list[Data]:
-    """The records whose field holds the value."""
+    """Return the records whose field is equal to the value."""
     return [r for r in records if r[name] == value]
 
 
 def at_least(records: Iterable[Data], name: str, value: Any) -> list[Data]:
-    """The records whose field is not below the value."""
+    """Return the records whose field is greater than or equal to the value."""
     return [r for r in records if r[name] >= value]
 
 
 def at_most(records: Iterable[Data], name: str, value: Any) -> list[Data]:
-    """The records whose field is not above the value."""
+    """Return the records whose field is less than or equal to the value."""
     return [r for r in records if r[name] <= value]
 
 
 def like(threshold: float) -> Callable[[list[Data], str, Any], list[Data]]:
-    """The records whose field is alike, as `matching` has it."""
+    """Return a filter for records whose field is similar to the value; see `matching`."""
 
     def choose(records: list[Data], name: str, value: Any) -> list[Data]:
         return [records[n] for n in most_alike(value, [r[name] for r in records], threshold)]

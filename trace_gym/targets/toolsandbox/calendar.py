@@ -1,4 +1,4 @@
-"""Dates in UTC, and the federal holidays of the United States."""
+"""Conversion of timestamps and dates in UTC, and the federal holidays of the United States."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from trace_gym.targets.toolsandbox.matching import LONGEST, partial, tidy
 
 MONDAY, THURSDAY = 1, 4
 NAMED = 90.0
-"""Likeness that the name of a holiday must exceed."""
+"""Similarity from 0 to 100 that the name of a holiday must exceed to match a query."""
 
 
 def moment(timestamp: float) -> datetime:
-    """The date and time in UTC.
+    """Return the date and time of a timestamp in UTC.
 
     Raises:
-        OverflowError: It lies outside the years 1 to 9999.
+        OverflowError: The time is outside the years 1 to 9999.
     """
     try:
         return datetime.fromtimestamp(timestamp, UTC)
@@ -26,16 +26,19 @@ def moment(timestamp: float) -> datetime:
 
 
 def stamp(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0) -> float:
-    """The timestamp of a date and time in UTC.
+    """Return the timestamp of a date and time in UTC.
 
     Raises:
-        ValueError: There is no such date or time.
+        ValueError: The date or time does not exist.
     """
     return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
 
 
 def holiday(name: str, year: int) -> float | None:
-    """The timestamp at which the holiday named most alike begins, the last of several; None when none is alike."""
+    """Return the timestamp of the holiday with the most similar name, or None if no name is similar enough.
+
+    If several holidays in the year have this name, the last one is used.
+    """
     wanted = tidy(name)
     found = [(_alike(wanted, known), day, known) for day, known in federal(year)] if wanted else []
     score, day, _ = max(found, default=(0.0, date.min, ""))
@@ -48,7 +51,10 @@ def _alike(name: str, known: str) -> float:
 
 
 def federal(year: int) -> Iterator[tuple[date, str]]:
-    """The holidays of a year. One on a Saturday or Sunday is observed on the next working day, too."""
+    """Yield the date and name of each federal holiday of a year.
+
+    A holiday on a Saturday or Sunday is also yielded on the adjacent Friday or Monday, when it is observed.
+    """
     yield from _observed(year, 1, 1, "New Year's Day")
     yield nth(year, 1, MONDAY, 3), "Martin Luther King Jr. Day"
     yield nth(year, 2, MONDAY, 3), "Washington's Birthday"
@@ -66,7 +72,7 @@ def federal(year: int) -> Iterator[tuple[date, str]]:
 
 
 def nth(year: int, month: int, weekday: int, number: int) -> date:
-    """The first, second, ... of a weekday in a month; Monday is 1."""
+    """Return the date of the n-th occurrence of a weekday in a month; Monday is 1."""
     first = date(year, month, 1)
     return first + timedelta(days=(weekday - first.isoweekday()) % 7 + 7 * (number - 1))
 

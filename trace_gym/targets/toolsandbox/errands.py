@@ -41,7 +41,7 @@ NEEDED = frozen(
 
 
 def errand(rng: Random, phone: Assistant, kind: str) -> Request:
-    """A request of a kind that the phone can serve, once its services are on."""
+    """Return a request of a kind that the phone can serve, once its services are on."""
     if kind == "text":
         name = person(rng, phone)
         return Text(name, rng.choice(records.TEXTS), meant=name)
@@ -55,7 +55,7 @@ def errand(rng: Random, phone: Assistant, kind: str) -> Request:
 
 
 def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
-    """A question of a kind that the phone's tables can answer."""
+    """Return a question of a kind that the phone's tables can answer."""
     match kind:
         case "price":
             return Price(rng.choice([s["name"] for s in phone.stocks.values()]))
@@ -71,12 +71,12 @@ def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
 
 
 def person(rng: Random, phone: Assistant) -> str:
-    """The name of a contact other than the user."""
+    """Return the name of a contact other than the user."""
     return str(rng.choice([c["name"] for c in phone.contacts.values() if not c["is_self"]]))
 
 
 def stranger(rng: Random, phone: Assistant) -> str:
-    """A first name that no contact has."""
+    """Return a first name that no contact has."""
     known = {c["name"].split()[0] for c in phone.contacts.values()}
     return rng.choice([n for n in records.FIRST_NAMES if n not in known])
 
@@ -88,10 +88,10 @@ def chore(rng: Random, phone: Assistant) -> str:
 
 
 def clock(rng: Random, **day: int | str) -> When:
-    """A time of day, on a day given in the words of `When`."""
+    """Return a time of day, on a day given in the words of `When`."""
     return When(rng.randint(7, 21), rng.choice((0, 15, 30, 45)), **day)  # type: ignore[arg-type]
 
 
 def date(phone: Assistant, days: int) -> str:
-    """The date so many days after today, as the user writes it."""
+    """Return the date so many days after today, as the user writes it."""
     return moment(phone.now + days * records.DAY).date().isoformat()

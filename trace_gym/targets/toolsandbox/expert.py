@@ -1,4 +1,4 @@
-"""The expert: works on a copy of the phone, meets refusals as an agent does, and may lack skills."""
+"""Expert policy of ToolSandbox worlds: it acts on a copy of the phone and can be run without selected skills."""
 
 from __future__ import annotations
 
@@ -22,14 +22,19 @@ SKILLS = frozenset({RECOVERY, DATES, DEPENDENCIES, ASKING})
 
 Step = Call | Say
 Plan = Generator[Step, None, Any]
-"""Steps, and what they come to."""
+"""Generator of steps whose return value is their result, such as a tool result or a sentence."""
 
 _off = re.compile("|".join(f"(?P<{name}>{label} is off$)" for name, label in LABELS.items()))
 _blocked = re.compile("in low battery mode$")
 
 
 class Stuck(Exception):
-    """A request that cannot be served: why, and words of which the user must hear one."""
+    """Exception for a request that cannot be carried out.
+
+    Args:
+        why: Reason, as the agent states it.
+        names: Words of which the agent's refusal must contain at least one.
+    """
 
     def __init__(self, why: str, *names: str) -> None:
         super().__init__(why, names)
@@ -37,7 +42,7 @@ class Stuck(Exception):
 
 
 def cure(error: str) -> tuple[str, bool] | None:
-    """The setting that a refusal asks for, and how it must stand; None where no setting is at fault."""
+    """Return the setting that caused a tool error and its required value; None if no setting caused the error."""
     if _blocked.search(error):
         return LOW_BATTERY, False
     found = _off.search(error)
@@ -45,17 +50,17 @@ def cure(error: str) -> tuple[str, bool] | None:
 
 
 class Expert:
-    """Serves requests. Afterwards `phone` is what she leaves, and `refused` what she could not do."""
+    """Expert policy that carries out requests. It changes `phone`, and records failed requests in `refused`."""
 
     def __init__(self, phone: Assistant, skills: frozenset[str]) -> None:
         self.phone = phone
         self.skills = skills
         self.refused: dict[int, Stuck] = {}
         self.changed: list[tuple[str, bool]] = []
-        """Settings that were in the way, and how they stood."""
+        """Changed settings with their previous values."""
 
     def serve(self, requests: Sequence[Request]) -> Plan:
-        """Every request in an order in which none undoes what another needs, then the closing words."""
+        """Yield the steps of all requests, in an order in which no request disables another, and the final message."""
         if self.phone.greeting:
             yield from self.ask("What can I do for you?")
         order = list(range(len(requests)))
@@ -73,10 +78,12 @@ class Expert:
         yield Say(" ".join(words))
 
     def do(self, tool: str, **arguments: Any) -> Plan:
-        """Call a tool; with the skill, change the setting that is in the way and call it again.
+        """Call a tool and return its result.
+
+        With the skill of error recovery, change the setting that caused an error, and repeat the call.
 
         Raises:
-            Stuck: It was refused for good.
+            Stuck: The tool fails, and no permitted change of a setting helps.
         """
         yield Call(tool, arguments)
         try:
@@ -98,12 +105,12 @@ class Expert:
         return (yield from self.do(tool, **arguments))
 
     def ask(self, question: str) -> Plan:
-        """Ask the user, and hear the answer."""
+        """Ask the user a question, so that the world processes the answer."""
         yield Say(question)
         self.phone.reply(question)
 
     def _put_back(self) -> Plan:
-        """Switch what was in the way back, the last first."""
+        """Restore the changed settings in reverse order."""
         for setting, on in reversed(self.changed):
             if self.phone.settings[setting] != on:
                 yield from self.do(SWITCHES[setting], on=on)

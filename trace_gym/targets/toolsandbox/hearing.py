@@ -1,4 +1,4 @@
-"""What a message to the user says: questions, refusals, answers, and numbers that are claimed."""
+"""Understanding of messages to the user: questions, refusals, answers, and claimed numbers."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ TOPICS = frozen(
         ),
     }
 )
-"""What the user may be asked for."""
+"""Patterns of the topics of questions to the user."""
 CLOSE = 0.05 + 1e-9
-"""How far a number that is told may lie from the right one: it may be rounded to one decimal."""
+"""Tolerance of a stated number, which may be rounded to one decimal."""
 
 _QUOTE = r"[\"\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}]"
 _figure = re.compile(r"\d")

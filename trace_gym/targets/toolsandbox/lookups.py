@@ -30,7 +30,7 @@ def on_day(days: int) -> str:
 
 
 def short(number: float) -> str:
-    """A number as people write it, with at most two decimals."""
+    """Return a number as people write it, with at most two decimals."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
@@ -49,7 +49,7 @@ class Lookup(Request):
 
     @property
     def what(self) -> str:
-        """What is looked up, as a noun phrase."""
+        """Return the requested information as a noun phrase."""
         raise NotImplementedError
 
     @property
@@ -62,11 +62,11 @@ class Lookup(Request):
         return f"look up {self.what}"
 
     def find(self, expert: Expert) -> Plan:
-        """The steps of an expert, which come to the number, or to None where there is none."""
+        """Return the steps of an expert, which come to the number, or to None where there is none."""
         raise NotImplementedError
 
     def value(self, start: Assistant) -> float:
-        """The number as the phone's tables have it."""
+        """Return the number as the phone's tables have it."""
         raise NotImplementedError
 
     def rivals(self, start: Assistant) -> Iterable[float]:
@@ -74,7 +74,7 @@ class Lookup(Request):
         raise NotImplementedError
 
     def answer(self, expert: Expert) -> Plan:
-        """The number; an expert who does not own up to not knowing makes one up.
+        """Return the number; an expert who does not own up to not knowing makes one up.
 
         Raises:
             Stuck: There is none.
@@ -210,7 +210,7 @@ class Distance(Lookup):
 
 @dataclass
 class Position(Lookup):
-    """Where the phone is; needs location service. The longitude is asked for, as it has the larger number."""
+    """Request for the phone's longitude, which requires the location service."""
 
     @property
     def role(self) -> str:

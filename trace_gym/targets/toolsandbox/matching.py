@@ -1,7 +1,7 @@
-"""How alike two texts are, from 0 to 100, as the benchmark's searches judge it (the `WRatio` of rapidfuzz 3).
+"""Similarity of two texts from 0 to 100, as in the benchmark's searches (`WRatio` of rapidfuzz 3).
 
-`ratio` is 200 times the length of the longest common subsequence over the sum of the lengths; the other scores are
-the same over the best window of the longer text, over sorted words, and over the words that only one text has.
+`ratio` is 200 times the length of the longest common subsequence, divided by the sum of the lengths. The other scores
+apply `ratio` to the best window of the longer text, to sorted words, and to the words that only one text contains.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 LIMIT = 5
-"""Most records that a search by likeness returns."""
+"""Maximum number of records that a search by similarity returns."""
 LONGEST = 300
-"""Letters of a text, beyond which it is like nothing: the work grows with both lengths."""
+"""Maximum length of compared texts, because the time grows with both lengths. Longer texts match nothing."""
 TOKENS, PARTS, SCRAPS = 0.95, 0.9, 0.6
-"""Weights of scores over words, and of windows into a text that is at most 8 times, or more, as long."""
+"""Weights of word scores, of window scores for a ratio of lengths up to 8, and of window scores for larger ratios."""
 
 
 def tidy(text: str) -> str:
-    """Small letters and digits, with single signs between them as spaces."""
+    """Return a text in lowercase with each character that is not a letter or digit replaced by a space."""
     return re.sub(r"[\W_]", " ", text.lower()).strip()
 
 
-@lru_cache(maxsize=2**14)  # the same names and words are compared again and again
+@lru_cache(maxsize=2**14)  # the same names and words are compared repeatedly
 def likeness(one: str, other: str) -> float:
-    """The best of several ratios, each weighted by how much of the texts it looks at."""
+    """Return the similarity of two texts, the maximum of several weighted ratios."""
     a, b = tidy(one), tidy(other)
     if not a or not b:
         return 0.0
@@ -37,12 +37,12 @@ def likeness(one: str, other: str) -> float:
 
 
 def ratio(a: str, b: str) -> float:
-    """Twice the longest common subsequence over both lengths, in percent."""
+    """Return twice the length of the longest common subsequence, in percent of the sum of the lengths."""
     return 200 * _common(a, b) / (len(a) + len(b)) if a or b else 100.0
 
 
 def partial(a: str, b: str) -> float:
-    """The ratio of the shorter text to that part of the longer one which is most like it."""
+    """Return the ratio of the shorter text and the most similar window of the longer text."""
     if len(a) > len(b):
         a, b = b, a
     if not a:
@@ -52,7 +52,7 @@ def partial(a: str, b: str) -> float:
 
 
 def most_alike(query: str, texts: Sequence[str | None], threshold: float) -> list[int]:
-    """The indices of the texts that reach the threshold, the most alike first, at most `LIMIT`."""
+    """Return the indices of at most `LIMIT` texts that reach the threshold, by descending similarity."""
     if len(query) > LONGEST:
         return []
     scores = [(likeness(query, text), n) for n, text in enumerate(texts) if text is not None and len(text) <= LONGEST]
@@ -60,7 +60,7 @@ def most_alike(query: str, texts: Sequence[str | None], threshold: float) -> lis
 
 
 def _windows(text: str, width: int) -> Iterable[str]:
-    """Parts of a text of this width, and shorter ones at its ends."""
+    """Yield the windows of a text with a width, and shorter windows at both ends."""
     yield from (text[:n] for n in range(1, width))
     yield from (text[n : n + width] for n in range(len(text)))
 
@@ -86,7 +86,10 @@ def _sorted(text: str) -> str:
 
 
 def _common(a: str, b: str) -> int:
-    """Length of the longest common subsequence, a row of its table at a time in the bits of one number (Hyyrö)."""
+    """Return the length of the longest common subsequence.
+
+    The bits of one integer represent a row of the table of dynamic programming (algorithm of Hyyrö).
+    """
     places: dict[str, int] = {}
     for n, letter in enumerate(a):
         places[letter] = places.get(letter, 0) | 1 << n

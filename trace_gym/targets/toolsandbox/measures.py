@@ -1,4 +1,4 @@
-"""Units and distances."""
+"""Conversion of units, and distances between coordinates."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _DEGREES = {
 
 
 def converted(amount: float, source: str, wanted: str) -> float:
-    """An amount in another unit.
+    """Return an amount in another unit.
 
     Raises:
-        KeyError: A unit is not known; holds its name.
-        ValueError: The units are not of one kind.
+        KeyError: A unit is unknown. The argument is its name.
+        ValueError: The units measure different quantities.
     """
     (kind, scale, zero), (other, by, offset) = _unit(source), _unit(wanted)
     if kind != other:
@@ -44,7 +44,7 @@ def converted(amount: float, source: str, wanted: str) -> float:
 
 
 def _unit(name: str) -> tuple[str, float, float]:
-    """Kind, factor and zero of a unit; plurals are known, too."""
+    """Return the kind, factor and zero point of a unit; plurals are accepted."""
     word = name.strip().lower().replace(" ", "_")
     if word in _DEGREES:
         return ("temperature", *_DEGREES[word])
@@ -55,15 +55,15 @@ def _unit(name: str) -> tuple[str, float, float]:
 
 
 AXIS, FLATTENING = 6378.137, 1 / 298.257223563
-"""Of WGS 84; kilometers."""
+"""Semi-major axis in kilometers and flattening of the WGS 84 ellipsoid."""
 RADIUS = 6367.449
-"""Kilometers of the sphere whose great circles are as long as a meridian."""
+"""Radius in kilometers of the sphere whose great circles have the length of a meridian."""
 
 
 def distance(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
-    """Kilometers between two places along the ellipsoid of WGS 84 (Vincenty's inverse formula).
+    """Return the distance of two points on the WGS 84 ellipsoid in kilometers (Vincenty's inverse formula).
 
-    Places that are nearly opposite to one another, for which the formula has no limit, are measured on a sphere.
+    For nearly antipodal points, for which the formula does not converge, return the distance on a sphere.
     """
     u, v = (atan((1 - FLATTENING) * tan(radians(a))) for a in (latitude, other_latitude))
     span = radians(other_longitude - longitude)
@@ -72,7 +72,7 @@ def distance(latitude: float, longitude: float, other_latitude: float, other_lon
         s = sqrt((cos(v) * sin(across)) ** 2 + (cos(u) * sin(v) - sin(u) * cos(v) * cos(across)) ** 2)
         c = sin(u) * sin(v) + cos(u) * cos(v) * cos(across)
         arc = atan2(s, c)
-        if s < 1e-15:  # one place, or two that are opposite
+        if s < 1e-15:  # identical or antipodal points
             break
         slope = cos(u) * cos(v) * sin(across) / s
         square = 1 - slope**2
@@ -86,7 +86,7 @@ def distance(latitude: float, longitude: float, other_latitude: float, other_lon
 
 
 def _length(square: float, s: float, c: float, arc: float, middle: float) -> float:
-    """The arc on the ellipsoid, from the series of Vincenty's formula."""
+    """Return the length of an arc on the ellipsoid by the series of Vincenty's formula."""
     axis = AXIS * (1 - FLATTENING)
     q = square * (AXIS**2 - axis**2) / axis**2
     a = 1 + q / 16384 * (4096 + q * (-768 + q * (320 - 175 * q)))

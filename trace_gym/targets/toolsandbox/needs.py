@@ -1,4 +1,4 @@
-"""What the router and the reports say about each capability of the phone assistant."""
+"""Descriptions of the ToolSandbox capabilities, used by the router and the reports."""
 
 DESCRIPTIONS = {
     "permission_error_recovery": "change the setting that a refusal names, and try again",

@@ -1,6 +1,6 @@
-"""Seeded records in ToolSandbox's shapes: people, messages, reminders, and the tables that the searches read.
+"""Seeded ToolSandbox records: people, messages, reminders, and the tables for searches.
 
-Names come from small fixed pools, which are so unlike one another that no search by likeness confuses them.
+Names come from small fixed pools. They are so dissimilar that a search by similarity cannot confuse them.
 """
 
 from __future__ import annotations
@@ -64,17 +64,17 @@ HOUR, DAY = 3600.0, 86400.0
 
 
 def diary(rng: Random) -> Data:
-    """The fields of a phone that times depend on: the clock and the reminders."""
+    """Return the time-dependent fields of a phone: the clock and the reminders."""
     now = moment(rng)
     return {"now": now, "reminders": reminders(rng, now, rng.randint(3, 5))}
 
 
 def phone(rng: Random, known: Data | None = None) -> Data:
-    """The fields of a phone with everything switched on: people, messages, reminders and tables, drawn anew.
+    """Return the fields of a phone with all services on, and with random people, messages, reminders and tables.
 
     Args:
-        rng: Source of all that is drawn.
-        known: A `diary` that was drawn before.
+        rng: Source of randomness.
+        known: A result of `diary` to use instead of a new clock and new reminders.
     """
     now = known["now"] if known else moment(rng)
     people = contacts(rng, rng.randint(4, 6))
@@ -97,23 +97,23 @@ def phone(rng: Random, known: Data | None = None) -> Data:
 
 
 def moment(rng: Random) -> float:
-    """A time of waking hours, in the years 2025 to 2027."""
+    """Return a random time between 7:00 and 21:00 UTC in the years 2025 to 2027."""
     day = stamp(2025, 1, 1) + rng.randrange(3 * 365) * DAY
     return day + rng.randint(7, 20) * HOUR + rng.randint(0, 59) * 60 + rng.randint(1, 59)
 
 
 def key(rng: Random) -> str:
-    """An id of the benchmark's form."""
+    """Return a random id in the format of the benchmark."""
     return str(UUID(int=rng.getrandbits(128), version=4))
 
 
 def number(rng: Random) -> str:
-    """A phone number that belongs to nobody."""
+    """Return a random phone number from the range reserved for fictional use."""
     return f"+1{rng.randint(201, 989)}55501{rng.randint(0, 99):02d}"
 
 
 def contact(rng: Random, name: str, relationship: str) -> Data:
-    """A person; the relationship ``self`` is the user."""
+    """Return a contact; the contact with the relationship ``self`` is the user."""
     return {
         "person_id": key(rng), "name": name, "phone_number": number(rng), "relationship": relationship,
         "is_self": relationship == "self",
@@ -121,7 +121,7 @@ def contact(rng: Random, name: str, relationship: str) -> Data:
 
 
 def contacts(rng: Random, count: int) -> dict[str, Data]:
-    """The user and other people, by id; no two share a name or a relationship."""
+    """Return the user and other contacts by id, with distinct names and relationships."""
     firsts, lasts = rng.sample(FIRST_NAMES, k=count), rng.sample(LAST_NAMES, k=count)
     kinds = ["self", *rng.sample(RELATIONSHIPS, k=count - 1)]
     made = [contact(rng, f"{a} {b}", kind) for a, b, kind in zip(firsts, lasts, kinds, strict=True)]
@@ -129,7 +129,7 @@ def contacts(rng: Random, count: int) -> dict[str, Data]:
 
 
 def messages(rng: Random, own: Data, others: list[Data], now: float, count: int) -> dict[str, Data]:
-    """Messages of the last days between the user and others, the oldest first."""
+    """Return messages between the user and others in the last two weeks by id, the oldest first."""
     made = {}
     days = sorted(rng.sample(range(1, 15), k=count), reverse=True)
     for days_ago, text in zip(days, rng.sample(TEXTS, k=count), strict=True):
@@ -145,7 +145,7 @@ def messages(rng: Random, own: Data, others: list[Data], now: float, count: int)
 
 
 def reminders(rng: Random, now: float, count: int) -> dict[str, Data]:
-    """Reminders of other things and on other days, in any order, some of them past."""
+    """Return reminders with distinct contents and days by id, in random order; one is in the past."""
     days = [-1, *rng.sample(range(1, 15), k=count - 1)]
     rng.shuffle(days)
     made = [reminder(rng, text, now, now + d * DAY) for d, text in zip(days, rng.sample(CHORES, k=count), strict=True)]
@@ -153,7 +153,7 @@ def reminders(rng: Random, now: float, count: int) -> dict[str, Data]:
 
 
 def reminder(rng: Random, content: str, now: float, due: float) -> Data:
-    """A reminder that was set some days ago, due ten minutes past a quarter, where nobody moves one to."""
+    """Return a reminder whose due time is ten minutes after a quarter hour, a time that no request uses."""
     return {
         "reminder_id": key(rng), "content": content, "creation_timestamp": now - rng.randint(2, 9) * DAY,
         "reminder_timestamp": due - due % 900 + 600, "latitude": None, "longitude": None,
@@ -161,7 +161,7 @@ def reminder(rng: Random, content: str, now: float, due: float) -> Data:
 
 
 def city(rng: Random, name: str) -> Data:
-    """A city and its weather of five days; no two temperatures are alike, and none is a number that a request names."""
+    """Return a city with its weather for five days; the temperatures are distinct and never whole numbers."""
     region, latitude, longitude = CITIES[name]
     degrees = iter([n / 10 for n in rng.sample([n for n in range(-80, 360, 3) if n % 10], k=17)])
     days = [forecast(rng, [next(degrees) for _ in range(3)]) for _ in range(5)]
@@ -170,7 +170,7 @@ def city(rng: Random, name: str) -> Data:
 
 
 def forecast(rng: Random, degrees: list[float]) -> Data:
-    """The weather of a day with three temperatures."""
+    """Return the weather of a day with three temperatures."""
     low, middle, high = sorted(degrees)
     return {
         "max_temperature": high,
@@ -182,12 +182,12 @@ def forecast(rng: Random, degrees: list[float]) -> Data:
 
 
 def places(rng: Random, cities: dict[str, Data], count: int) -> list[Data]:
-    """Places in any of the cities, some kilometers from the center."""
+    """Return places in random cities, some kilometers from the center."""
     return [place(rng, name, *rng.choice(list(cities.items()))) for name in rng.sample(list(PLACES), k=count)]
 
 
 def place(rng: Random, name: str, where: str, city: Data) -> Data:
-    """A place as a search returns it."""
+    """Return a place in the format of search results."""
     street = f"{rng.randint(2, 99)} {rng.choice(STREETS)}"
     return {
         "name": name, "full_address": f"{name}, {street}, {where}, {city['region']}",
@@ -199,7 +199,7 @@ def place(rng: Random, name: str, where: str, city: Data) -> Data:
 
 
 def stocks(rng: Random, count: int) -> dict[str, Data]:
-    """Stocks by symbol; their prices lie far apart."""
+    """Return stocks by symbol, with clearly different prices."""
     prices = [n + rng.randint(1, 99) / 100 for n in rng.sample(range(20, 480, 3), k=count)]
     made = {}
     for name, price in zip(rng.sample(list(COMPANIES), k=count), prices, strict=True):

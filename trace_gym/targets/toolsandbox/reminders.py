@@ -1,4 +1,4 @@
-"""Reminders."""
+"""Reminders of the phone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trace_gym.world import tool
 
 @dataclass(kw_only=True)
 class Reminders(Clocked):
-    """The reminders, by id."""
+    """Table of reminders by id, with its tools."""
 
     reminders: dict[str, Data] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""What a user can ask of the phone: each request knows its wording, how an expert serves it, and its checks."""
+"""Requests of a phone user, each with its wording, the steps of an expert, and checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trace_gym.targets.toolsandbox.assistant import Assistant
 
 NOBODY = "+12025550199"
-"""The number that an expert makes up who does not ask for one."""
+"""Phone number that an expert invents if it lacks the skill to ask for the number."""
 COMMON = frozenset(
     {
         "and", "are", "change", "due", "find", "for", "from", "get", "here", "how", "its", "look", "low", "many",
@@ -26,36 +26,36 @@ COMMON = frozenset(
         "that", "the", "what", "will", "with", "you",
     }
 )  # fmt: skip
-"""Words of many requests."""
+"""Words that do not identify a request, because many requests contain them."""
 FILLER = "Hello"
-"""What such an expert writes who does not ask what to write."""
+"""Message text that an expert invents if it lacks the skill to ask for the text."""
 
 
 @dataclass
 class Request:
-    """One thing that the user wants done or known."""
+    """Base class of a user's request for an action or for information."""
 
     last: ClassVar[bool] = False
-    """Whether it may take away what other requests need, and so comes after them."""
+    """Whether the request may disable services that other requests need, so that it must come last."""
 
     @property
     def wish(self) -> str:
-        """What is asked for, in words that follow ``please`` and ``I cannot``."""
+        """Wording of the request that can follow ``please`` and ``I cannot``."""
         raise NotImplementedError
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the user answers, by topic."""
+        """Topic -> answer of the user to a question about the topic."""
         return {}
 
     def named(self, said: str) -> bool:
-        """Return whether a normalized message mentions what this request is about; its numbers and long words tell."""
+        """Return whether a normalized message contains a number or characteristic word of this request."""
         words = {w for w in tidy(self.wish).split() if len(w) > 2} - COMMON
         return not words or any(w[:6] in said for w in words)
 
     @property
     def stated(self) -> dict[str, str]:
-        """What the user repeats from the opening, by topic."""
+        """Topic -> part of the request that the user repeats when asked."""
         name, content, when = (str(vars(self).get(key, "")) for key in ("name", "content", "when"))
         return {
             "time": f"I want it due {when}." if when else "Right away, please.",
@@ -64,24 +64,24 @@ class Request:
         }
 
     def perform(self, expert: Expert) -> Plan:
-        """The steps of an expert, which come to what the user is told."""
+        """Yield the steps of an expert, and return the sentence for the final message."""
         raise NotImplementedError
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
-        """Goals of the request where it can be served; the verifier looks at settings and at what else changed."""
+        """Yield the goals of a request that is possible. The world checks settings and other changes itself."""
         raise NotImplementedError
 
     def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
-        """Goals of the request where it cannot be served."""
-        alone = len(now.requests) == 1  # otherwise deeds and values may be those of another request
-        told = refused(why.names, said) and not (alone and substitutes(said, [now.opening(), *why.names]))
+        """Yield the goals of a request that is not possible."""
+        alone = len(now.requests) == 1  # otherwise, claimed actions and values may belong to another request
+        explained = refused(why.names, said) and not (alone and substitutes(said, [now.opening(), *why.names]))
         words = " or ".join(why.names)
-        yield Check.goal(f"the user was told why the assistant cannot {self.wish}: {words}", told)
+        yield Check.goal(f"the user was told why the assistant cannot {self.wish}: {words}", explained)
 
 
 @dataclass
 class Switch(Request):
-    """Switch a setting on or off."""
+    """Request to switch a setting on or off."""
 
     setting: str = "wifi"
     on: bool = True
@@ -105,17 +105,17 @@ class Switch(Request):
 
 @dataclass
 class Text(Request):
-    """Send a message to a person of the contact book, or to one whose number only the user knows."""
+    """Request to send a message to a contact, or to a person whose number only the user knows."""
 
     name: str = ""
-    """How the user names the recipient; several contacts may be named so, or none."""
+    """Name of the recipient in the request; it may match several contacts or none."""
     content: str = ""
     withheld: bool = False
-    """Whether the user says what to write only when asked."""
+    """Whether the user states the text only when asked."""
     meant: str = ""
-    """The full name of the recipient."""
+    """Full name of the recipient."""
     number: str = ""
-    """The number that the user tells; empty when the user does not have it."""
+    """Phone number that the user states when asked; empty if the user does not know the number."""
 
     @property
     def wish(self) -> str:
@@ -154,7 +154,7 @@ class Text(Request):
         return self.number
 
     def recipient(self, start: Assistant) -> str:
-        """The number that the message must go to."""
+        """Return the phone number to which the message must be sent."""
         known = (c["phone_number"] for c in start.contacts.values() if c["name"] == self.meant)
         return next(known, self.number)
 
@@ -162,8 +162,8 @@ class Text(Request):
         sent = now.sent(start)
         right = [m for m in sent if m["recipient_phone_number"] == self.recipient(start)]
         yield Check.goal(f"a message went to {self.meant}", bool(right))
-        says = any(tidy(self.content) == tidy(m["content"]) for m in right)
-        yield Check.goal(f'the message to {self.meant} says "{self.content}"', says)
+        message = any(tidy(self.content) == tidy(m["content"]) for m in right)
+        yield Check.goal(f'the message to {self.meant} says "{self.content}"', message)
 
     def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
         yield from super().refusal_checks(why, now, said)
@@ -173,7 +173,7 @@ class Text(Request):
 
 @dataclass
 class NewNumber(Request):
-    """Change the phone number of a contact."""
+    """Request to change the phone number of a contact."""
 
     name: str = ""
     number: str = ""
@@ -195,7 +195,7 @@ class NewNumber(Request):
 
 @dataclass
 class Reach(Request):
-    """Reach a person in a way for which the phone has no tool."""
+    """Request to contact a person in a way for which the phone has no tool, such as a call."""
 
     name: str = ""
     way: str = "call"

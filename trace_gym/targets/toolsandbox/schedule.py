@@ -1,4 +1,4 @@
-"""Requests about dates and times: reminders to be set or moved, and days to be counted."""
+"""Requests about dates and times: set a reminder, move a reminder, and count days until a holiday."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 @dataclass
 class When:
-    """A time as the user gives it: on a date, so many days from today, or on the next such weekday."""
+    """A time as the user states it: on a date, some days from today, or on the next occurrence of a weekday."""
 
     hour: int = 12
     minute: int = 0
     on: str = ""
-    """A date in ISO's form; empty where it is relative to today."""
+    """Date in ISO format; empty if the time is relative to today."""
     days: int = 0
     """Days from today."""
     weekday: int = 0
-    """The next one of these, Monday being 1; 0 where `days` counts."""
+    """Weekday whose next occurrence is meant, where Monday is 1; 0 if `days` is used."""
     zone: int = 0
-    """Hours by which the user's clock is ahead of UTC; only together with a date."""
+    """Offset of the user's clock from UTC in hours; used only together with a date."""
 
     def __str__(self) -> str:
         at = f"at {self.hour:02d}:{self.minute:02d}"
@@ -46,33 +46,36 @@ class When:
         return f"tomorrow {at}" if self.days == 1 else f"in {self.days} days {at}"
 
     def due(self, now: float) -> float:
-        """The timestamp that is meant."""
+        """Return the timestamp of the stated time."""
         today = calendar.moment(now).date()
         ahead = (self.weekday - today.isoweekday() - 1) % 7 + 1 if self.weekday else self.days
         day = date.fromisoformat(self.on) if self.on else today + timedelta(days=ahead)
         return calendar.stamp(day.year, day.month, day.day, self.hour, self.minute) - self.zone * HOUR
 
     def carries(self, now: float) -> bool:
-        """Whether a week, month, year or day ends in between: adding to the numbers of a date misses the time."""
+        """Return whether the computation of the time carries over to the next week, month, year or day.
+
+        In this case, an expert who only adds to the numbers of a date gets a wrong time.
+        """
         today = calendar.moment(now).date()
         day = date.fromisoformat(self.on) if self.on else today
         return calendar.stamp(*self._uncarried(day, self._ahead(day)), self.minute) != self.due(now)
 
     def _ahead(self, today: date) -> int:
-        """Days to add to the number of a day; negative for a weekday that comes next week."""
+        """Return the days to add to the day of the month, without carrying a weekday over to the next week."""
         if self.on:
             return 0
         return self.weekday - today.isoweekday() if self.weekday else self.days
 
     def _uncarried(self, day: date, ahead: int) -> tuple[int, int, int, int]:
-        """Year, month, day and hour by an expert who stays in the month and in the day."""
+        """Return the year, month, day and hour that an expert computes who carries nothing over."""
         last = (date(day.year + day.month // 12, day.month % 12 + 1, 1) - timedelta(days=1)).day
         return day.year, day.month, min(max(day.day + ahead, 1), last), (self.hour - self.zone) % 24
 
     def reckon(self, expert: Expert) -> Plan:
-        """The steps of an expert, which come to the timestamp.
+        """Yield the steps of an expert, and return the timestamp.
 
-        Without the skill nothing is carried over: not into the next week, the next month, or another day.
+        Without the skill of date arithmetic, nothing is carried over to the next week, the next month or another day.
         """
         if self.on:
             day = date.fromisoformat(self.on)
@@ -96,12 +99,12 @@ def _stamp(expert: Expert, year: int, month: int, day: int, hour: int, minute: i
 
 @dataclass
 class Remind(Request):
-    """Set a reminder."""
+    """Request to set a reminder."""
 
     content: str = ""
     when: When = field(default_factory=When)
     withheld: bool = False
-    """Whether the user tells the time only when asked."""
+    """Whether the user states the time only when asked."""
 
     @property
     def wish(self) -> str:
@@ -112,7 +115,7 @@ class Remind(Request):
         return {"time": f"I want to be reminded {self.when}."}
 
     def carries(self, start: Assistant) -> bool:
-        """Whether the time of the reminder has to be carried over."""
+        """Return whether the computation of the due time carries over; see `When.carries`."""
         return self.when.carries(start.now)
 
     def perform(self, expert: Expert) -> Plan:
@@ -134,7 +137,7 @@ class Remind(Request):
 
 @dataclass
 class Postpone(Request):
-    """Move a reminder: the one of this content, or, without any, the next that is due."""
+    """Request to move the reminder with this content, or the next reminder that is due if `content` is empty."""
 
     content: str = ""
     when: When = field(default_factory=When)
@@ -150,7 +153,7 @@ class Postpone(Request):
         return {**super().stated, "reminder": which, "content": super().stated["content"] or which}
 
     def carries(self, start: Assistant) -> bool:
-        """Whether the time has to be carried over, or the next reminder is not the first in the list."""
+        """Return whether the due time carries over, or the next reminder is not the first one in the table."""
         coming = [r for r in start.reminders.values() if _due_at(r) >= start.now]
         return self.when.carries(start.now) or (not self.content and coming[0] is not self.meant(start))
 
@@ -174,7 +177,7 @@ class Postpone(Request):
         yield from _due(f"the reminder to {meant['content']}", changed, self.when.due(start.now))
 
     def meant(self, start: Assistant) -> Data:
-        """The reminder that the user means."""
+        """Return the reminder that the user means."""
         if self.content:
             return next(r for r in start.reminders.values() if r["content"] == self.content)
         return min((r for r in start.reminders.values() if _due_at(r) >= start.now), key=_due_at)
@@ -185,14 +188,14 @@ def _due_at(reminder: Data) -> float:
 
 
 def _due(what: str, found: list[Data], due: float) -> Iterator[Check]:
-    """Whether one of the reminders is due on the right day, and at the right minute of it."""
+    """Yield checks that one of the reminders is due on the right day and at the right minute."""
     yield Check.goal(f"{what} is due on the right day", any(_due_at(r) // DAY == due // DAY for r in found))
     yield Check.goal(f"{what} is due at the right time", any(abs(_due_at(r) - due) < 60 for r in found))
 
 
 @dataclass
 class Countdown(Request):
-    """Count the days that are left until a holiday comes next, as `timestamp_diff` counts them."""
+    """Request for the number of days until the next occurrence of a holiday, as `timestamp_diff` counts them."""
 
     holiday: str = ""
 
@@ -201,7 +204,7 @@ class Countdown(Request):
         return f"find out how many days it is until {self.holiday}"
 
     def carries(self, start: Assistant) -> bool:
-        """Whether the holiday comes next year."""
+        """Return whether the next occurrence of the holiday is in the next year."""
         then = calendar.holiday(self.holiday, calendar.moment(start.now).year)
         assert then is not None
         return then < start.now
@@ -216,7 +219,7 @@ class Countdown(Request):
         return f"It is {short(abs(between['days']))} days until {self.holiday}."
 
     def days(self, start: Assistant, year: int) -> int:
-        """Whole days from now to the holiday of a year."""
+        """Return the whole days from now to the holiday in a year."""
         then = calendar.holiday(self.holiday, year)
         assert then is not None
         return int((then - start.now) // DAY)
@@ -225,6 +228,6 @@ class Countdown(Request):
         year = calendar.moment(start.now).year
         counts = [self.days(start, y) for y in (year, year + 1)]
         left = next(n for n in counts if n >= 0)
-        told = stated(left, [abs(n) for n in counts if n != left], said)
-        told = told and not lists_days(said) and not ago(left, said)
-        yield Check.goal(f"the user was told how many days it is until {self.holiday}", told)
+        right = stated(left, [abs(n) for n in counts if n != left], said)
+        right = right and not lists_days(said) and not ago(left, said)
+        yield Check.goal(f"the user was told how many days it is until {self.holiday}", right)

@@ -1,4 +1,4 @@
-"""What the benchmark asks of web services: places, weather, stocks and rates, here from tables of the world."""
+"""Search tools for places, weather, stocks and exchange rates. They read tables of the world, not web services."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from trace_gym.targets.toolsandbox.settings import Settings
 from trace_gym.world import tool
 
 PLACES = 4
-"""Most places that a search returns."""
+"""Maximum number of places that a search returns."""
 AT, NEAR = 0.5, 100.0
-"""Kilometers within which a position is at an address, or has the weather of a city."""
+"""Maximum distances in kilometers from a position to its address, and to the city of its weather."""
 COMPANY = 90.0
-"""Likeness that the name of a company must reach."""
+"""Minimum similarity of a query and the name of a company."""
 CURRENCIES = (
     "AED ARS AUD BGN BMD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HRK HUF IDR ILS INR JMD JPY KRW KZT MXN MYR "
     "NGN NOK NZD PEN PHP PLN QAR RON RUB SAR SEK SGD THB TRY TTD TWD UAH USD VND XBT ZAR"
 )
-"""The codes that the benchmark knows."""
+"""Currency codes of the benchmark."""
 
 
 @dataclass(kw_only=True)
 class Searches(Settings):
-    """Tables in place of the web. A rate is what one US dollar buys; a forecast begins today."""
+    """Tables for searches. Rates are amounts per US dollar, and forecasts begin with the current day."""
 
     places: list[Data] = field(default_factory=list)
     cities: dict[str, Data] = field(default_factory=dict)
-    """By name: `latitude`, `longitude`, `region` and `days`, a list of forecasts."""
+    """Mapping from city name to `latitude`, `longitude`, `region` and `days`, a list of daily forecasts."""
     stocks: dict[str, Data] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
 
@@ -94,7 +94,7 @@ class Searches(Settings):
         return round(amount / self.rates[source] * self.rates[wanted], 2)
 
     def _position(self, latitude: float | None, longitude: float | None) -> tuple[float, float]:
-        """The place given, or where the phone is."""
+        """Return the given position, or the phone's position if none is given."""
         check_place(latitude=latitude, longitude=longitude)
         if latitude is not None and longitude is not None:
             return latitude, longitude
@@ -104,7 +104,7 @@ class Searches(Settings):
         return self.latitude, self.longitude
 
     def _city(self, latitude: float, longitude: float) -> str | None:
-        """The city whose weather a place has."""
+        """Return the nearest city within `NEAR` kilometers of a position, whose weather the position has."""
         near = [(self._away(c, latitude, longitude), name) for name, c in self.cities.items()]
         away, city = min(near, default=(NEAR + 1, ""))
         return city if away <= NEAR else None

@@ -1,4 +1,4 @@
-"""The phone's settings: low battery mode blocks the services, and the services block tools."""
+"""Settings of the phone. Low battery mode disables the services, and tools require services."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABELS = frozen(
         LOW_BATTERY: "low battery mode",
     }
 )
-"""What each setting is called in words."""
+"""Setting -> its name in messages."""
 SWITCHES = frozen(
     {
         "cellular": "set_cellular_service_status",
@@ -28,12 +28,12 @@ SWITCHES = frozen(
         LOW_BATTERY: "set_low_battery_mode_status",
     }
 )
-"""The tool that switches each setting."""
+"""Setting -> tool that switches the setting."""
 
 
 @dataclass(kw_only=True)
 class Settings(World):
-    """Four switches and a position. In low battery mode no service is on, and none can be switched on."""
+    """Four switches and the phone's position. In low battery mode, all services are off and cannot be switched on."""
 
     target: ClassVar[str] = "toolsandbox"
     settings: dict[str, bool] = field(
@@ -43,17 +43,17 @@ class Settings(World):
     longitude: float = 0.0
 
     def needs_cellular(self) -> None:
-        """Refuse without cellular service."""
+        """Raise a tool error if cellular service is off."""
         if not self.settings["cellular"]:
             raise refusal("ConnectionError", "cellular service is off")
 
     def needs_wifi(self) -> None:
-        """Refuse without wifi."""
+        """Raise a tool error if wifi is off."""
         if not self.settings["wifi"]:
             raise refusal("ConnectionError", "wifi is off")
 
     def needs_location(self) -> None:
-        """Refuse without location service."""
+        """Raise a tool error if location service is off."""
         if not self.settings["location_service"]:
             raise refusal("PermissionError", "location service is off")
 

@@ -1,4 +1,4 @@
-"""The 33 tools of the phone, and what an agent sees of them."""
+"""The 33 tools of the phone, and their interface."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONVENTIONS = "You are an assistant on one person's phone, which you use through
 
 @cache
 def phone_interface() -> Interface:
-    """The ToolSandbox interface: exact names and types, our wording."""
+    """Return the ToolSandbox interface: names and types of the benchmark, descriptions of this project."""
     data = json.loads((HERE / "phone.json").read_text())
     return Interface(
         name=data["name"],
@@ -33,7 +33,7 @@ def phone_interface() -> Interface:
 
 @dataclass(kw_only=True)
 class Phone(Book, Reminders, Utilities, Searches):
-    """The whole state of a phone, and the tools that read and change it."""
+    """State of a phone, and the tools that read and change the state."""
 
     @classmethod
     def interface(cls) -> Interface:

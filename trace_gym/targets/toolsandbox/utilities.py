@@ -1,4 +1,4 @@
-"""Clock, dates, units, distances and holidays."""
+"""Tools for the clock, dates, units, distances and holidays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trace_gym.world import tool
 
 @dataclass(kw_only=True)
 class Utilities(Clocked):
-    """Tools without records of their own."""
+    """Tools that use no table of records."""
 
     @tool
     def get_current_timestamp(self) -> float:

@@ -1,4 +1,4 @@
-"""Wordings of questions for numbers and people, of reminders, and of counts of days."""
+"""Analysis of questions about numbers and people, of the text of reminders, and of stated numbers of days."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _introduction = re.compile(
     r"^(?:reminder|remember|remind (?:me|user|you)|(?:do not|don t) forget|to ?do|task|note|please)\b ?"
 )
 _LISTED = 3
-"""So many counts of days are a list, of which one may be right by chance."""
+"""Minimum number of different counts of days that form a list. In a list, one count may be right by chance."""
 _DAYS = r"(?: (?:full |whole |more |calendar )?days?\b)"
 _in_days = re.compile(rf"[\w-]+(?:\.\d+)?{_DAYS}")
 _other_unit = re.compile(r"[\w.,-]+ (?:weeks?|months?|years?|hours?|minutes?|seconds?)\b")
@@ -36,20 +36,21 @@ _listed = re.compile(
 
 
 def about_number(asked: str) -> str:
-    """Return a question for a number without its mention of the message and of what the number is for."""
+    """Return a question about a number without words about the message and about the purpose of the number."""
     return _recipient.sub("", _number_of.sub("", asked)) if _number.search(asked) else asked
 
 
 def between(asked: str, meant: str) -> bool:
-    """Return whether a question offers a person among alternatives: ``Would you like me to text A or B?``."""
+    """Return whether a question offers a person as an alternative: ``Would you like me to text A or B?``."""
     if not meant or meant.lower() not in asked or "?" not in asked:
         return False
-    first = meant.lower().split()[0]  # `I cannot find Kenji. Do you have the number, or another name?` offers nobody
+    first = meant.lower().split()[0]
+    # The message `I cannot find Kenji. Do you have the number, or another name?` does not offer a person.
     return any(" or " in part and first in part for part in re.split(r"(?<=[.!?])\s+", asked))
 
 
 def chore(content: str) -> str:
-    """Return what a reminder is about, without articles and the words that may introduce it."""
+    """Return the subject of a reminder, without articles and introductory words."""
     words = " ".join(tidy(content).split())
     while (shorter := _introduction.sub("", words).removeprefix("to ")) != words:
         words = shorter
@@ -57,9 +58,10 @@ def chore(content: str) -> str:
 
 
 def lists_days(said: Iterable[str]) -> bool:
-    """Return whether messages give several counts of days instead of one: a list of numbers, or one after another.
+    """Return whether messages state several numbers of days instead of one, as a list or one after another.
 
-    The days in ``45 days (6 weeks and 3 days)`` are the rest of a larger unit and no count of their own.
+    In ``45 days (6 weeks and 3 days)``, only the first number counts, because the days in parentheses are the remainder
+    of a larger unit.
     """
     return any(_lists_days(normalize(text)) for text in said)
 
@@ -77,5 +79,5 @@ def _lists_days(text: str) -> bool:
 
 
 def ago(days: int, said: Iterable[str]) -> bool:
-    """Return whether messages say that so many days have passed."""
+    """Return whether messages state that the given number of days has passed."""
     return any(re.search(rf"\b{days} (?:\w+ )?days? (?:ago|earlier|past)\b", normalize(text)) for text in said)

@@ -1,7 +1,7 @@
-"""Targets of the user's own: a folder with tool schemas, a policy and trajectories, and a base world written for it.
+"""Custom targets. Each is a folder with tool schemas, a policy, recorded trajectories, and a generated base world.
 
-The base world of the target ``library_desk`` is imported as ``trace_gym.targets.user.library_desk_base``, in every
-process, from the target's folder, and only as it was admitted.
+The base world of the target ``library_desk`` is imported from the folder of the target under the module name
+``trace_gym.targets.user.library_desk_base``. The import fails if the file differs from the admitted version.
 """
 
 from trace_gym.targets.user import bases

@@ -1,4 +1,4 @@
-"""The text that an agent reads as the result of an MCP tool."""
+"""Conversion of the results of MCP tools to the text that an agent reads."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _PREFIX = re.compile(r"(error executing tool [^:]*:|mcp error -?\d+:|error:)\s*"
 
 
 def answer_of(result: dict[str, Any]) -> str:
-    """Return the text of a result of ``tools/call``, or ``Error: `` and a sentence where the tool failed.
+    """Return the text of a result of ``tools/call``, or ``Error: `` and a sentence if the tool failed.
 
-    The text blocks of a result are shown unchanged, one below the other. ``structuredContent`` is shown instead, as
-    JSON, where there are no text blocks, and where a list was split into one block per item, in the format of these.
+    The content blocks of a result are joined with line breaks. ``structuredContent`` is returned as JSON instead if
+    there are no content blocks, or if the result is a list, which servers split into one block per item. The JSON has
+    the format of the blocks.
     """
     blocks = [_block(block) for block in result.get("content") or ()]
     text = "\n".join(blocks)
@@ -29,7 +30,7 @@ def answer_of(result: dict[str, Any]) -> str:
 
 
 def refusal(text: str) -> str:
-    """Return a failure as a refusal of the gym: ``Error: `` and one line, without further prefixes."""
+    """Return the text of a failure in the format of trace_gym: ``Error: `` and one line, without further prefixes."""
     said = " ".join(text.split())
     while match := _PREFIX.match(said):
         said = said[match.end() :]
@@ -39,7 +40,7 @@ def refusal(text: str) -> str:
 
 
 def _block(block: dict[str, Any]) -> str:
-    """Return a content block as text: its text, or what it is."""
+    """Return a content block as text: its text or URI, or else its type in brackets."""
     match block:
         case {"type": "text", "text": str(text)} | {"resource": {"text": str(text)}}:
             return text

@@ -1,7 +1,7 @@
-"""Base worlds of users' own targets: imported only as they were admitted.
+"""Base worlds of custom targets. The import of a base world fails if its file was changed after it was admitted.
 
-Generated environments import them like any module, so the check stands in the import itself, and holds in worker
-processes and when a pickle arrives, too.
+Generated environments import base worlds like any module. The check is a part of the import, so it also runs in worker
+processes and when an object is unpickled.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from trace_gym.world import World
 PACKAGE = "trace_gym.targets.user"
 SUFFIX = "_base"
 TOOLS_SLOT, TRAJECTORIES_SLOT = "tools_sha256", "trajectories_sha256"
-"""Slots of a base world's spec: hashes of what it was written for and compared with."""
+"""Slots of a base world's spec with the hashes of the tools and of the trajectories of the target."""
 
 
 def module_of(home: TargetFolder) -> str:
-    """Full name of the module of a target's base world."""
+    """Return the full name of the module of a target's base world."""
     return f"{PACKAGE}.{home.name}{SUFFIX}"
 
 
 def card_of(home: TargetFolder) -> Manifest | None:
-    """The manifest of a target's base world; None where there is none.
+    """Return the manifest of a target's base world, or None if the target has no manifest.
 
     Raises:
-        ReadError: It cannot be read.
+        ReadError: The manifest cannot be read.
     """
     place = home.base_module.with_suffix(".json")
     try:
@@ -45,48 +45,51 @@ def card_of(home: TargetFolder) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise ReadError(f"{place} is no manifest: {error}; write it anew: {mend(home)}") from None
+        raise ReadError(f"{place} is not a valid manifest: {error}. To write it again, run {fix(home)}") from None
 
 
 _card = FileCache(Manifest.model_validate_json)
 _source = FileCache(lambda content: (content, sha256(content)))
 
 
-def mend(home: TargetFolder) -> str:
-    """The command that checks a base world and admits it as it is."""
+def fix(home: TargetFolder) -> str:
+    """Return the shell command that checks the existing base world and admits it."""
     return f"trace-gym target check {home.path} --admit"
 
 
 def admitted(home: TargetFolder) -> bytes:
-    """The source of a target's base world, if it is the admitted one and the tools are those that it was made for.
+    """Return the source of a target's admitted base world.
 
     Raises:
-        TamperedEnv: There is none, or it is another.
-        ReadError: Its manifest cannot be read.
+        TamperedEnv: There is no admitted base world, or the base world or the tools of the target have changed since
+            its admission.
+        ReadError: The manifest cannot be read.
     """
     card = card_of(home)
     if card is None or not home.base_module.is_file():
         raise TamperedEnv(
             f"the target {home.name} has no admitted base world; have one written: trace-gym synthesize --target "
-            f"{home.path} --author llm --llm ...; or check one of your own, {home.base_module}: {mend(home)}"
+            f"{home.path} --author llm --llm ...; or check one of your own, {home.base_module}: {fix(home)}"
         )
     source, found = _source(home.base_module)
     if found != card.module_sha256 or not card.report.passed:
         why = f"has sha256 {found}, its manifest says {card.module_sha256}" if card.report.passed else "did not pass"
-        raise TamperedEnv(f"{home.base_module} {why}; to check it and admit it as it is: {mend(home)}")
+        raise TamperedEnv(f"{home.base_module} {why}; to check it and admit it as it is: {fix(home)}")
     if card.spec is not None and card.spec.slots.get(TOOLS_SLOT) != home.tools_sha256:
         raise TamperedEnv(
             f"the tools of {home.name} have changed since {home.base_module.name} was admitted; "
-            f"to check it again: {mend(home)}"
+            f"to check it again: {fix(home)}"
         )
     return source
 
 
 def load(home: TargetFolder) -> ModuleType:
-    """The module of a target's base world, imported anew if another one of its name was imported before.
+    """Import the base world of a target and return its module.
+
+    If a different file or version was imported under the same name, it is replaced.
 
     Raises:
-        TamperedEnv: It is not the admitted one.
+        TamperedEnv: The file is not the admitted base world.
     """
     name = module_of(home)
     known = sys.modules.get(name)
@@ -96,17 +99,23 @@ def load(home: TargetFolder) -> ModuleType:
 
 
 def base_sha256(world: type[World]) -> str:
-    """Hash of the base world that a world stands on; empty where that is none of a user's own."""
+    """Return the hash of the custom target's base world that a world extends, or `""` if the target is not custom."""
     bases = [kind.__module__ for kind in world.__mro__ if kind.__module__.startswith(f"{PACKAGE}.")]
     return next((_digest(sys.modules[name]) for name in bases if name.endswith(SUFFIX)), "")
 
 
-def stand_on(env: str, card: Manifest) -> None:
-    """Import the base world that an environment was validated on, where it is one of a user's own.
+def require_admitted_base(env: str, card: Manifest) -> None:
+    """Check that the base world of a custom target is the version with which an environment was validated.
+
+    Do nothing if the environment does not belong to a custom target.
+
+    Args:
+        env: Name of the environment.
+        card: Manifest of the environment.
 
     Raises:
-        ConfigError: The target is in none of the searched folders.
-        TamperedEnv: The target's base world is another one now.
+        ConfigError: The target is not in the searched folders.
+        TamperedEnv: The base world has changed since the validation.
     """
     if not card.base_sha256:
         return
@@ -119,7 +128,7 @@ def stand_on(env: str, card: Manifest) -> None:
 
 
 def install() -> None:
-    """Let Python find base worlds; once is enough."""
+    """Add the import finder for base worlds, unless it was added before."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())
 
@@ -129,7 +138,7 @@ def _digest(module: ModuleType) -> str:
 
 
 class _Finder(MetaPathFinder):
-    """Finds ``<target>_base`` in the target's folder."""
+    """Import finder for base worlds: finds ``<target>_base`` in the folder of the target."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

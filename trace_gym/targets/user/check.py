@@ -1,4 +1,4 @@
-"""What is missing or wrong in the folder of a target, each with what mends it."""
+"""Checks of a target folder: missing or invalid parts, each with a fix."""
 
 from __future__ import annotations
 
@@ -13,46 +13,38 @@ import jsonschema
 from trace_gym.errors import ReadError, TamperedEnv
 from trace_gym.schemas import complaint_about
 from trace_gym.targets.user import bases, coverage
-from trace_gym.targets.user.folder import (
-    ANY,
-    GUESSED,
-    POLICY,
-    SETTINGS,
-    TOOLS,
-    TRAJECTORIES,
-    Kind,
-    TargetFolder,
-    names_of,
-)
+from trace_gym.targets.user.folder import ANY, GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, Kind, TargetFolder
 from trace_gym.targets.user.formats import format_of
 from trace_gym.targets.user.methods import colliding, fault_of_name
 from trace_gym.targets.user.replays import answers, refused
-from trace_gym.world import python_name
+from trace_gym.targets.user.tools import names_of
+from trace_gym.tool_schema import python_name
 
 KINDS = get_args(Kind)
 NAMED = 8
-"""Things that are named in one sentence."""
+"""Maximum number of names that a message lists."""
 
 Level = Literal["wrong", "open", "fine"]
 
 
 @dataclass(frozen=True)
 class Note:
-    """One thing that was found."""
+    """Result of one check."""
 
     level: Level
-    """``wrong`` has to be mended, ``open`` is for somebody to decide, ``fine`` is as it should be."""
-    says: str
-    mend: str = ""
+    """``wrong`` for an error, ``open`` for a point that a person should review, ``fine`` for a passed check."""
+    message: str
+    fix: str = ""
 
 
 def check(home: TargetFolder) -> Iterator[Note]:
-    """Look through the files of a target, and at the manifest of its base world; nothing is run."""
+    """Check the files of a target and the manifest of its base world, without running the base world."""
     found = dict.fromkeys(note for part in (_tools, _policy, _episodes) for note in _read(part, home))
-    yield from found  # each once: episodes cannot be read without the tools
-    if all(note.level != "wrong" for note in found):  # what follows rests on them
+    yield from found  # without duplicates: errors in the tools are also found while reading the episodes
+    if all(note.level != "wrong" for note in found):  # the other checks require these files
         yield from _kinds(home)
         yield from _not_compared(home)
+        yield from _roles(home)
         yield from _calls(home)
         yield from _coverage(home)
         yield from _base(home)
@@ -61,7 +53,7 @@ def check(home: TargetFolder) -> Iterator[Note]:
 def _read(part: Callable[[TargetFolder], Iterator[Note]], home: TargetFolder) -> list[Note]:
     try:
         return list(part(home))
-    except ReadError as error:  # its message says what mends it
+    except ReadError as error:  # the message contains the fix
         return [_wrong(str(error))]
 
 
@@ -85,6 +77,22 @@ def _not_compared(home: TargetFolder) -> Iterator[Note]:
             )
 
 
+def _roles(home: TargetFolder) -> Iterator[Note]:
+    """Report roles for tools and arguments that the target does not have. Such roles have no effect."""
+    writes = [t["function"] for t in home.tools if home.kinds[t["function"]["name"]] == "write"]
+    tools = {str(tool["name"]) for tool in writes}
+    arguments = {str(name) for tool in writes for name in tool["parameters"].get("properties", {})}
+    said = home.settings
+    for key, named, known, what in (
+        ("entities", said.entities, arguments, "an argument of a tool with the kind write"),
+        ("selectors", said.selectors, arguments, "an argument of a tool with the kind write"),
+        ("creates", said.creates, tools, "a tool with the kind write"),
+        ("routine", said.routine, tools, "a tool with the kind write"),
+    ):
+        if unknown := [name for name in named if name not in known]:
+            yield _wrong(f"{SETTINGS}: {key} is not valid: found {_some(unknown)}, expected {what}", "correct the name")
+
+
 def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:
     proxy = "give it another name at the target, or put a server between that renames it"
     if why := fault_of_name(name):
@@ -98,10 +106,10 @@ def _schema(name: str, schema: dict[str, object]) -> Iterator[Note]:
     properties = schema.get("properties")
     known = list(properties) if isinstance(properties, dict) else []
     if pair := colliding(known):
-        says = (
+        message = (
             f"{TOOLS}: {name}: the parameters {pair[0]!r} and {pair[1]!r} are both {python_name(pair[0])!r} in Python"
         )
-        yield _wrong(says, proxy)
+        yield _wrong(message, proxy)
     needed = schema.get("required")
     for parameter in needed if isinstance(needed, list) else []:
         if parameter not in known:
@@ -117,16 +125,18 @@ def _policy(home: TargetFolder) -> Iterator[Note]:
 
 def _episodes(home: TargetFolder) -> Iterator[Note]:
     count = Counter(e.success for e in home.episodes)
-    says = f"{TRAJECTORIES}: {count[False]} failed and {count[True]} successful episodes"
-    says += f", {count[None]} not scored" if count[None] else ""
+    message = f"{TRAJECTORIES}: {count[False]} failed and {count[True]} successful episodes"
+    message += f", {count[None]} not scored" if count[None] else ""
     if not home.episodes:
         yield _wrong(f"{TRAJECTORIES} holds no episode", "make the target anew with --trajectories")
     elif not count[False] or not count[True]:
         yield _open(
-            says, "a diagnosis needs both; without one, list capabilities by hand (docs/synthesize.md, docs/run.md)"
+            message,
+            "a diagnosis needs both; without one, list capabilities by hand "
+            "(docs/guides/synthesize.md, docs/guides/run.md)",
         )
     else:
-        yield _fine(says)
+        yield _fine(message)
 
 
 def _kinds(home: TargetFolder) -> Iterator[Note]:
@@ -148,59 +158,61 @@ def _kinds(home: TargetFolder) -> Iterator[Note]:
 def _calls(home: TargetFolder) -> Iterator[Note]:
     names, made = names_of(home.tools), [pair for e in home.episodes for pair in answers(e)]
     called = Counter(call.tool for call, _ in made)
-    if foreign := sorted(called.keys() - set(names)):
-        told = _some([f"{n} ({called[n]} calls)" for n in foreign])
+    if unknown := sorted(called.keys() - set(names)):
+        told = _some([f"{n} ({called[n]} calls)" for n in unknown])
         yield _open(f"the episodes call {told}, which {TOOLS} lacks; these calls are left out", "add the tools")
     if idle := [n for n in names if not called[n]]:
-        mend = "record episodes that call them; otherwise the base world follows their descriptions alone"
-        yield _open(f"{len(idle)} tools are never called in the episodes: {_some(idle)}", mend)
+        fix = "record episodes that call them; otherwise the base world follows their descriptions alone"
+        yield _open(f"{len(idle)} tools are never called in the episodes: {_some(idle)}", fix)
     taken = [(c, told) for c, told in made if c.tool in names and not refused(told)]
     misfits = [(c.tool, why) for c, _ in taken if (why := complaint_about(c, home.interface))]
     if misfits:
-        says = f"{len(misfits)} recorded calls were taken and do not fit their schema, such as {misfits[0][0]}"
-        yield _open(f"{says}: {misfits[0][1]}", f"correct {TOOLS}")
+        message = f"{len(misfits)} recorded calls were taken and do not fit their schema, such as {misfits[0][0]}"
+        yield _open(f"{message}: {misfits[0][1]}", f"correct {TOOLS}")
     shown = format_of(told for _, told in taken)
     if shown != home.settings.results and any(told[:1] in ("{", "[") for _, told in taken):
-        says = f"results are {home.settings.results} in {SETTINGS}, and most recorded ones are {shown}"
-        yield _open(says, f"write results: {shown} in {home.path / SETTINGS}, unless a base world formats them itself")
+        message = f"results are {home.settings.results} in {SETTINGS}, and most recorded ones are {shown}"
+        yield _open(
+            message, f"write results: {shown} in {home.path / SETTINGS}, unless a base world formats them itself"
+        )
     if not taken:
         yield _wrong("no recorded call was answered, so there is nothing to compare with", "record other episodes")
 
 
 def _coverage(home: TargetFolder) -> Iterator[Note]:
-    """What recordings are missing for which tool."""
+    """Report recordings that are missing for the tools."""
     found, again = coverage.coverage_of(home), "or record more: trace-gym target record --help"
     for tool in (blind := coverage.never_comparable(home, found)):
-        says = (
+        message = (
             f"{tool}: none of its {found[tool].answered} answered calls can ever be compared, as no read comes before"
         )
         yield _wrong(
-            f"{says} the first write in {_some(found[tool].blind)}",
+            f"{message} the first write in {_some(found[tool].blind)}",
             f"record an episode that reads before it writes, then calls {tool}; {again}",
         )
     if not blind and (share := coverage.too_few(home, found)):
-        says = f"only {share[0]} of {share[1]} answered calls can ever be compared, expected at least half"
-        yield _wrong(f"{says}: the other episodes write before they read", f"record reads before writes; {again}")
+        message = f"only {share[0]} of {share[1]} answered calls can ever be compared, expected at least half"
+        yield _wrong(f"{message}: the other episodes write before they read", f"record reads before writes; {again}")
     for tool in coverage.only_after_writes(home, found):
         if tool not in blind:
-            says = f"{tool}: all {found[tool].after} answered calls come after a write, so no record of it is shown"
-            yield _open(says, f"record an episode that calls {tool} before any write; {again}")
+            message = f"{tool}: all {found[tool].after} answered calls come after a write, so no record of it is shown"
+            yield _open(message, f"record an episode that calls {tool} before any write; {again}")
     if brave := [t for t, c in found.items() if home.kinds[t] == "write" and c.answered and not c.refused]:
-        says = f"no recorded call of {_some(brave)} was refused, so a base world guesses when they refuse"
-        yield _open(says, f"record calls that they refuse, if there are any; {again}")
+        message = f"no recorded call of {_some(brave)} was refused, so a base world guesses when they refuse"
+        yield _open(message, f"record calls that they refuse, if there are any; {again}")
     if optional := coverage.never_passed(home, found):
         told = _some([f"{tool} ({', '.join(names)})" for tool, names in optional.items()])
         yield _open(f"optional parameters that no recorded call passes: {told}", f"record calls with them; {again}")
     for tool, (episode, between) in coverage.unexplained_changes(home).items():
-        says = f"{tool} answered the same call differently in {episode}, with no write in between"
+        message = f"{tool} returned different results for the same call in {episode} without a write in between"
         kinds = f", or correct the kind of {_some(between)} if one of them writes" if between else ""
-        yield _open(says, f"name its fields that change in not_compared in {home.path / SETTINGS}{kinds}")
+        yield _open(message, f"name its fields that change in not_compared in {home.path / SETTINGS}{kinds}")
     if differing := coverage.starts_differ(home):
         call, one, other = differing
-        says = (
+        message = (
             f"episodes begin in different states: {call.tool} {json.dumps(call.arguments)} differs in {one} and {other}"
         )
-        yield _open(says, "each is compared on its own records alone; if they should begin alike, reset the target")
+        yield _open(message, "each is compared on its own records alone; if they should begin alike, reset the target")
 
 
 def _base(home: TargetFolder) -> Iterator[Note]:
@@ -217,35 +229,35 @@ def _base(home: TargetFolder) -> Iterator[Note]:
     assert card is not None and card.spec is not None
     yield _fine(f"the base world is admitted, by {card.author}, sha256 {card.module_sha256[:12]}")
     if card.spec.slots.get(bases.TRAJECTORIES_SLOT) != home.trajectories_sha256:
-        says = f"{TRAJECTORIES} has changed since, so that the figures below are of other episodes"
-        yield _open(says, bases.mend(home))
-    figures = next((f.figures for f in card.report.findings if f.code == "TG413"), {})
+        message = f"{TRAJECTORIES} has changed since, so that the figures below are of other episodes"
+        yield _open(message, bases.fix(home))
+    metrics = next((f.metrics for f in card.report.findings if f.code == "TG413"), {})
     for tool in home.kinds:
-        yield _fidelity(tool, figures, home)
+        yield _fidelity(tool, metrics, home)
 
 
-def _fidelity(tool: str, figures: dict[str, float], home: TargetFolder) -> Note:
-    calls, known = (figures.get(f"{what}_{tool}", 0.0) for what in ("calls", "computable"))
+def _fidelity(tool: str, metrics: dict[str, float], home: TargetFolder) -> Note:
+    calls, known = (metrics.get(f"{what}_{tool}", 0.0) for what in ("calls", "computable"))
     if ANY in home.settings.not_compared.get(tool, ()):
         return _open(f"{tool}: not compared, as {SETTINGS} says", "its copy is as true as its author guessed")
     if not known:
-        says = f"{tool}: none of {calls:g} recorded calls could be compared"
-        return _open(says, "record episodes that call it")
-    shapes, values = figures[f"shapes_{tool}"], figures[f"values_{tool}"]
+        message = f"{tool}: none of {calls:g} recorded calls could be compared"
+        return _open(message, "record episodes that call it")
+    shapes, values = metrics[f"shapes_{tool}"], metrics[f"values_{tool}"]
     alike = f"{shapes:.0%} alike in shape, {values:.0%} in values"
     return _fine(f"{tool}: {known:g} of {calls:g} recorded calls compared, {alike}")
 
 
-def _wrong(says: str, mend: str = "") -> Note:
-    return Note("wrong", says, mend)
+def _wrong(message: str, fix: str = "") -> Note:
+    return Note("wrong", message, fix)
 
 
-def _open(says: str, mend: str) -> Note:
-    return Note("open", says, mend)
+def _open(message: str, fix: str) -> Note:
+    return Note("open", message, fix)
 
 
-def _fine(says: str) -> Note:
-    return Note("fine", says)
+def _fine(message: str) -> Note:
+    return Note("fine", message)
 
 
 def _some(names: list[str]) -> str:

@@ -1,4 +1,8 @@
-"""What recorded episodes show of each tool, and which recordings are missing."""
+"""Coverage of the tools by the recorded episodes of a custom target, and missing recordings.
+
+A base world is validated by repeating the recorded calls. Its state is built from the records that tools returned
+before the first write of an episode, so calls cannot be compared if no such records are known.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,14 @@ from trace_gym.targets.user.replays import answers, compared_by, parsed, refused
 from trace_gym.types import Call, Trajectory
 
 ANSWERABLE = 0.5
-"""Least share of the answered calls that a base world has to be able to answer, to be admitted."""
+"""Minimum share of the answered calls that must be comparable for the admission of a base world."""
 
 Shown = dict[str, tuple[Call, Any]]
-"""Reads before the first write of an episode with their results, by call."""
+"""Mapping from a key to a call before the first write of an episode and its result."""
 
 
 class Recorded(Protocol):
-    """Episodes of a target, such as those of its folder."""
+    """Interface of objects with recorded episodes of a target, such as `TargetFolder`."""
 
     @property
     def settings(self) -> Settings: ...
@@ -34,19 +38,19 @@ class Recorded(Protocol):
 
 @dataclass
 class Coverage:
-    """What the recorded episodes show of one tool."""
+    """Coverage of one tool in the recorded episodes."""
 
     before: int = 0
-    """Answered calls before the first write of their episode."""
+    """Number of answered calls before the first write of an episode."""
     after: int = 0
-    """Other answered calls."""
+    """Number of other answered calls."""
     refused: int = 0
     comparable: int = 0
-    """Most of the answered calls that a base world can be compared in: some records were shown before the writes."""
+    """Upper bound of the number of answered calls for which the results of a base world can be compared."""
     blind: list[str] = field(default_factory=list)
-    """Episodes in which the tool was answered and no record was shown before the first write."""
+    """Ids of the episodes in which the tool was answered, but no read precedes the first write."""
     passed: Counter[str] = field(default_factory=Counter)
-    """How often each parameter was passed."""
+    """Number of calls that pass each parameter."""
 
     @property
     def answered(self) -> int:
@@ -54,7 +58,7 @@ class Coverage:
 
 
 def coverage_of(home: Recorded) -> dict[str, Coverage]:
-    """Return what the recorded episodes of a target show of each of its tools."""
+    """Return the coverage of each tool by the recorded episodes."""
     found = {tool: Coverage() for tool in home.kinds}
     shown = {e.id: shown_before(home, e) for e in home.episodes}
     pooled = next(_conflicts(home, shown), None) is None and any(map(_reads(home), shown.values()))
@@ -76,19 +80,19 @@ def coverage_of(home: Recorded) -> dict[str, Coverage]:
 
 
 def never_comparable(home: Recorded, found: dict[str, Coverage]) -> list[str]:
-    """Return the tools that were answered, but never where a base world could be compared."""
+    """Return the tools with answered calls, none of which can be compared with a base world."""
     return [t for t, c in found.items() if c.answered and not c.comparable and not _exempt(home, t)]
 
 
 def too_few(home: Recorded, found: dict[str, Coverage]) -> tuple[int, int] | None:
-    """Return how many answered calls can be compared and how many there are, where these are too few; else None."""
+    """Return the numbers of comparable and of all answered calls if too few are comparable, else None."""
     counted = [c for t, c in found.items() if not _exempt(home, t)]
     comparable, answered = sum(c.comparable for c in counted), sum(c.answered for c in counted)
     return (comparable, answered) if comparable < ANSWERABLE * answered else None
 
 
 def only_after_writes(home: Recorded, found: dict[str, Coverage]) -> list[str]:
-    """Return the reads that were never answered before a write, so that no record of theirs is shown."""
+    """Return the read tools that were answered only after writes, so that their records are unknown."""
     return [
         t for t, c in found.items() if home.kinds[t] == "read" and c.after and not c.before and not _exempt(home, t)
     ]
@@ -106,15 +110,20 @@ def never_passed(home: Recorded, found: dict[str, Coverage]) -> dict[str, list[s
 
 
 def starts_differ(home: Recorded) -> tuple[Call, str, str] | None:
-    """Return a read that two episodes answer differently before their first write, and the ids of the episodes."""
+    """Return a read with different results in two episodes before their first write, and the ids of the episodes.
+
+    Return None if all episodes agree.
+    """
     return next(_conflicts(home, {e.id: shown_before(home, e) for e in home.episodes}), None)
 
 
 def unexplained_changes(home: Recorded) -> dict[str, tuple[str, list[str]]]:
-    """Return reads that were answered differently with no write in between, by tool.
+    """Return the read tools whose result for the same call changed without a write in between.
 
-    Each has the id of an episode and the other tools that were called in between: the read depends on time or chance,
-    or one of these tools writes.
+    In such a case, the result depends on time or chance, or a tool that was called in between is a write tool.
+
+    Returns:
+        A mapping from tool to the id of an episode and the other tools that were called in between.
     """
     found: dict[str, tuple[str, list[str]]] = {}
     for episode in home.episodes:
@@ -134,7 +143,7 @@ def unexplained_changes(home: Recorded) -> dict[str, tuple[str, list[str]]]:
 
 
 def shown_before(home: Recorded, episode: Trajectory) -> Shown:
-    """Return what an episode shows before its first write."""
+    """Return the calls of an episode before its first write, with their results."""
     shown: Shown = {}
     for call, told in _calls(home, episode):
         if refused(told):
@@ -154,7 +163,7 @@ def _reads(home: Recorded) -> Callable[[Shown], bool]:
 
 
 def _conflicts(home: Recorded, shown: dict[str, Shown]) -> Iterator[tuple[Call, str, str]]:
-    """Yield reads that two episodes answer differently before their first write."""
+    """Yield reads with different results in two episodes before their first write, and the ids of the episodes."""
     first: dict[str, tuple[str, Any]] = {}
     for name, own in shown.items():
         for key, (call, answer) in own.items():

@@ -1,7 +1,7 @@
-"""The folder of a target: what stands in its files, and where it is found by name.
+"""The folder of a custom target: content of its files, and search by name.
 
-A target is a folder with ``target.yaml``, ``tools.json``, ``policy.md`` and ``trajectories.jsonl``. It is found where
-environments are: among the folders that `trace_gym.registration` searches.
+The folder contains ``target.yaml``, ``tools.json``, ``policy.md`` and ``trajectories.jsonl``. Targets are found by name
+in the folders that `trace_gym.registration` searches for environments.
 """
 
 from __future__ import annotations
@@ -10,47 +10,71 @@ import json
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from trace_gym.errors import ConfigError, DuplicateEnv, ReadError
-from trace_gym.files import read_text
-from trace_gym.parsing import json_lines, parse_json, parse_yaml
+from trace_gym.parsing import parse_yaml
 from trace_gym.registration import VARIABLE, folders
+from trace_gym.targets.base import Roles
+from trace_gym.targets.jsonl import trajectory_lines
 from trace_gym.targets.user.formats import Format
+from trace_gym.targets.user.tools import names_of, read_tools, text_of
 from trace_gym.types import Interface, Record, Trajectory, sha256
 
 SETTINGS, TOOLS, POLICY, TRAJECTORIES = "target.yaml", "tools.json", "policy.md", "trajectories.jsonl"
 CONVENTIONS = "In each turn either write to the user or make one tool call, never both."
 GUESSED = "?"
-"""Stands behind a kind that nobody has confirmed yet."""
+"""Suffix of the kind of a tool that was guessed and not yet confirmed."""
 ANY = "*"
-"""Stands for the whole answer of a tool in `Settings.not_compared`."""
+"""Value in `Settings.not_compared` for the complete result of a tool."""
 
 Kind = Literal["read", "write", "generic"]
 
 
 class Settings(Record):
-    """What ``target.yaml`` says."""
+    """Content of ``target.yaml``."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     prefix: str = Field("", pattern=r"^([a-z][a-z0-9_]*)?$")
-    """What the ids of its environments begin with; the name by default."""
+    """Prefix of the ids of the target's environments; the name by default."""
     conventions: str = CONVENTIONS
     calls_per_turn: int = Field(1, ge=1)
     text_with_call: bool = False
     results: Format = "json"
     """JSON format of the data that tools return; strings are shown unchanged."""
     kinds: dict[str, str] = Field(default_factory=dict)
-    """``read``, ``write`` or ``generic`` for each tool; with a question mark where it was guessed."""
+    """Mapping from tool to ``read``, ``write`` or ``generic``. A guessed kind has the suffix `GUESSED`."""
     not_compared: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Tool -> fields of its answers that no replay can repeat, such as an id that the target draws; `ANY` for all."""
+    """Mapping from tool to fields of its results that a replay cannot reproduce, such as random ids; `ANY` for all."""
+    entities: tuple[str, ...] = ()
+    """Arguments of write tools that name the record on which the tool acts, by priority."""
+    selectors: tuple[str, ...] = ()
+    """Arguments of write tools that select records from the results of other tools."""
+    creates: tuple[str, ...] = ()
+    """Write tools that add a record with each call."""
+    routine: tuple[str, ...] = ()
+    """Write tools that the policy allows without a condition."""
+    benchmark: str = ""
+    """Name of the benchmark, if the target is one of its domains."""
+    domain: str = ""
+    """Name of the domain of the benchmark."""
+    capabilities: dict[str, str] = Field(default_factory=dict)
+    """Mapping from capability to its description for the router and the reports."""
+    example: str = ""
+    """Name of an environment that authors get as an example; the example of the default target by default."""
+
+    @model_validator(mode="after")
+    def _benchmark_has_a_domain(self) -> Self:
+        if bool(self.benchmark) != bool(self.domain):
+            raise ValueError("benchmark and domain must be given together: found only one of them. Add the other one")
+        return self
 
 
 @dataclass(frozen=True)
 class TargetFolder:
-    """A target of the user's own. What is not there, or cannot be read, is told when it is asked for."""
+    """Custom target in a folder. Files are read on first access, so errors in a file are raised only then."""
 
     path: Path
     settings: Settings
@@ -65,7 +89,7 @@ class TargetFolder:
 
     @property
     def base_module(self) -> Path:
-        """Where the module of the base world lies; its manifest lies beside it."""
+        """Path of the base world's module. Its manifest is in the same folder."""
         return self.path / "base" / f"{self.name}_base.py"
 
     @property
@@ -92,13 +116,21 @@ class TargetFolder:
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
-        """The kind of each tool; one that is not named, or not as a kind, is taken to write."""
+        """The kind of each tool. A tool without a valid kind in the settings counts as a write tool."""
         told = {tool: kind.rstrip(GUESSED) for tool, kind in self.settings.kinds.items()}
         return {n: told[n] if told.get(n) in ("read", "generic") else "write" for n in names_of(self.tools)}  # type: ignore[misc]  # narrowed by `in`
 
+    @property
+    def roles(self) -> Roles | None:
+        """Roles of the write tools and their arguments; None if the settings declare none."""
+        said = self.settings
+        if not (said.entities or said.selectors or said.creates or said.routine):
+            return None
+        return Roles(said.entities, frozenset(said.selectors), frozenset(said.creates), frozenset(said.routine))
+
     @cached_property
     def interface(self) -> Interface:
-        """What an agent sees of the target."""
+        """The policy, tools and conventions that an agent sees."""
         said = self.settings
         return Interface(
             name=said.name,
@@ -118,21 +150,16 @@ class TargetFolder:
             ReadError: ``trajectories.jsonl`` cannot be read.
         """
         path, kinds = self.path / TRAJECTORIES, dict(self.kinds)
-        found = []
-        for number, row in json_lines(text_of(path), str(path)):
-            try:
-                found.append(Trajectory.model_validate(row).model_copy(update={"tools": kinds}))
-            except ValidationError as error:
-                raise ReadError(
-                    f"{path}, line {number} is no trajectory ({error.errors()[0]['msg']}); put the episodes elsewhere, "
-                    "and make the target anew in another folder: trace-gym target init --trajectories, which reads "
-                    "other forms too"
-                ) from None
-        return tuple(found)
+        fix = (
+            "Put the episodes elsewhere, and make the target anew in another folder: "
+            "trace-gym target init --trajectories, which reads other forms too"
+        )
+        found = trajectory_lines(text_of(path), str(path), fix)
+        return tuple(read.model_copy(update={"tools": kinds}) for _, read in found)
 
     @cached_property
     def tools_sha256(self) -> str:
-        """Hash of what the tools of a base world have to be."""
+        """Hash of the tools and of the settings that a base world must implement."""
         said = self.settings
         fixed: list[Any] = [self.tools, self.kinds, said.calls_per_turn, said.text_with_call]
         fixed += [said.results] if said.results != "json" else []
@@ -140,14 +167,14 @@ class TargetFolder:
 
     @cached_property
     def trajectories_sha256(self) -> str:
-        """Hash of what a base world is compared with."""
+        """Hash of the episodes and of the settings for comparing a base world with the episodes."""
         return sha256(text_of(self.path / TRAJECTORIES) + json.dumps(self.settings.not_compared, sort_keys=True))
 
     def files(self, base: bool = True) -> dict[str, str]:
-        """The text of all its files by their place in the folder, with those of the base world where these are wanted.
+        """Return the text of all files of the target by relative path, optionally including those of the base world.
 
         Raises:
-            ReadError: One of them cannot be read.
+            ReadError: A file cannot be read.
         """
         names = [SETTINGS, TOOLS, POLICY, TRAJECTORIES]
         module = self.base_module.relative_to(self.path)
@@ -156,97 +183,41 @@ class TargetFolder:
 
 
 def read(path: Path) -> TargetFolder:
-    """The target in a folder.
+    """Return the target in a folder.
 
     Raises:
-        ReadError: The folder holds no readable ``target.yaml``.
+        ReadError: The folder does not contain a readable ``target.yaml``.
     """
     place = path.expanduser().resolve() / SETTINGS
     if not place.is_file():
         raise ReadError(
-            f"{place.parent} is no target, as it has no {SETTINGS}; make one: "
+            f"{place.parent} is not a target folder: it has no {SETTINGS}. To create one, run "
             f"trace-gym target init {path} --tools tools.json --policy policy.md --trajectories episodes.jsonl"
         )
     return _read(place.parent, _stamp(place.parent))
 
 
 def find(name: str) -> TargetFolder:
-    """The target of this name, in one of the searched folders.
+    """Return the custom target with this name from the searched folders.
 
     Raises:
-        ConfigError: There is none.
-        DuplicateEnv: There are several.
-        ReadError: It cannot be read.
+        ConfigError: There is no such target.
+        DuplicateEnv: Several folders contain a target with this name.
+        ReadError: The target cannot be read.
     """
     found = [f for f in folders() if (f / SETTINGS).is_file() and _name(f, _stamp(f)) == name]
     if not found:
         raise ConfigError(
-            f"there is no target {name!r} in the searched folders; name its folder, the one with {SETTINGS}, in "
-            f"{VARIABLE}, or make one: trace-gym target init {name}"
+            f"no target {name!r} is registered. Add its folder, which contains {SETTINGS}, to the variable {VARIABLE}, "
+            f"or create the target: trace-gym target init {name}"
         )
     if len(found) > 1:
         raise DuplicateEnv(f"several folders claim to be the target {name!r}: {', '.join(map(str, found))}")
     return read(found[0])
 
 
-def text_of(path: Path) -> str:
-    """The text of a file.
-
-    Raises:
-        ReadError: It cannot be read.
-    """
-    return read_text(path, "Put it there, or make the target anew: trace-gym target init")
-
-
-def read_tools(path: Path) -> tuple[dict[str, Any], ...]:
-    """The tools of a JSON file, as OpenAI functions.
-
-    Raises:
-        ReadError: It is no list of tools.
-    """
-    return tools_in(json_of(path), str(path))
-
-
-def json_of(path: Path) -> Any:
-    """What a JSON file with tools holds.
-
-    Raises:
-        ReadError: It cannot be read, or is no JSON.
-    """
-    return parse_json(text_of(path), str(path), "Expected a list of OpenAI function tools")
-
-
-def tools_in(data: Any, where: str) -> tuple[dict[str, Any], ...]:
-    """The tools in a list, or under ``tools``: with or without ``function`` around them, or as MCP lists them.
-
-    Raises:
-        ReadError: It is no list of tools.
-    """
-    rows = data.get("tools") if isinstance(data, dict) else data
-    form = 'expected [{"type": "function", "function": {"name": ..., "description": ..., "parameters": {...}}}, ...]'
-    if not isinstance(rows, list) or not rows:
-        raise ReadError(f"{where} holds no list of tools; {form}")
-    made = []
-    for number, row in enumerate(rows, 1):
-        said = row.get("function", row) if isinstance(row, dict) else None
-        if not isinstance(said, dict) or not isinstance(said.get("name"), str):
-            raise ReadError(f"{where}: tool {number} has no name; {form}")
-        schema = said.get("parameters") or said.get("inputSchema") or {}
-        if not isinstance(schema, dict):
-            raise ReadError(f"{where}: the parameters of {said['name']} are no JSON Schema; {form}")
-        schema = {"type": "object", "properties": {}, **schema}
-        about = {"name": said["name"], "description": str(said.get("description") or ""), "parameters": schema}
-        made.append({"type": "function", "function": about})
-    return tuple(made)
-
-
-def names_of(tools: tuple[dict[str, Any], ...]) -> list[str]:
-    """The names of tools, in their order."""
-    return [tool["function"]["name"] for tool in tools]
-
-
 def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
-    """What changes when one of the files does."""
+    """Return the modification times and sizes of the files, as a cache key."""
     places = [folder / name for name in (SETTINGS, TOOLS, POLICY, TRAJECTORIES)]
     stats = [p.stat() for p in places if p.is_file()]
     return tuple((s.st_mtime_ns, s.st_size) for s in stats)
@@ -255,17 +226,17 @@ def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
 @lru_cache(maxsize=16)
 def _read(folder: Path, stamp: tuple[tuple[int, int], ...]) -> TargetFolder:
     place = folder / SETTINGS
-    mend = f"correct {place}; docs/targets.md shows one"
+    fix = f"correct {place}; docs/guides/targets.md shows one"
     try:
-        return TargetFolder(folder, Settings.model_validate(parse_yaml(text_of(place), str(place), mend.capitalize())))
+        return TargetFolder(folder, Settings.model_validate(parse_yaml(text_of(place), str(place), fix.capitalize())))
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:3])
-        raise ReadError(f"{place}: {told}; {mend}") from None
+        raise ReadError(f"{place}: {told}; {fix}") from None
 
 
 @lru_cache(maxsize=64)
 def _name(folder: Path, stamp: tuple[tuple[int, int], ...]) -> str:
-    """The name in a ``target.yaml`` that may be broken otherwise; empty where it has none."""
+    """Return the name in ``target.yaml``, whose other settings may be invalid, or `""` if there is no name."""
     try:
         said = parse_yaml(text_of(folder / SETTINGS), SETTINGS)
     except ReadError:

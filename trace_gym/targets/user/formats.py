@@ -1,4 +1,4 @@
-"""JSON formats of tool results: how a target lays out the data that its tools return."""
+"""JSON formats of tool results, which differ in whitespace and in the escaping of characters beyond ASCII."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
 Format = Literal["json", "compact", "indent-2", "indent-4"]
-"""``json`` is Python's default; the others keep characters beyond ASCII, as JavaScript and pydantic do."""
+"""``json`` is the default format of Python. The others do not escape characters beyond ASCII."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -18,7 +18,7 @@ def formatted(data: Any, form: Format = "json") -> str:
 
 
 def format_of(texts: Iterable[str]) -> Format:
-    """Return the format that most of the JSON objects and lists among recorded results have; ``json`` without any."""
+    """Return the most frequent format of the JSON objects and lists in recorded results; ``json`` if there are none."""
     found: Counter[Format] = Counter()
     for text in texts:
         try:

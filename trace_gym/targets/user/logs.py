@@ -1,4 +1,7 @@
-"""Trajectories for a target: any file that `trace_gym.targets.results` reads, or one OpenAI conversation a line."""
+"""Reader of trajectories for a custom target.
+
+The supported formats are those of `trace_gym.targets.results`, and JSONL files with one OpenAI conversation per line.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ from trace_gym.targets.user.replays import parsed
 from trace_gym.types import Message, Trajectory
 
 REPORTS = {"error", "errors", "message", "detail", "code", "status", "success", "ok"}
-"""Fields of an answer that does nothing but report a failure."""
+"""Fields of a tool result that only reports a failure. A result with other fields does not count as a failure."""
 FORM = '{"messages": [...], "success": true} or {"messages": [...], "reward": 0.0} a line, with id and task if any'
 _MESSAGES = TypeAdapter(list[Logged])
 
 
 def read_logs(path: Path) -> list[Trajectory]:
-    """The trajectories of one file.
+    """Return the trajectories of one file.
 
     Raises:
-        ReadError: The file is missing or of another format.
+        ReadError: The file is missing or has another format.
     """
     if path.suffix != ".jsonl" or not (rows := list(_rows(path))) or _is_own(rows[0][1]):
         found = read_results(path)
@@ -38,7 +41,10 @@ def read_logs(path: Path) -> list[Trajectory]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """Line numbers and what JSON holds there; nothing where `read_results` knows better what is wrong."""
+    """Yield the number and the parsed JSON of each line.
+
+    Yield nothing if a line is not valid, because `read_results` raises a more specific error.
+    """
     try:
         yield from list(json_lines(read_text(path), str(path)))
     except ReadError:
@@ -54,13 +60,13 @@ def _read(row: Any, path: Path, number: int, names: Names) -> Trajectory:
     try:
         logged = _MESSAGES.validate_python(said["messages"])
     except (TypeError, KeyError):
-        raise ReadError(f"{path}, line {number} holds no messages; expected {FORM}") from None
+        raise ReadError(f"{path}, line {number} contains no messages: expected {FORM}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ReadError(f"{path}, line {number}: messages.{place}: {first['msg']}; expected {FORM}") from None
     if not logged:
-        raise ReadError(f"{path}, line {number} holds no messages; expected {FORM}")
+        raise ReadError(f"{path}, line {number} contains no messages: expected {FORM}")
     success, reward = said.get("success"), said.get("reward")
     if not isinstance(success, (bool, type(None))) or not isinstance(reward, (int, float, type(None))):
         raise ReadError(f"{path}, line {number}: success is {success!r} and reward {reward!r}; expected {FORM}")
@@ -79,7 +85,10 @@ def _read(row: Any, path: Path, number: int, names: Names) -> Trajectory:
 
 
 def _told(message: Message) -> Message:
-    """A message; a failure that a tool reports as JSON begins with ``Error:``, as refusals do in trajectories."""
+    """Return a message in the format of trajectories.
+
+    The result of a tool that reports a failure as JSON is replaced by text that begins with ``Error:``.
+    """
     if message.get("role") != "tool" or not isinstance(said := parsed(message.get("content")), dict):
         return message
     failed = said.get("error") or said.get("errors") or False in (said.get("success"), said.get("ok"))

@@ -1,4 +1,4 @@
-"""Sessions with a live MCP server, which a command starts (stdio) or a URL names (streamable HTTP)."""
+"""Sessions with a live MCP server: started by a command (stdio), or reached at a URL (streamable HTTP)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from trace_gym.targets.user.answers import answer_of, refusal
 from trace_gym.types import Call
 
 SECONDS = 60.0
-"""How long a server may take to start and list its tools, and to answer one call."""
+"""Time limit in seconds for a server to start and list its tools, and for one call."""
 _LOGGER = "mcp.client.stdio"
-"""Logs each line of a server's stdout that is not a message, with a traceback."""
+"""Logger of the package mcp that logs a traceback for each line of a server's stdout that is not a protocol message."""
 CLOSED = -32000
-"""JSON-RPC code of a connection that the server closed."""
+"""JSON-RPC error code for a connection that the server closed."""
 _log = logging.getLogger(__name__)
 
 
@@ -32,7 +32,7 @@ class Server:
     """An open session with an MCP server."""
 
     place: str
-    """The command or the URL."""
+    """The command that starts the server, or its URL."""
     session: Any
     portal: Any
     seconds: float
@@ -41,7 +41,7 @@ class Server:
         """Return the name, description, inputSchema and annotations of each tool.
 
         Raises:
-            ReadError: The server does not answer in time, or lists no tool.
+            ReadError: The server does not respond in time, or lists no tools.
         """
         found: list[dict[str, Any]] = []
         asked: dict[str, Any] = {}
@@ -56,14 +56,16 @@ class Server:
                 break
             asked = {"params": import_module("mcp.types").PaginatedRequestParams(cursor=cursor)}
         if not found:
-            raise ReadError(f"the MCP server {self.place!r} lists no tool")
+            raise ReadError(
+                f"the MCP server {self.place!r} lists no tools: expected at least one. Check the command or the URL"
+            )
         return found
 
     def call(self, call: Call) -> str:
-        """Call a tool and return what an agent reads: the result, or ``Error: `` and a sentence.
+        """Call a tool and return the text that an agent reads: the result, or ``Error: `` and a sentence.
 
         Raises:
-            ReadError: The server does not answer in time, or has ended.
+            ReadError: The server does not respond in time, or has exited.
         """
         failed = import_module("mcp").McpError
         try:
@@ -73,7 +75,7 @@ class Server:
         return answer_of(made.model_dump(mode="json", by_alias=True, exclude_none=True))
 
     def _ask(self, failure: str, request: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the answer to a request; an error that the server answers with is raised as it is."""
+        """Return the response to a request. A protocol error that the server returns is raised unchanged."""
         failed = import_module("mcp").McpError
 
         async def bounded() -> Any:
@@ -87,21 +89,24 @@ class Server:
         except Exception as error:
             if isinstance(error, failed) and error.error.code != CLOSED:
                 raise
-            raise ReadError(f"the MCP server {self.place!r} {failure}: {_cause(error)}; run it by hand") from None
+            raise ReadError(
+                f"the MCP server {self.place!r} {failure}: {_cause(error)}. Start it in a terminal to see its output"
+            ) from None
 
 
 def is_url(place: str) -> bool:
-    """Return whether a server is named by a URL and not by a command."""
+    """Return whether the location of a server is a URL; otherwise it is a command."""
     return re.match(r"https?://", place.strip()) is not None
 
 
 @contextmanager
 def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
-    """Open a session with the server at a URL, or with one that a command starts and that ends with the session.
+    """Open a session with an MCP server. A server that was started by a command exits at the end of the session.
 
     Args:
-        place: The URL, or the command as words; a command runs with the caller's environment and rights.
-        seconds: How long the server may take to start, and to answer each request.
+        place: The URL of the server, or a command line that starts it. The command runs with the environment variables
+            and permissions of this process.
+        seconds: Time limit for the start of the server, and for each request.
 
     Raises:
         MissingExtra: The package mcp is not installed.
@@ -123,11 +128,16 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
             ):
                 try:
                     yield Server(place, session, portal, seconds)
-                except BaseException as error:  # raised once the session is closed: task groups would wrap it
+                except BaseException as error:
+                    # The error is raised after the session, because task groups would wrap it in an exception group.
                     failure.append(error)
         except Exception as error:
             late = isinstance(_innermost(error), TimeoutError)
-            why = f" within {seconds:g} seconds" if late else f": {_cause(error)}; run it by hand"
+            why = (
+                f" within {seconds:g} seconds"
+                if late
+                else f": {_cause(error)}. Start it in a terminal to see its output"
+            )
             raise ReadError(f"the MCP server {place!r} did not start{why}{_tail(log)}") from None
         for own in failure:
             if isinstance(own, ReadError):
@@ -136,14 +146,14 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
 
 
 class _Noise:
-    """A filter that replaces log records on a server's invalid output by one warning."""
+    """Filter that replaces log records about invalid output of a server by a single warning."""
 
     def __init__(self, place: str) -> None:
         self.place, self.told = place, False
 
     @contextmanager
     def replaced(self) -> Iterator[None]:
-        """Filter the records while the block runs."""
+        """Install the filter while the block runs."""
         logger = logging.getLogger(_LOGGER)
         logger.addFilter(self.filter)
         try:
@@ -152,7 +162,7 @@ class _Noise:
             logger.removeFilter(self.filter)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is logged as it is."""
+        """Return whether a record is logged unchanged."""
         if not record.exc_info:
             return True
         if not self.told:
@@ -167,14 +177,14 @@ class _Noise:
 
 
 def _found(error: BaseException | None) -> str:
-    """Return the invalid line that a validation error quotes, to be added to a message."""
+    """Return the invalid line that a validation error quotes, as a suffix of a message."""
     with suppress(AttributeError, LookupError, TypeError):
         return f": found {str(error.errors()[0]['input'])[:80]!r}"  # type: ignore[union-attr]
     return ""
 
 
 def listed(place: str, seconds: float = SECONDS) -> list[dict[str, Any]]:
-    """Return what a server answers to ``tools/list``: name, description, inputSchema and annotations of each tool.
+    """Return the response of a server to ``tools/list``: name, description, inputSchema and annotations of each tool.
 
     Raises:
         MissingExtra: The package mcp is not installed.
@@ -202,7 +212,7 @@ async def _session(place: str, words: list[str], log: IO[str], seconds: float) -
 
 
 def _http(url: str) -> Any:
-    """Return the client of the streamable HTTP transport, which newer versions of mcp name otherwise."""
+    """Return the client of the streamable HTTP transport, whose name depends on the version of the package mcp."""
     module = import_module("mcp.client.streamable_http")
     return (vars(module).get("streamable_http_client") or vars(module)["streamablehttp_client"])(url)
 
@@ -211,17 +221,17 @@ def _words(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ConfigError(f"--mcp {command!r} cannot be read as a command: {error}") from None
+        raise ConfigError(f"--mcp {command!r} is not a valid command: {error}") from None
     if not words:
         raise ConfigError(
-            '--mcp names no server; expected a command such as --mcp "python my_server.py", or a URL such as '
+            '--mcp is empty: expected a command such as --mcp "python my_server.py", or a URL such as '
             "--mcp http://localhost:8000/mcp"
         )
     return words
 
 
 def _tail(log: IO[str]) -> str:
-    """Return the last line that a server wrote to standard error, to be added to a message."""
+    """Return the last line that a server wrote to standard error, as a suffix of a message."""
     log.seek(0)
     lines = [line.strip() for line in log.read().splitlines() if line.strip()]
     return f" (it wrote: {lines[-1][:300]})" if lines else ""
@@ -232,7 +242,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """The innermost of the errors that task groups wrap."""
+    """Return the first error inside nested exception groups."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return error

@@ -1,21 +1,23 @@
-"""Method names for the tools of a target, whose names need not be Python identifiers."""
+"""Method names for the tools of a target, because tool names are not always Python identifiers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from trace_gym.targets.user.world import TargetWorld
-from trace_gym.world import World, python_name
+from trace_gym.tool_schema import python_name
+from trace_gym.world import World
 
 LONGEST_NAME = 64
-"""Characters of the longest tool name that an agent's turn may hold."""
+"""Maximum length of a tool name in an agent's turn."""
 
 
 def method_names(tools: Iterable[str]) -> dict[str, str]:
-    """Return the method name that a base world gives each tool, by the tool's name.
+    """Return a mapping from tool name to the name of its method in a base world.
 
-    A name that worlds use themselves gets an underscore, and one that another tool has got a number: ``get-sum`` is
-    ``get_sum``, ``reply`` is ``reply_``, and a second ``get_sum`` is ``get_sum_2``.
+    A name that worlds use for an attribute gets an underscore. A name that another tool has gets a number. For
+    example, ``get-sum`` becomes ``get_sum``, ``reply`` becomes ``reply_``, and a second ``get_sum`` becomes
+    ``get_sum_2``.
     """
     used = set(_reserved())
     made: dict[str, str] = {}
@@ -32,7 +34,7 @@ def method_names(tools: Iterable[str]) -> dict[str, str]:
 
 
 def fault_of_name(tool: str) -> str:
-    """Return why no agent can call a tool of this name; empty when agents can."""
+    """Return the reason why agents cannot call a tool with this name, or `""` if they can."""
     if not tool.strip() or tool != "".join(tool.split()) or not tool.isprintable():
         return "holds white space or control characters, or nothing"
     if len(tool) > LONGEST_NAME:
@@ -41,7 +43,7 @@ def fault_of_name(tool: str) -> str:
 
 
 def colliding(parameters: Sequence[str]) -> tuple[str, str] | None:
-    """Return two parameters that become the same Python name, such as ``max-age`` and ``max_age``; None if none do."""
+    """Return two parameters with the same Python name, such as ``max-age`` and ``max_age``, or None."""
     known: dict[str, str] = {}
     for parameter in parameters:
         if (other := known.setdefault(python_name(parameter), parameter)) != parameter:
@@ -50,5 +52,5 @@ def colliding(parameters: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _reserved() -> frozenset[str]:
-    """Names that worlds use for other things than tools."""
+    """Return the names of the attributes of worlds, which cannot be the names of tools."""
     return frozenset((*dir(TargetWorld), *TargetWorld.__dataclass_fields__, *World.__annotations__))

@@ -1,4 +1,4 @@
-"""What the worlds of a user's own target need of its folder: the interface, and the recorded episodes."""
+"""Interface and recorded episodes of a custom target, which its worlds read from the folder of the target."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from trace_gym.types import Call, Interface, Trajectory
 from trace_gym.world import World
 
 Shown = list[tuple[Call, Any]]
-"""Calls with their answers, parsed where they are JSON."""
+"""Calls with their results. Results that are JSON objects or lists are parsed."""
 
 
 def interface_of(target: str) -> Interface:
-    """The interface of the target of this name."""
+    """Return the interface of the custom target with this name."""
     return find(target).interface
 
 
@@ -25,19 +25,19 @@ _formats: dict[type[World], Format] = {}
 
 
 def format_for(world: type[World]) -> Format:
-    """Return the JSON format in which the target of a world shows results; it is read once for each class."""
+    """Return the JSON format of tool results in the target of a world. The format is read once for each class."""
     if (known := _formats.get(world)) is None:
         known = _formats[world] = find(world.target).settings.results
     return known
 
 
 def compared(target: str, call: Call, answer: Any) -> Any:
-    """An answer without the fields that the target's settings exempt from comparison."""
+    """Return a tool result without the fields that the settings of the named target exempt from comparison."""
     return compared_by(find(target).settings, call, answer)
 
 
 def compared_by(settings: Settings, call: Call, answer: Any) -> Any:
-    """An answer without the fields that a target's settings exempt from comparison."""
+    """Return a tool result without the fields that these settings exempt from comparison."""
     exempt = settings.not_compared.get(call.tool, ())
     if ANY in exempt:
         return None
@@ -47,9 +47,10 @@ def compared_by(settings: Settings, call: Call, answer: Any) -> Any:
 
 
 def of(target: str) -> list[tuple[Shown, list[Call]]]:
-    """Of each recorded episode what was shown before the first change, and its calls of the target's tools.
+    """Return the recorded episodes of a target.
 
-    They are shared: copy what is changed.
+    For each episode, return the calls before the first write with their results, and all calls of the target's tools.
+    The lists are cached, so copy them before changing them.
     """
     home = find(target)
     return _of(target, home.tools_sha256 + home.trajectories_sha256)
@@ -63,7 +64,7 @@ def _of(target: str, digest: str) -> list[tuple[Shown, list[Call]]]:
 
 
 def answers(episode: Trajectory) -> list[tuple[Call, str]]:
-    """The calls of an episode that were answered, each with its answer."""
+    """Return the calls of an episode that have a result, each with the result."""
     told = {m.get("tool_call_id"): str(m.get("content") or "") for m in episode.messages if m["role"] == "tool"}
     wires = [w for m in episode.messages for w in m.get("tool_calls") or () if w.get("id") in told]
     found = []
@@ -75,12 +76,12 @@ def answers(episode: Trajectory) -> list[tuple[Call, str]]:
 
 
 def refused(told: str) -> bool:
-    """Whether an answer is a refusal."""
+    """Return whether a tool result is a refusal."""
     return told.lower().startswith("error")
 
 
 def parsed(text: Any) -> Any:
-    """JSON where it is an object or a list, else the text itself."""
+    """Return the parsed JSON if a text is a JSON object or list, else the text."""
     try:
         return json.loads(text) if isinstance(text, str) and text[:1] in "[{" else text
     except ValueError:
@@ -88,7 +89,7 @@ def parsed(text: Any) -> Any:
 
 
 def _before(answered: list[tuple[Call, str]], kinds: Mapping[str, str]) -> Iterator[tuple[Call, Any]]:
-    """What was shown before the first change."""
+    """Yield the accepted calls before the first write, with their results."""
     for call, told in answered:
         if not refused(told):
             if kinds[call.tool] == "write":

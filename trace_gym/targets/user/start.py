@@ -1,4 +1,4 @@
-"""Begin a target of the user's own: from tools, a policy and trajectories to a folder that says what was understood."""
+"""Creation of the folder of a custom target from tools, a policy and trajectories."""
 
 from __future__ import annotations
 
@@ -10,24 +10,13 @@ from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import working_in, write
-from trace_gym.targets.catalogue import TARGETS
+from trace_gym.targets.catalogue import registered
 from trace_gym.targets.user import mcp
-from trace_gym.targets.user.folder import (
-    GUESSED,
-    POLICY,
-    SETTINGS,
-    TOOLS,
-    TRAJECTORIES,
-    Kind,
-    TargetFolder,
-    json_of,
-    read,
-    text_of,
-    tools_in,
-)
+from trace_gym.targets.user.folder import GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, Kind, TargetFolder, read
 from trace_gym.targets.user.formats import FORMATS, format_of
 from trace_gym.targets.user.logs import read_logs
 from trace_gym.targets.user.replays import answers
+from trace_gym.targets.user.tools import json_of, text_of, tools_in
 from trace_gym.types import Trajectory, to_jsonl
 
 _READS = re.compile(
@@ -60,6 +49,16 @@ kinds:
 #   create_order: [order_id, created_at]
 # With ["*"] nothing of a tool's answers is compared, and nothing is known of how true its copy is.
 not_compared: {{}}
+
+# Optional settings, described in docs/guides/targets.md. The first four improve the labels of trace-gym diagnose.
+# entities: [order_id]         # arguments that name the record on which a write tool acts
+# selectors: [item_ids]        # arguments that select records from the results of other tools
+# creates: [create_order]      # write tools that add a record with each call
+# routine: [update_address]    # write tools that the policy allows without a condition
+# benchmark: my_benchmark      # a domain is found by trace_gym.domains.in_domain
+# domain: orders
+# capabilities: {{}}           # capability: description, for the router and the reports
+# example: my_environment      # an environment that authors get as an example
 """
 
 
@@ -73,56 +72,68 @@ def init(
     command: str = "",
     calls_per_turn: int = 0,
 ) -> TargetFolder:
-    """Make the folder of a target.
+    """Create the folder of a custom target.
 
     Args:
-        path: The folder; made when it is missing.
-        tools: JSON file with the tools, unless a server is asked.
-        policy: Text file.
-        trajectories: Files that `read_logs` reads.
-        name: Of the target; after the folder by default.
-        command: What starts an MCP server that lists the tools, or its URL.
-        calls_per_turn: How many tools an agent may call in one turn; 0 for as many as a recorded turn calls.
+        path: The folder. It is created if it does not exist.
+        tools: JSON file with the tools, or None if an MCP server lists the tools.
+        policy: Text file with the rules that the agent must follow.
+        trajectories: Files with recorded episodes in a format that `read_logs` reads.
+        name: Name of the target; derived from the name of the folder by default.
+        command: Command that starts an MCP server, or the URL of the server.
+        calls_per_turn: Maximum number of tool calls in one turn of the agent. 0 uses the maximum in the recorded
+            episodes.
 
     Raises:
-        ConfigError: The folder holds a target already, the name is none, tools are named twice or not at all, or a
-            recorded turn calls more tools than `calls_per_turn`.
-        ReadError: A file cannot be read, or the server does not answer.
-        MissingExtra: A server is asked, and the package mcp is not installed.
+        ConfigError: The folder already contains a target, the name is not valid, not exactly one of `tools` and
+            `command` is given, or a recorded turn has more tool calls than `calls_per_turn`.
+        ReadError: A file cannot be read, or the server does not respond.
+        MissingExtra: An MCP server is used, and the package mcp is not installed.
     """
     place = path.expanduser().resolve()
     if place.exists() and not place.is_dir():
-        raise ConfigError(f"{place} is a file; name a folder, which is made when it is missing")
+        raise ConfigError(f"{place} is a file: expected a folder for the target. Pass a new or empty folder")
     if (place / SETTINGS).exists():
-        raise ConfigError(f"{place} is a target already; edit its files, or choose another folder")
+        raise ConfigError(f"{place} already contains a target. Edit its files, or choose another folder")
     called = name or re.sub(r"\W+", "_", place.name.lower()).strip("_")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", called):
-        raise ConfigError(f"{called!r} is no name for a target; expected letters, digits and underscores: --name NAME")
-    if called in TARGETS:
-        raise ConfigError(f"{called} is a target that ships; choose another name: --name NAME")
+        raise ConfigError(
+            f"{called!r} is not a valid name for a target: expected lower-case letters, digits and _. Add --name"
+        )
+    if called in registered():
+        raise ConfigError(f"a target {called} is already registered. Choose another name with --name")
     if (tools is None) == (not command):
-        raise ConfigError("name the tools, either as a file, --tools tools.json, or by a server, --mcp COMMAND")
+        raise ConfigError(
+            "expected either a file with tools or an MCP server. Pass --tools tools.json or --mcp COMMAND, but not both"
+        )
     rows = mcp.listed(command) if tools is None else json_of(tools)
     known = tools_in(rows, command or str(tools))
     text = text_of(policy)
     if not text.strip() or "\0" in text:
-        raise ReadError(f"{policy} holds no text: expected the rules that the agent has to obey")
+        raise ReadError(
+            f"{policy} is empty: expected the rules that the agent must follow. Add the rules, or pass another file"
+        )
     episodes = [t for source in trajectories for t in read_logs(source)]
     if not episodes:
-        raise ConfigError("name at least one file of trajectories: --trajectories episodes.jsonl")
+        raise ConfigError(
+            "no recorded episode: expected at least one file of trajectories. Add --trajectories episodes.jsonl"
+        )
     settings = _settings(called, rows, known, episodes, calls_per_turn)
     with working_in(place):
         if (place / SETTINGS).exists():
-            raise ConfigError(f"{place} is a target already; edit its files, or choose another folder")
+            raise ConfigError(f"{place} already contains a target. Edit its files, or choose another folder")
         write(place / TOOLS, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
         write(place / POLICY, text)
         write(place / TRAJECTORIES, to_jsonl(_apart(episodes)))
-        write(place / SETTINGS, settings)  # last, as it makes the folder a target
+        write(place / SETTINGS, settings)  # last, because a folder with this file counts as a target
     return read(place)
 
 
 def guess(tool: dict[str, Any]) -> Kind:
-    """The kind of a tool by its name and description; what looks like nothing in particular is taken to write."""
+    """Guess the kind of a tool from its name and description.
+
+    If there is no indication, the tool counts as a write tool.
+    """
     words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", tool["name"]).lower())
     told = re.match(r"\W*(\w+?)s?\b", tool["description"].lower())
     first, verb = words[0] if words else "", told[1] if told else ""
@@ -140,8 +151,8 @@ def _settings(
     calls = calls_per_turn or most
     if calls < most:
         raise ConfigError(
-            f"--calls-per-turn is too small: found {calls}, expected at least {most}, as a recorded turn calls {most} "
-            "tools. Raise it, or leave that episode out"
+            f"--calls-per-turn is too small: found {calls}, expected at least {most}, because a recorded turn calls "
+            f"{most} tools. Raise the value, or leave out the episode with this turn"
         )
     said = "make one tool call" if calls == 1 else f"make up to {calls} tool calls"
     never = "; you may do both" if both else ", never both"
@@ -162,12 +173,12 @@ def _settings(
 
 
 def kind_of(row: Any, tool: dict[str, Any]) -> Kind:
-    """Return the kind of a tool: what its server says, or else a guess."""
+    """Return the kind of a tool according to the annotations of its server, or else a guess."""
     return "read" if _says_read(row) else guess(tool)
 
 
 def _kind(row: Any, tool: dict[str, Any]) -> str:
-    """What a server says of a tool itself is no guess."""
+    """Return the kind of a tool, with the suffix `GUESSED` if the server does not declare the kind."""
     return kind_of(row, tool) + ("" if _says_read(row) else GUESSED)
 
 
@@ -177,7 +188,7 @@ def _says_read(row: Any) -> bool:
 
 
 def _apart(episodes: Sequence[Trajectory]) -> list[Trajectory]:
-    """Episodes of several files, whose ids may be alike; one that is named twice is kept once."""
+    """Return the episodes of several files with unique ids and without duplicates."""
     count: dict[str, int] = {}
     made: list[Trajectory] = []
     for episode in {e.model_dump_json(): e for e in episodes}.values():

@@ -1,4 +1,4 @@
-"""What every world of a user's own target begins with: its interface, and a user who talks by simple rules."""
+"""Base class of the worlds of a custom target, with its interface and a simple rule-based user."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from trace_gym.targets.scripted_user import ScriptedUser
 from trace_gym.targets.user import replays as _replays
 from trace_gym.targets.user.formats import formatted as _formatted
+from trace_gym.targets.users import ScriptedUser
 from trace_gym.types import Interface
 from trace_gym.world import Call, Check, Random, Say
 
 
 def fresh(data: Any) -> Any:
-    """A copy of plain data (what JSON holds) that shares nothing with it."""
+    """Return a copy of plain data (what JSON holds) that shares nothing with it."""
     return json.loads(json.dumps(data))
 
 
@@ -52,7 +52,7 @@ class TargetWorld(ScriptedUser):
 
     @classmethod
     def from_records(cls, shown: Sequence[tuple[Call, Any]]) -> Self:
-        """The state that answers show.
+        """Return the state that answers show.
 
         Args:
             shown: Calls with their answers (parsed where they are JSON), all from before any change, the earliest
@@ -66,12 +66,15 @@ class TargetWorld(ScriptedUser):
 
     @classmethod
     def as_recorded(cls, call: Call, answer: Any, source: str) -> Any:
-        """An answer without the fields that the target's settings exempt from comparison."""
+        """Return an answer without the fields that the target's settings exempt from comparison."""
         return _replays.compared(cls.target, call, answer)
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        """A state that one of the recorded episodes shows, to check a base world; environments draw their own."""
+        """Return a state that one of the recorded episodes shows, to check a base world.
+
+        Environments draw their own.
+        """
         shown, calls = rng.choice(_replays.of(cls.target))
         world = cls.from_records([(Call(call.tool, fresh(call.arguments)), fresh(answer)) for call, answer in shown])
         world.wording = f"Hello, this is visit {rng.randrange(10**9)}."

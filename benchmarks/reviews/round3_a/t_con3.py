@@ -1,0 +1,5 @@
+from t_con2b import *
+X=["Since {R} has already been flown, no changes can be made to it.","Because the flight on {R} has already landed, no changes are possible.","As {R} has already been flown, the cabin change is not possible.","{R} has already been flown, so no changes are allowed.","The flight for {R} has already taken place, so I won't be able to make that change.","{R}: already flown, no change possible.","{R} has already departed and landed, so this request can't be fulfilled.","For {R}, the flight has already landed, so we're past the point where I can change the cabin.","Flight {num} on {R} has already landed. Per our policy, I cannot change the cabin of a flown reservation.","Your trip {R} was on {on} and has already been flown; a cabin change is only allowed when no flight has been flown.","- **{R}**: ❌ Cannot be changed (flight already flown on {on})","I noticed that {R} was flown on {on}, which means that its cabin is final.","One note: {R} has already been flown, so its cabin can no longer be changed."]
+if __name__=='__main__':
+  for i,t in enumerate(X):
+    print(t); go('tau2_concurrent_intents',1,mk2(t),range(60),f'x{i}')

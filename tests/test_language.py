@@ -1,0 +1,72 @@
+"""Docstrings and error messages follow the style guide in docs/reference/glossary.md."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+AGENT_TEXTS = ("actions.py", "targets/toolsandbox/")
+"""Modules whose messages are part of what agents read in an episode, so that trained models depend on them."""
+MODULES = sorted(p for folder in ("trace_gym", "trainers") for p in (ROOT / folder).rglob("*.py"))
+
+WH_CLAUSE = re.compile(r"(What|Whatever|Who|Whoever|Whose|How|Where|When|Which|Why)\b(?!.*\?$)")
+"""A docstring that begins with a wh-clause names no thing and no action."""
+RETIRED = {
+    "mend", "deed", "deeds", "is_deed", "golds", "lent", "ground_of", "stand_on", "glance",
+    "Held", "Inapplicable", "Unwritable", "inapplicable", "told_so",
+}  # fmt: skip
+"""Identifiers that the glossary replaces by standard terms."""
+IS_NO = re.compile(r"(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|such\b|other\b)\w+")
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each docstring, including those below attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            for line in node.body:
+                match line:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        yield line.lineno, text
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (text := ast.get_docstring(node)):
+            yield node.lineno, text
+
+
+def raised(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and literal text of each message that is raised."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and node.exc and "ToolError" not in ast.unparse(node.exc):  # the agent's to read
+            for part in ast.walk(node.exc):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield node.lineno, part.value
+
+
+def names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each definition, parameter and variable."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.Name(id=name):
+                yield node.lineno, name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_module_follows_the_style_guide(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [(n, f"docstring begins with a wh-clause: {t[:60]!r}") for n, t in docstrings(tree) if WH_CLAUSE.match(t)]
+    if not path.relative_to(ROOT / path.relative_to(ROOT).parts[0]).as_posix().startswith(AGENT_TEXTS):
+        found += [(n, f"message says 'is no': {t[:60]!r}") for n, t in raised(tree) if IS_NO.search(t)]
+    found += [(n, f"retired name {name!r}") for n, name in names(tree) if name in RETIRED]
+    assert not found, "\n".join(f"{path.relative_to(ROOT)}:{n}: {what}" for n, what in sorted(found))
+
+
+def test_retired_names_and_wh_clauses_are_found() -> None:
+    tree = ast.parse('"""What it is."""\ndef deed(mend):\n    """Return it."""\n    raise ValueError("7 is no name")\n')
+    assert [WH_CLAUSE.match(t) is not None for _, t in docstrings(tree)] == [True, False]
+    assert {name for _, name in names(tree)} & RETIRED == {"deed", "mend"}
+    assert [bool(IS_NO.search(t)) for _, t in raised(tree)] == [True]

@@ -1,0 +1,56 @@
+"""Messages of a conversation in the OpenAI chat format, and JSON values for hashes of a world's state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from trace_gym.actions import clean
+from trace_gym.types import Call, Message
+from trace_gym.world import World
+
+
+def storable(words: Any) -> str:
+    """Return a message of the user unchanged, after checking that it can be stored as UTF-8.
+
+    Raises:
+        TypeError: The message is not a string.
+        UnicodeEncodeError: The message contains a lone surrogate.
+    """
+    if not isinstance(words, str):
+        raise TypeError(f"the user message is not a string: found {words!r}")
+    words.encode()
+    return words
+
+
+def tool_message(call: Call, call_id: str, content: str) -> Message:
+    """Return the message with the result of a tool call."""
+    return {"role": "tool", "tool_call_id": call_id, "name": call.tool, "content": content}
+
+
+def tool_call(call: Call, call_id: str) -> Message:
+    """Return a tool call in the OpenAI chat format."""
+    function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def text_of_malformed(action: Any) -> str:
+    """Return the text of a malformed turn for the conversation, truncated to 2000 characters."""
+    try:
+        text = action if isinstance(action, str) else json.dumps(action)
+    except (TypeError, ValueError, RecursionError):
+        text = f"<{type(action).__name__}>"
+    return clean(text[:2000])
+
+
+def canonical(value: Any) -> Any:
+    """Return a JSON-compatible value for an object in a world's state that `json` cannot serialize."""
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return vars(value) if isinstance(value, World) else str(value)

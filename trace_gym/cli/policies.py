@@ -1,0 +1,142 @@
+"""Construction of the policy and the user model of ``trace-gym rollout`` from its options.
+
+An option that has no effect on the chosen policy raises ConfigError.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trace_gym.errors import ConfigError
+from trace_gym.policies.base import BatchPolicy, Policy
+
+if TYPE_CHECKING:
+    from trace_gym.user_model import LanguageUser
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling options of a model. None selects the default of the policy."""
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    """Maximum number of tokens in a conversation."""
+    max_turn_tokens: int | None = None
+    """Maximum number of tokens in one turn."""
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not math.isfinite(self.temperature):
+            raise ConfigError(f"--temperature is not valid: found {self.temperature}, expected a number of at least 0")
+
+    @property
+    def used_temperature(self) -> float:
+        """The temperature, or its default of 1.0."""
+        return 1.0 if self.temperature is None else self.temperature
+
+
+def build_policy(
+    policy: str, *, model: str | None, adapter: Path | None, base_url: str | None, sampling: Sampling
+) -> Policy | BatchPolicy:
+    """Return the policy that the options select.
+
+    Args:
+        policy: ``model``, ``openai:MODEL``, ``openai:MODEL@URL``, or the name of a scripted policy.
+        model: The model of policy ``model``: ``lab``, a Hugging Face folder or name, or ``openai:MODEL@URL``.
+        adapter: Folder of a LoRA adapter for the model.
+        base_url: URL of the endpoint of ``openai:MODEL``.
+        sampling: Sampling options of the model.
+
+    Raises:
+        ConfigError: The policy does not exist, or an option has no effect on it.
+        MissingExtra: A library that the policy requires is not installed.
+        ReadError: The model cannot be loaded.
+    """
+    given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": sampling.temperature}
+    given |= {"--max-tokens": sampling.max_tokens, "--max-turn-tokens": sampling.max_turn_tokens}
+    if policy == "model" and model is not None and model.startswith("openai:"):
+        policy, given["--model"] = model, None
+    if policy.startswith("openai:"):
+        _reject_without_effect(policy, given, "--model", "--adapter")
+        return _endpoint_policy(policy, base_url, sampling)
+    if policy == "model":
+        _reject_without_effect(policy, given, "--base-url")
+        return _local_policy(model or "lab", adapter, sampling)
+    known = _scripted_policies()
+    if policy not in known:
+        raise ConfigError(
+            f"--policy is not valid: found {policy!r}, expected {', '.join(known)}, model, openai:MODEL or "
+            "openai:MODEL@URL"
+        )
+    _reject_without_effect(policy, given, *given)
+    return known[policy]()
+
+
+def build_user_model(user: str | None, *, folder: Path | None, tokens: int | None, out: Path) -> LanguageUser | None:
+    """Return the language model that rewords the messages of the scripted user, or None if no model is given.
+
+    Args:
+        user: URI of the model, such as ``openai:MODEL``.
+        folder: Folder for the recorded answers of the model. The default is a folder next to `out`.
+        tokens: Budget in tokens.
+        out: File of the rollouts.
+
+    Raises:
+        ConfigError: The URI is not valid, or an option has no effect on this user model.
+    """
+    given = {"--user-folder": folder, "--user-tokens": tokens}
+    if user is None:
+        if wrong := [name for name, value in given.items() if value is not None]:
+            raise ConfigError(f"{', '.join(wrong)} has no effect without --user. Remove it, or add --user")
+        return None
+    if tokens is not None and not user.startswith("openai:"):
+        raise ConfigError(f"--user-tokens has no effect on --user {user}. Remove it")
+    from trace_gym.llm import Budget
+    from trace_gym.user_model import LanguageUser
+
+    answers_folder = folder or out.with_name(f"{out.name}.user")
+    return LanguageUser(user, folder=answers_folder, budget=Budget(tokens=tokens))
+
+
+def _reject_without_effect(policy: str, given: dict[str, Any], *names: str) -> None:
+    """Raise ConfigError if one of the named options is set, because it has no effect on the policy."""
+    if wrong := [name for name in names if given[name] is not None]:
+        raise ConfigError(f"{', '.join(wrong)} has no effect on policy {policy}. Remove it, or choose another policy")
+
+
+def _endpoint_policy(policy: str, base_url: str | None, sampling: Sampling) -> Policy:
+    from trace_gym.llm.model_uri import endpoint_of
+    from trace_gym.policies.openai import OpenAIPolicy
+
+    model, url = endpoint_of(policy)
+    if url and base_url:
+        raise ConfigError(f"two endpoints are given: found {policy} and --base-url {base_url}. Remove one of them")
+    options: dict[str, Any] = {"max_tokens": sampling.max_turn_tokens} if sampling.max_turn_tokens else {}
+    return OpenAIPolicy(
+        model,
+        base_url=url or base_url,
+        temperature=sampling.used_temperature,
+        conversation_tokens=sampling.max_tokens,
+        **options,
+    )
+
+
+def _local_policy(model: str, adapter: Path | None, sampling: Sampling) -> BatchPolicy:
+    from trace_gym.cli.options import require_lab_extra
+
+    require_lab_extra()
+    from trace_gym.lab import model_folder
+    from trace_gym.policies.hf import HFPolicy
+
+    limits: dict[str, Any] = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
+    return HFPolicy.load(model_folder(model), adapter, **{k: v for k, v in limits.items() if v is not None})
+
+
+def _scripted_policies() -> dict[str, Callable[[], Policy]]:
+    from trace_gym.policies import scripted
+    from trace_gym.validation.policy_groups import SCRIPTED
+
+    return {**SCRIPTED, "idle": scripted.Idle}

@@ -1,0 +1,53 @@
+"""The command that selects an adapter for a message: route."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from trace_gym.cli.environments import matching_names
+from trace_gym.cli.options import Model, require_lab_extra
+from trace_gym.terminal import say
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(route)
+
+
+def route(
+    text: Annotated[str, typer.Argument(help="The user's first message.", show_default=False)],
+    env: Annotated[
+        list[str],
+        typer.Option(
+            "--env",
+            help="Environment that an adapter was trained on; repeat the option for each adapter.",
+            autocompletion=matching_names,
+        ),
+    ],
+    model: Model = "lab",
+    permutations: Annotated[
+        int, typer.Option(min=1, help="Number of option orders over which the probabilities are averaged.")
+    ] = 4,
+) -> None:
+    """Print the probability of each adapter for a first user message, computed from the base model's logits.
+
+    Example: trace-gym route "Please cancel ABC123." --env tau2_precondition --env tau2_multi_step
+    """
+    from trace_gym import registry
+
+    require_lab_extra()
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from trace_gym.lab import model_folder
+    from trace_gym.route import LogitRouter, description_of, options_for
+
+    names = [registry.name_of(e) for e in env]
+    descriptions = {n: description_of(registry.manifest(n)) for n in names}
+    folder = model_folder(model)
+    chat, tokenizer = AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    router = LogitRouter(chat, tokenizer, options_for(descriptions), permutations=permutations)
+    choice = router.choose(text)
+    for option, probability in sorted(choice.probabilities.items(), key=lambda kv: -kv[1]):
+        say(f"{probability:6.1%}  {option}{'  <' if option == choice.capability else ''}")

@@ -1,0 +1,52 @@
+"""Iteration over nested dicts and lists, such as parsed JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class Node(NamedTuple):
+    """A value in nested data, with the name of its field."""
+
+    name: str
+    """Key of the innermost dict member that contains the value; empty if there is none."""
+    value: Any
+    outer: str | None = None
+    """If the value is a member of a dict: name of the field that contains this dict. None for all other values."""
+
+    @property
+    def is_scalar(self) -> bool:
+        return not isinstance(self.value, (dict, list))
+
+
+def walk(value: Any, name: str = "", outer: str | None = None) -> Iterator[Node]:
+    """Yield a value and all values in it, in order of appearance; a dict or list comes before its parts."""
+    yield Node(name, value, outer)
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from walk(part, key, name)
+    elif isinstance(value, list):
+        for part in value:
+            yield from walk(part, name)
+
+
+def keys_and_scalars(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every key and every scalar of the data, each as a pair with the name of the field that contains it."""
+    for node in walk(value):
+        if node.outer is not None:
+            yield node.outer, node.name
+        if node.is_scalar:
+            yield node.name, node.value
+
+
+def ids_and_scalars(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every id and every scalar except None, each as a pair with the name of the field that contains it.
+
+    A key whose value is a dict or list counts as an id, such as the order ids in a table of orders.
+    """
+    for node in walk(value):
+        if not node.is_scalar and node.outer is not None:
+            yield node.outer, node.name
+        elif node.is_scalar and node.value is not None:
+            yield node.name, node.value

@@ -1,0 +1,70 @@
+"""The rollouts stage of a run: the trajectories that are diagnosed."""
+
+from __future__ import annotations
+
+from trace_gym import registry
+from trace_gym.evaluation import ScenarioLedger
+from trace_gym.files import write
+from trace_gym.pipeline import common
+from trace_gym.pipeline.ledger import VERSION, Run
+from trace_gym.records import read_records
+from trace_gym.types import Trajectory, to_jsonl
+
+
+def rollouts(run: Run) -> None:
+    """Collect rollouts of the agent on the split ``select`` of the target, or read them from a results file.
+
+    Do nothing if the settings list environments or capabilities, because the run then needs no diagnosis.
+    """
+    if not run.config.diagnoses:
+        run.ledger.pop("rollouts", None)  # remove the entry of an earlier configuration
+        return
+    out = run.path("rollouts", "select.jsonl")
+    if run.config.source is not None:
+        _read_source(run)
+        return
+    c = run.config
+    scenarios = registry.scenarios(c.target.env, "select", c.rollouts.tasks, levels=c.target.levels)
+
+    parts = [out.with_suffix(f".{n}.jsonl") for n in range(c.workers)]
+
+    def work() -> str:
+        decides = {
+            "temperature": c.rollouts.temperature,
+            **common.model_key(run),
+            **common.environment_key(c.target.env),
+        }
+        run.discard_stale("rollouts", decides, parts)
+        ScenarioLedger(run.path("seen.json")).claim("rollouts", scenarios)
+        jobs = [
+            common.sampling_job(run, scenarios[n :: c.workers], part, c.rollouts.temperature, c.rollouts.samples)
+            for n, part in enumerate(parts)
+        ]
+        common.run_with_progress(
+            run, jobs, lambda: sum(common.lines(p) for p in parts), len(scenarios) * c.rollouts.samples, "episodes"
+        )
+        write(out, to_jsonl(t for part in parts for t in read_records(part)))
+        return f"{c.target.env}: {_summary(read_records(out))}"
+
+    depends = {"target": c.target.model_dump(), "rollouts": c.rollouts.model_dump(), "workers": c.workers}
+    run.stage("rollouts", {**depends, **common.model_key(run), **common.environment_key(c.target.env)}, [out], work)
+
+
+def _read_source(run: Run) -> None:
+    from trace_gym.targets.results import read_results
+
+    source, out = run.config.source, run.path("rollouts", "select.jsonl")
+    assert source is not None
+
+    def work() -> str:
+        records = read_results(source)
+        write(out, to_jsonl(records))
+        return f"{source}: {_summary(records)}"
+
+    run.stage("rollouts", {"source": source, "version": VERSION}, [out], work)
+
+
+def _summary(records: list[Trajectory]) -> str:
+    scored = [t for t in records if t.success is not None]
+    share = sum(bool(t.success) for t in scored) / max(1, len(scored))
+    return f"{len(records)} episodes, {share:.0%} successful"

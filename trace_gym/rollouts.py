@@ -1,0 +1,244 @@
+"""Rollouts of a policy in scenarios, and their records (`Trajectory`).
+
+Episodes run in order, in threads or in batches. Records are written when an episode finishes, so that an interrupted
+collection can be resumed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trace_gym import terminal
+from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, ContextOverflow, PolicyError
+from trace_gym.policies.base import BatchPolicy, Policy, Sampled
+from trace_gym.speech import Speaker
+from trace_gym.threads import Outage, in_threads
+from trace_gym.trajectories import rollout_id, trajectory
+from trace_gym.types import Scenario, Trajectory, sha256
+
+BATCH = 64
+"""Number of episodes that `rollout` passes to a `BatchPolicy` at once. An interruption loses at most one batch."""
+
+EpisodeFactory = Callable[[Scenario], Episode]
+Job = tuple[Scenario, int]
+Advance = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class TokenRollout:
+    """One finished episode with its exact tokens, for trainers. No text is tokenized twice."""
+
+    scenario: Scenario
+    ids: list[int] = field(repr=False)
+    """Tokens of the conversation up to the last assistant turn, exactly as they were sampled or passed to the model."""
+    mask: list[bool] = field(repr=False)
+    """True for tokens that the model sampled, including end-of-turn tokens; same length as `ids`."""
+    logprobs: list[float] = field(repr=False)
+    """Log-probability of each sampled token under the distribution that it was sampled from; 0.0 for other tokens."""
+    episode: Episode = field(repr=False)
+    start_hash: str
+    """State hash before the first turn; equal for all rollouts of a GRPO group."""
+    hint: str = ""
+    """Hint in the prompt from which the model sampled; not part of `ids`."""
+    overflow: bool = False
+    """Whether the token budget was exhausted before the episode ended."""
+
+    def trajectory(self, *, model: str, source: str, sample: int = 0, temperature: float | None = None) -> Trajectory:
+        """Return the record of this episode, with the oracle's write calls as gold."""
+        note = "the conversation exceeded its budget of tokens" if self.overflow else ""
+        return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature, note=note)
+
+
+def play(policy: Policy, episode: Episode, note: Callable[[str], None] | None = None) -> Episode:
+    """Run an episode to its end with a policy, and return the episode.
+
+    If the conversation no longer fits into the model's context, the episode is ended and scored, as in `HFPolicy`: a
+    success before that counts, and the unfinished turn is not taken. `note` is called with the reason.
+
+    Raises:
+        PolicyError: The infrastructure of the policy or of the user failed; the episode stays unfinished.
+        EnvBug: The environment failed.
+    """
+    if episode.failure is not None:
+        raise episode.failure
+    while not episode.done:
+        try:
+            action = policy.act(episode)
+        except ContextOverflow as overflow:
+            episode.finish()
+            if note is not None:
+                note(str(overflow))
+        else:
+            episode.step(action)
+    return episode
+
+
+def rollout(
+    policy: Policy | BatchPolicy,
+    scenarios: Iterable[Scenario],
+    *,
+    path: str | Path | None = None,
+    samples: int = 1,
+    workers: int = 8,
+    progress: bool = True,
+    source: str = "rollout",
+    temperature: float = 1.0,
+    seed: int = 0,
+    open_episode: EpisodeFactory | None = None,
+    user: Speaker | None = None,
+) -> list[Trajectory]:
+    """Run every scenario `samples` times and return the records, ordered by scenario, then sample.
+
+    With a `path`, each record is appended as one JSON line when its episode finishes. A second call with the same path
+    and policy runs only the missing episodes: scored records with this policy's name are kept. An incomplete last line
+    and records of infrastructure failures are removed, and their episodes are run again. Only one process at a time can
+    write a file; a second process gets an error.
+
+    Args:
+        policy: A `Policy` (run in order, or in `workers` threads if it is remote) or a `BatchPolicy`.
+        scenarios: Scenarios to run; duplicates are run once.
+        path: JSONL file of `Trajectory` records; records of other policies in it are not changed.
+        samples: Number of episodes per scenario.
+        workers: Number of threads for a remote policy.
+        progress: Show a progress bar on stderr if stderr is a terminal, and one line if the run took over two seconds.
+        source: Origin to store in the records.
+        temperature: Sampling temperature of a `BatchPolicy`; 0 is greedy.
+        seed: Seed for a `BatchPolicy`. Each batch is seeded with this seed and the batch's first scenario and sample. A
+            batch that was interrupted is run again as a whole, so a resumed run produces the same samples as an
+            uninterrupted one.
+        open_episode: Function that returns a new episode of a scenario; `trace_gym.registry.episode_starter` if None.
+        user: Speaker that rewords the messages of the scripted user, such as a `trace_gym.user_model.LanguageUser`.
+
+    Raises:
+        EnvBug: An environment failed. Records that were finished before are in `path`.
+        Unavailable: An endpoint failed in as many consecutive episodes as there are workers. Records that were finished
+            before are in `path`, and a second call continues.
+        ReadError: `path` contains something other than trajectories.
+        InUse: Another process is writing `path`.
+        ConfigError: `path` contains records of this policy at another temperature or with another user, or both `user`
+            and `open_episode` are given.
+        WriteError: `path` cannot be written, such as when the disk is full.
+    """
+    if user is not None and open_episode is not None:
+        raise ConfigError("found both user and open_episode, expected one of them. Pass user to Episode instead")
+    open_episode = open_episode or _default_factory(user)
+    jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
+    used = temperature if isinstance(policy, BatchPolicy) else getattr(policy, "temperature", None)
+    with _records(path, policy.name, used, user) as (records, write):
+        missing = [(scenario, n) for scenario, n in jobs if rollout_id(scenario, n) not in records]
+        with _bar(len(missing), progress) as advance:
+            if isinstance(policy, BatchPolicy):
+                played = _run_batches(policy, jobs, set(missing), open_episode, source, temperature, seed, advance)
+            else:
+                played = _run_singly(policy, missing, open_episode, source, workers, used, advance)
+            for record in played:
+                records[record.id] = record
+                write(record)
+    return [records[rollout_id(scenario, n)] for scenario, n in jobs]
+
+
+def _records(
+    path: str | Path | None, model: str, temperature: float | None, user: Speaker | None
+) -> AbstractContextManager[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
+    """Return the existing records, and a function that appends a record to the file, if there is a path."""
+    if path is None:
+        return nullcontext(({}, lambda record: None))
+    from trace_gym.records import appending
+
+    return appending(Path(path), model, temperature, user.name if user else "")
+
+
+def _with_requested_id(record: Trajectory, job: Job) -> Trajectory:
+    """Return the record with the id of the requested scenario; an episode of a mixture has another scenario id."""
+    return record.model_copy(update={"id": rollout_id(*job)})
+
+
+def _default_factory(user: Speaker | None) -> EpisodeFactory:
+    from trace_gym.registry import episode_starter
+
+    return episode_starter(user=user)
+
+
+def _run_singly(
+    policy: Policy,
+    jobs: Sequence[Job],
+    open_episode: EpisodeFactory,
+    source: str,
+    workers: int,
+    temperature: float | None,
+    advance: Advance,
+) -> Iterator[Trajectory]:
+    """Yield the records of a `Policy`, run one episode at a time, or in threads if the policy waits for a server."""
+    outage = Outage(workers)
+
+    def run_one(job: Job) -> tuple[Trajectory, PolicyError | None]:
+        scenario, sample = job
+        episode = open_episode(scenario)
+        failure, notes = None, list[str]()
+        try:
+            play(policy.with_sample(sample) if isinstance(policy, Sampled) else policy, episode, notes.append)
+        except PolicyError as error:
+            failure = error
+        record = trajectory(
+            episode,
+            sample=sample,
+            model=policy.name,
+            source=source,
+            ended="error" if failure else None,
+            temperature=temperature,
+            note="".join(notes),
+        )
+        return _with_requested_id(record, job), failure
+
+    threads = workers if getattr(policy, "remote", False) else 1
+    with outage, in_threads(run_one, jobs, threads) as played:
+        for record, failure in played:
+            outage.add(record.id, failure)
+            yield record
+            advance(1)
+
+
+def _run_batches(
+    policy: BatchPolicy,
+    jobs: Sequence[Job],
+    missing: Collection[Job],
+    open_episode: EpisodeFactory,
+    source: str,
+    temperature: float,
+    seed: int,
+    advance: Advance,
+) -> Iterator[Trajectory]:
+    import torch
+
+    for first in range(0, len(jobs), BATCH):
+        batch = jobs[first : first + BATCH]
+        if not any(job in missing for job in batch):
+            continue
+        digest = sha256(f"{seed}/{rollout_id(*batch[0])}")
+        rollouts = policy.rollout(
+            [open_episode(scenario) for scenario, _ in batch],
+            temperature=temperature,
+            generator=torch.Generator().manual_seed(int(digest[:15], 16)),
+            progress=advance,
+        )
+        for job, rollout in zip(batch, rollouts, strict=True):
+            if job not in missing:
+                continue
+            record = rollout.trajectory(model=policy.name, source=source, sample=job[1], temperature=temperature)
+            yield _with_requested_id(record, job)
+
+
+@contextmanager
+def _bar(total: int, shown: bool) -> Iterator[Advance]:
+    """Show the progress on stderr: a bar if stderr is a terminal, and a line at the end of a long run."""
+    shown, started = shown and total > 0, time.monotonic()
+    with terminal.progress_bar("episodes", total, shown) as update:
+        yield lambda finished: update(advance=finished)
+    if shown and (took := time.monotonic() - started) > 2:
+        print(f"{total} episodes in {took:.0f} s", file=sys.stderr)

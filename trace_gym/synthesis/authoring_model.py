@@ -1,0 +1,75 @@
+"""Setup of the language model of an author, with a cache of completions and a log of requests.
+
+Both are stored in the folder of candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from trace_gym.errors import ConfigError
+from trace_gym.llm import Budget, Price, Resolved, resolve
+from trace_gym.llm.model_uri import ignored_settings
+from trace_gym.synthesis.admission import CANDIDATES
+
+
+def open_model(
+    uri: str,
+    folder: Path,
+    log: Callable[[str], None],
+    *,
+    tokens: int | None = None,
+    dollars: float | None = None,
+    price: str = "",
+    answered_by: str = "",
+) -> Resolved:
+    """Return the model with a URI. Completions for earlier requests in the same folder are read from a cache.
+
+    Args:
+        uri: Model URI, as for `trace_gym.llm.resolve`.
+        folder: Folder of the environments.
+        log: Function that receives log lines about retries and waiting times.
+        tokens: Budget in tokens for all requests; None means no limit.
+        dollars: Budget in US dollars for all requests; requires a price.
+        price: US dollars per million tokens, as ``prompt/completion`` or as one number for both.
+        answered_by: Name of the person or model that answers the requests of ``files:DIR``.
+
+    Raises:
+        ConfigError: The price is not valid, a setting has no effect on this model, or `trace_gym.llm.resolve` fails.
+        ReadError: The recordings or the log of requests cannot be read.
+        MissingExtra: The openai package is not installed.
+    """
+    price_of(price)
+    given = {"tokens": tokens, "dollars": dollars, "price": price, "by": answered_by}
+    if unused := list(ignored_settings(uri, given)):
+        raise ConfigError(
+            f"{', '.join(unused)} has no effect with the model {uri}: budgets and prices require openai:MODEL, and by "
+            "requires files:DIR. Remove the option, or choose another model"
+        )
+    candidates = folder.expanduser().resolve() / CANDIDATES
+    return resolve(
+        uri,
+        cache=candidates / "completions",
+        ledger=candidates / "requests.jsonl",
+        budget=Budget(tokens=tokens, dollars=dollars),
+        price=price_of(price),
+        log=log,
+        answered_by=answered_by,
+    )
+
+
+def price_of(text: str) -> Price | None:
+    """Parse the price of a setting; None if the setting is empty.
+
+    Raises:
+        ConfigError: The setting is not a valid price.
+    """
+    prompt, _, completion = text.partition("/")
+    try:
+        return Price(float(prompt), float(completion or prompt)) if text else None
+    except ValueError:
+        raise ConfigError(
+            f"invalid price: found {text!r}, expected US dollars per million tokens as PROMPT/COMPLETION, such as "
+            "0.5/1.5. Correct the price"
+        ) from None

@@ -1,0 +1,265 @@
+"""Classification of questions by form. The form determines the user's answer if the user does not know the subject."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from trace_gym.targets.dialogue.patterns import RECORD_ID
+
+__all__ = ["FACTUAL", "question_form", "unwanted"]
+
+_whole = r"(?:(?:and|so|or|ok|okay|then|well|also|just|now|hi|hello|thanks|[\w']+,),? )*"
+FACTUAL = re.compile(
+    rf"^{_whole}(?:(?:do|did|have|had) you (?!(?:\w+ )?(?:agree|consent|approve|confirm|want|wish|like|mind|accept|"
+    r"give|need|authori[sz]e|prefer|mean|object|get|follow)\b|have (?:any|an?|your)? ?(?:objections?|problems?|"
+    r"go-ahead)\b)|"
+    r"did you want me to .*\b(?:to|with) (?:some|any)(?:body|one)\b|"
+    r"(?:are|were) you (?:talking|referring|travell?ing|flying|bringing|carrying|planning|going|"
+    r"checking|coming|staying|taking)\b|"
+    r"(?:is|was|are|were) (?:he|she|they)\b|is there (?:someone|somebody|anyone|anybody|another|an?|any)\b"
+    r"(?! (?:objection|problem|thing|reason (?:not|against)|issue)))",
+    re.IGNORECASE,
+)
+"""Pattern of the beginning of a question for a fact. The answer ``yes, please`` does not fit such a question."""
+_first = re.compile(
+    r"\b(?:start|begin|go|do|handle|take|have|come|deal with|look at|open|process|cancel|do it|"
+    r"me) (?:\w+ ){0,3}(?<!the )first\b(?! (?:class|name|time|flight))|"
+    r"\bwhich (?:one |of \w+ (?:\w+ )?)?(?:shall|should|do|would|comes?|goes|is|"
+    r"first).{0,40}\bfirst\b(?! (?:flight|leg|"
+    r"segment|name|class))|\bone first\b|"
+    r"\b(?:start|begin|kick off) with\b|\bwhat order\b|\bfirst\b.* or .*\bfirst\b|\bfirst, or\b"
+)
+_both = re.compile(
+    r"\b(?:both|all(?: (?:of them|two|three|four))?|each|everything)\b.* or .*\b(?:just|only|one)\b"
+    r"(?! (?:after|when|once|if|later))|"
+    r"\b(?:just|only|one)\b.* or .*\b(?:both|all|everything|each)\b(?! (?:right|the same))"
+)
+_given = re.compile(
+    r"\b(?:could|can|would|will|may|might) (?:you|i) (?:please |kindly |just |also )*(?:let me (?:know|have)|tell|"
+    r"send|give|"
+    r"share|provide|repeat|type|state|spell|confirm|have|get)\b.{0,30}\b(?:numbers?|ids?|codes?|names?|e-?mail|"
+    r"address|"
+    r"reference)\b(?! (?:of|on|for) (?:the|your|that|this) (?:\w+ )?(?:card|certificate))(?!.* or )|"
+    r"\b(?:tell|give|send) me the \w+ (?:numbers?|ids?|codes?|names?)\b(?!.*\bcards?\b)(?!.* or )|"
+    r"^(?:\W|\w+, )*(?:when|since when|where|how long|how many|how much) "
+    r"(?:did|have|has|had|were|was) (?:you|it|he|she|they)\b(?!.* or )"
+)
+"""Pattern of a question for a value that does not depend on the user's preferences."""
+_about_user = re.compile(
+    r"^(?:\W|\w+,? ){0,3}?(?:are you (?!okay|ok|fine|happy|asking|looking|after|sure)|do you (?:have|own|live|"
+    r"know)\b|"
+    r"did you\b(?! (?:mean|want|ask|say))|have you\b|(?:was|were|is|are) (?:your|the|there)\b)"
+)
+"""Pattern of the beginning of a question that asks which of two facts about the user is true."""
+_wish = re.compile(
+    r"\bhow (?:can|may|could|do|might|should) (?:i|we) (?:\w+ )?(?:help|assist|be of|serve|support|handle|"
+    r"proceed|do)\b|"
+    r"\bwhat (?:\w+ )?(?:can|may|could|shall|should) (?:i|we) (?:\w+ )?(?:do|help|assist|change|cancel)\b|"
+    r"\bwhat (?:exactly |precisely |else |then )?(?:do|would|did|will|are|were|is it|was it)(?: it| that| is)?"
+    r"(?: you| i)?(?:'d| would)? ?(?:\w+ )?(?:want|like|need|wish|mean|meant|after|looking for|looking to|"
+    r"have in mind|"
+    r"asking|ask|hoping|trying|want(?:ed)? (?:changed|done))(?: (?:me |us )?(?:to )?(?:do|change|cancel|"
+    r"have done|happen|"
+    r"know|with|here|today|now|for|exactly|by|instead|done|changed))*\b(?:[^\w]|$)|"
+    r"\bwhat(?:'s| is)? (?:\w+ )?(?:this|it) (?:\w+ )?about\b|\bwhat you (?:want|need|would like|mean|asked|"
+    r"are after)\b|"
+    r"\b(?:your|the) (?:\w+ )?(?:request|wish|wishes|concern|issue|problem|question|inquiry|task)\b|"
+    r"\b(?:correct|right|correctly)\?|\bis that (?:what|it|right|correct)\b|\bwhat brings you\b|"
+    r"\b(?:describe|explain|rephrase|clarify|elaborate|summari[sz]e|say (?:that|it) again|(?<!it )repeat)\b|"
+    r"\bwhich (?:\w+ )?(?:change|changes|item|items|product|reservation|booking|trip|trips|order|one|ones|option|of|"
+    r"reminder|stock|currency|currencies|settings?|thing|things)\b|\b(?:tell|give|name) me the (?:reservation|"
+    r"order|trip)|"
+    r"\bthe letter\b|\bwhich(?: of (?:them|those|these))? (?:shall|should|would you (?:like|prefer|choose)|"
+    r"will it|it'll|it will|do "
+    r"you (?:want|mean|prefer))\b|"
+    r"\b(?:choose|pick|select) (?:one|which|an option|between|from)\b|^(?:please )?(?:choose|pick|select)\b|"
+    r"\bdo you want to (?:keep|cancel|change|move|switch)\b"
+)
+_meaning = re.compile(
+    r"\b(?:do|did) you mean\b|\b(?:are|were) you (?:talking|referring)\b|\bdid you have\b.*\bin mind\b|"
+    r"\byou(?:'re| are| were)? (?:mean|meant|ask(?:ed|"
+    r"ing)?|say|write|wrote)\b|"
+    r"^by \W|\bby (?:quotation|\W?\w+\W?,? (?:do|did|are|is))|\bwhen you (?:say|write|wrote|said)\b|"
+    r"\bor something else\b|\bin (?:total|all)\b.* or |\bor .*\b(?:in total|in all|per person|altogether|alone)\b|"
+    r"\bthe full price\b|\bis something off\b"
+)
+_consent = re.compile(
+    r"\b(?:confirm|approve|agree)(?:\?| (?:before|first|so|and|now|that|this|it)\b)|"
+    r"\b(?:may|can|could|shall|should) (?:i|we) (?:\w+ )?(?:get started|get going|begin|start|proceed|go ahead|"
+    r"continue)\b(?! with which)"
+)
+"""Pattern of a request for consent that resembles a question for a fact."""
+_people = re.compile(r"\b(?:which|who|whose)\b.{0,20}\b(?:travell?ers?|passengers?|doctors?)\b")
+_wording = re.compile(r"^by \W|\bby (?:quotation|[\"']|the one )|\bwhen you (?:say|write|wrote|said)\b")
+_follow = re.compile(
+    r",? (?:and )?if (?:so|yes|any),? (?:please )?(?:tell me |let me know )?(?:which|who|whom|what|when|where|"
+    r"to whom)\b.*"
+)
+_preferred = re.compile(
+    r"\b(?:prefer|rather|would you|do you want|should i|shall i|would suit|suits?|works? for you|willing|comfortable|"
+    r"in mind|looking to|works best|suits you|should (?:the|it|this|that|they)|okay with|fine with|live with|"
+    r"wish|you'd like|you would like|you want|be happy|favou?r|acceptable|latest|earliest|"
+    r"by what time|at most|at least|do you need|you need to be|bringing|look for)\b"
+)
+_details = re.compile(
+    r"\b(?:last|final|first|ending)\b.{0,20}\bdigits\b|\bcard(?:'s)? (?:number|id|digits|code)\b|"
+    r"\b(?:number|id|digits|code|identifier)s? (?:of|on|for) (?:the|your|that|this) (?:\w+ )?(?:card|certificate)\b|"
+    r"\b(?:card|certificate)\b.*\bits (?:id|number|digits|code)\b|"
+    r"\bexpir\w+\b|\b(?:gift|credit) card\b.*\b(?:gift|credit) card\b.*\bids\b|\bwhich of (?:your|the) (?:gift |"
+    r"credit )?cards\b"
+)
+_polar = re.compile(
+    rf"^{_whole}(?:is|are|was|were|do|does|did|have|has|had|will|would|can|could|"
+    rf"should) (?!you (?:\w+ )?(?:tell|give|"
+    r"send|share|provide|name|let|state|say|specify|type|repeat|spell|indicate|read|remind|confirm|verify|explain|"
+    r"describe|look)\b)"
+)
+_besides = re.compile(
+    r"^(?:\W|\w+,? ){0,3}(?:do you want|would you like)\b"
+    r"(?! me to (?:do|go|proceed|charge|use|take|put|cancel|change|move|upgrade|send|continue|handle|process)\b)"
+    r"((?=.*\b(?:also|as well|too|in addition|on top)\b).*)\?"
+)
+_beyond = re.compile(
+    r"\b(?:should|do you want|would you like|shall)\b.*\b(?:anything|something) (?:besides|beyond|other than|"
+    r"in addition|on top)\b"
+)
+_tail = re.compile(r"(?<=\w) (?:for|on|in|to|at|of|from|with)\b.*")
+"""Pattern of words after the last alternative that apply to all: ``Celsius or Fahrenheit for tomorrow?``"""
+_instead = re.compile(
+    r"\bhave you (?:considered|thought (?:about|of))\b|"
+    r"\b(?:would|could|can|are|do) (?:you|an?|the|some)\b.*\b(?:consider|accept\w*|open to|willing|happy with|"
+    r"settle for|"
+    r"be ok\w*|be fine|prefer|like|live with)\b.*\b(?:instead|rather than|voucher)\b"
+)
+"""Pattern of an offer that differs from the user's request."""
+_proof = re.compile(
+    r"\b(?:are you able to|can you|could you|would you be able to) (?:\w+ )?(?:provide|send|show|upload|attach|"
+    r"forward|share|"
+    r"submit)\b.*\b(?:note|proof|evidence|receipt|documents?|papers?|photos?|pictures?|letter|copy|invoice|"
+    r"screenshot)\b"
+)
+_unless = re.compile(
+    r"\bif\b.*\b(?:sold out|full|not available|unavailable|no longer|fails?|not possible|"
+    r"no (?:seats?|room))\b.*\?"
+)
+_timing = re.compile(
+    r"\b(?:at once|right away|straight away|immediately|together|in one go),? or\b|"
+    r"\bor (?:only )?(?:after|once|later|wait|one by one|one after|separately|in separate)\b"
+)
+"""Pattern of a choice that concerns only the time or the order of the agent's work."""
+_embedded = re.compile(
+    r"\b(?:know|tell me|let me know|say|check|confirm|clarify) (?:whether|if) (?!you (?:want|agree|would))"
+)
+"""Pattern of an indirect yes/no question."""
+_bare_choice = re.compile(
+    r"\b(?:which(?: one| of (?:them|those|these|the \w+))?|what) (?:you'd|you would|you|would you|do you|"
+    r"should i|shall i) "
+    r"(?:rather |really )?(?:like|prefer|want|have|choose|pick|take|do)\b(?! (?:me|us|to know|to tell)\b)|"
+    r"\bwhat(?:'ll| will) it be\b|"
+    r"\bwhich \w+ (?:you'd|you would) (?:like|prefer|rather)\b"
+)
+_figure = re.compile(r"[\w:-]*\d[\w:-]*")
+_word = re.compile(r"[a-z]{4,}|\d[\d.,:-]*")
+_plain = frozenset({
+    "would", "like", "prefer", "please", "with", "want", "wants", "which", "that", "this", "these", "those",
+    "have", "from", "your", "should", "rather", "them", "both", "just", "only", "mean", "tell", "take", "make",
+    "about", "will", "what", "when", "where", "there", "here", "could", "does", "shall", "than", "also", "know",
+    "keep", "instead", "flight", "flights", "other", "another", "different", "else", "some", "more", "sure",
+    "they", "their", "order", "trip", "reservation", "done", "change", "right",
+})  # fmt: skip
+"""Words that do not distinguish alternatives."""
+_ordinal = re.compile(
+    r"\b(?:keep|leave|cancel|switch|move|stay|skip|option|all|both|only|just)\b|\b\w or \w\b|\b(?:first|second|"
+    r"third|former|latter|one) or\b|\bor (?:\w+ )?(?:the )?(?:other|another)\b"
+)
+_extra = re.compile(
+    r"^(?:\W|\w+,? ){0,4}would you (?:also )?(?:like|care|want)(?: to)?(?: also)? (?:add|include|buy|purchase|"
+    r"receive|"
+    r"subscribe|join|sign up|reserve|pick|select|an?|some|any|extra|additional)\b(.*)\?"
+)
+
+
+@lru_cache(maxsize=4096)
+def question_form(asked: str, opening: str) -> str:
+    """Return the form of a question, such as ``wish``, ``first``, ``either``, ``preference``, ``polar`` or ``fact``.
+
+    Args:
+        asked: The clauses of the message that contain the question, in lowercase.
+        opening: The user's first message.
+    """
+    asked = _follow.sub("", asked)
+    if '"quotation"' in asked and re.search(r"\bmeans?\b", asked):
+        return "wording"
+    if _embedded.search(asked) and " or " not in asked and not _preferred.search(asked):
+        return "polar"
+    if _proof.search(asked):
+        return "proof"
+    if _instead.search(asked) and " or " not in asked:
+        return "unwanted"
+    if _beyond.search(asked):
+        return "unwanted"
+    if _unless.search(asked):
+        return "preference"
+    if _people.search(asked):
+        return "fact"
+    if _given.search(asked):
+        return "fact"
+    if _first.search(asked):
+        return "both" if _all_or_one(asked, opening) else "first"
+    if _consent.search(asked):
+        return "wish"
+    if _details.search(asked):
+        return "details"
+    if _all_or_one(asked, opening):
+        return "both"
+    if _wording.search(asked):
+        return "wording"
+    if " or " in asked and not re.search(r"\bor (?:not|no|if)\b", asked):
+        if _timing.search(asked):
+            return "either"
+        if _meaning.search(asked):
+            return "meaning"
+        if _decided(asked, opening):
+            return "wish"
+        return "polar" if _about_user.match(asked) else "either"
+    if _meaning.search(asked):
+        return "meaning"
+    if _bare_choice.search(asked):
+        return "wish"
+    if _wish.search(asked) or (_polar.match(asked) and any(d in opening.lower() for d in _figure.findall(asked))):
+        return "wish"
+    if _preferred.search(asked):
+        return "preference"
+    return "polar" if _polar.match(asked) else "fact"
+
+
+def _all_or_one(asked: str, opening: str) -> bool:
+    """Return whether a question asks if the user means all of several records or only one."""
+    return _both.search(asked) is not None and len({*RECORD_ID.findall(opening)}) > 1
+
+
+def unwanted(asked: str, opening: str) -> bool:
+    """Return whether a question offers an extra that the user did not mention, such as an insurance or a seat."""
+    found = _extra.match(asked.lower()) or _besides.match(asked.lower())
+    return found is not None and not _content(found[1]) & _content(opening.lower())
+
+
+def _decided(asked: str, opening: str) -> bool:
+    """Return whether the user's first message decides between the alternatives of a question.
+
+    This is the case if the first message contains a word that only one alternative has. Alternatives such as ``cancel
+    or keep`` and ``the first or the second`` also count as decided, because they refer to the user's request.
+    """
+    every = re.split(r",? or ", asked)
+    every[-1] = _tail.sub("", every[-1])
+    words = [[w[:6] for w in _word.findall(part) if w not in _plain] for part in every]
+    parts = [frozenset(own[-max(len(words[-1]), 1) :]) | {w for w in own if w[0].isdigit()} for own in words]
+    known = _content(opening.lower())
+    own = [part.difference(*(p for p in parts if p is not part)) & known for part in parts]
+    return bool(_ordinal.search(asked)) or any(own)
+
+
+def _content(text: str) -> frozenset[str]:
+    """Return the words of a text that can distinguish alternatives, each shortened to six letters."""
+    return frozenset(word[:6] for word in _word.findall(text) if word not in _plain)

@@ -1,0 +1,215 @@
+"""Reward groups of a policy: the rewards of several rollouts per problem, sampled or read from a trainer's log."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
+from trace_gym.files import read_text
+from trace_gym.llm.model_uri import endpoint_of
+from trace_gym.parsing import json_lines
+from trace_gym.policies import scripted
+from trace_gym.policies.base import BatchPolicy, Policy
+from trace_gym.policies.exploits import EXPLOITS
+from trace_gym.rollouts import rollout
+from trace_gym.types import Scenario
+from trace_gym.validation.variance import RewardGroup
+from trace_gym.world import World
+
+ROLLOUTS_PER_PROBLEM = 8
+"""Number of rollouts per problem."""
+PROBLEM_FIELDS = ("group", "scenario", "task", "prompt_id", "problem")
+"""Field names for the problem id of a recorded rollout, in order of precedence."""
+KINDS = "openai:MODEL[@URL], hf:FOLDER[+ADAPTER], rollouts:FILE[@LOW..HIGH], mixture:P"
+
+SCRIPTED: dict[str, Callable[[], Policy]] = {
+    "oracle": scripted.Oracle,
+    "ablated": scripted.Ablated,
+    "random": scripted.Random,
+    **{name: partial(EXPLOITS.__getitem__, name) for name in EXPLOITS},
+}
+"""Policies without a model, by name."""
+
+
+def resolve(text: str) -> Policy | BatchPolicy | list[RewardGroup]:
+    """Return the policy, or the recorded groups, for a policy specification.
+
+    A specification is a name in `SCRIPTED`, or has one of these forms:
+
+    - ``openai:gpt-4o`` or ``openai:qwen@http://127.0.0.1:8000/v1``: a model behind an endpoint;
+    - ``hf:runs/base+runs/lora``: a Hugging Face folder with a LoRA adapter;
+    - ``rollouts:log.jsonl@-1..1``: a log of rollouts with rewards from -1 to 1;
+    - ``mixture:0.4``: a policy that acts as the oracle with probability 0.4 and otherwise as the ablated expert.
+
+    Raises:
+        ConfigError: The policy does not exist, or its endpoint has no API key.
+        ReadError: The file or the model cannot be read.
+        MissingExtra: A required package is not installed.
+    """
+    kind, _, rest = text.partition(":")
+    match kind:
+        case "openai" if rest:
+            from trace_gym.policies.openai import OpenAIPolicy
+
+            model, url = endpoint_of(text)
+            return OpenAIPolicy(model, base_url=url, temperature=1.0)
+        case "hf" if rest:
+            from trace_gym.policies.hf import HFPolicy
+
+            folder, adapter = _folders(rest)
+            return HFPolicy.load(folder, adapter or None)
+        case "rollouts" if rest:
+            bounds = re.fullmatch(r"(.+)@(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)", rest)
+            return read_groups(bounds[1], float(bounds[2]), float(bounds[3])) if bounds else read_groups(rest)
+        case "mixture" if re.fullmatch(r"1|0?\.\d+|0", rest):
+            return scripted.Mixture(float(rest))
+    if text in SCRIPTED:
+        return SCRIPTED[text]()
+    raise ConfigError(f"unknown policy: found {text!r}, expected {KINDS}, or one of {', '.join(SCRIPTED)}")
+
+
+def check_policy(text: str) -> None:
+    """Check that `resolve` accepts a policy specification, without loading a model.
+
+    Raises:
+        ConfigError, ReadError, MissingExtra: The same errors as those of `resolve`, except for errors that occur only
+            when a model is loaded.
+    """
+    kind, _, rest = text.partition(":")
+    if kind != "hf" or not rest:
+        resolve(text)
+        return
+    folder, adapter = _folders(rest)
+    if missing := [m for m in ("torch", "transformers", *(["peft"] if adapter else [])) if find_spec(m) is None]:
+        raise MissingExtra(f"the package {missing[0]} is not installed. Run pip install 'trace-gym[lab]'")
+    for path, file in ((folder, "config.json"), (adapter, "adapter_config.json")):
+        hub = (
+            re.fullmatch(r"[\w.-]+(/[\w.-]+)?", path) and not Path(path).exists()
+        )  # may be a name on the Hugging Face hub
+        if path and not hub and not (Path(path) / file).is_file():
+            raise ReadError(f"cannot load {text}: {path} does not contain {file}")
+
+
+def _folders(names: str) -> tuple[str, str]:
+    """Return the folder or hub name of a model and of its adapter. The second is empty if there is no adapter."""
+    folder, _, adapter = (names, "", "") if Path(names).is_dir() else names.partition("+")
+    return folder, adapter
+
+
+class EpisodeSource(Protocol):
+    """Interface of a world whose episodes run in another process, such as the sandbox."""
+
+    id: str
+    levels: range
+
+    def episode(self, scenario: Scenario) -> Episode: ...
+
+
+def rollout_groups(
+    policy: Policy | BatchPolicy, world: type[World] | EpisodeSource, scenarios: Sequence[Scenario]
+) -> list[RewardGroup]:
+    """Sample rollouts of a policy and return their reward groups. Infrastructure failures are excluded.
+
+    Raises:
+        PolicyError: No rollout was scored, or a probability distribution of the model is not finite.
+        ConfigError: The endpoint rejects every request, or the model does not support this use.
+        EnvBug: The environment failed.
+    """
+    episodes: Callable[[Scenario], Episode] = partial(Episode, world) if isinstance(world, type) else world.episode
+    records = rollout(policy, scenarios, samples=ROLLOUTS_PER_PROBLEM, progress=False, open_episode=episodes)
+    scored = [(r.task, r.reward, r.success) for r in records if r.reward is not None]
+    if records and not scored:
+        raise PolicyError(
+            f"none of {len(records)} rollouts was scored. Check that the endpoint of the policy is reachable"
+        )
+    return _grouped(scored)
+
+
+def read_groups(path: str | Path, low: float = 0.0, high: float = 1.0) -> list[RewardGroup]:
+    """Return the groups in a JSONL file of ``trace-gym rollout`` or of another trainer.
+
+    A line is one rollout, ``{"group": <id>, "reward": <number>, "success": <bool>}``, or a whole group, ``{"group":
+    <id>, "rewards": [...], "successes": [...]}``. `PROBLEM_FIELDS` lists other valid names of the field ``group``.
+    Successes are optional. Additional fields and rollouts with a null reward are ignored.
+
+    Args:
+        path: The file.
+        low: Minimum reward.
+        high: Maximum reward. Rewards are scaled from this range to [0, 1].
+
+    Raises:
+        ReadError: The file cannot be read, a line has another format, or a reward is outside the range.
+        ConfigError: The range is empty.
+    """
+    if not low < high:
+        raise ConfigError(
+            f"invalid reward range: found {low:g} to {high:g}, expected the minimum first, as in FILE@-1..1"
+        )
+    text = read_text(path, "Pass a JSONL file with recorded rollouts")
+    rollouts: list[tuple[str, float, bool | None]] = []
+    for number, row in json_lines(text, str(path)):
+        for problem, reward, success in _scored(row, f"{path}:{number}"):
+            if not low <= reward <= high:
+                message = f"has the reward {reward:g}, expected {low:g} to {high:g}. Specify the range of the rewards"
+                raise ReadError(f"{path}:{number} {message}: rollouts:{path}@LOW..HIGH")
+            rollouts.append((problem, (reward - low) / (high - low), success))
+    if not rollouts:
+        raise ReadError(f"{path} contains no rollout with a reward")
+    return _grouped(rollouts)
+
+
+def env_and_level(problem: str) -> tuple[str, int] | None:
+    """Return the environment and the level of a scenario id, or None for a problem id of another library."""
+    try:
+        scenario = Scenario.parse(problem)
+    except ScenarioError:
+        return None
+    return scenario.env, scenario.level
+
+
+def _scored(row: Any, where: str) -> list[tuple[str, float, bool | None]]:
+    """Return the problem, reward and success of each scored rollout in a line of a log."""
+    named = next((row[n] for n in PROBLEM_FIELDS if row.get(n) is not None), None) if isinstance(row, Mapping) else None
+    if named is None or not ("reward" in row or "rewards" in row):
+        raise ReadError(
+            f"{where} is not a valid rollout; expected a reward, and the problem id in one of the fields "
+            f"{', '.join(PROBLEM_FIELDS)}"
+        )
+    rewards = row["rewards"] if "rewards" in row else [row["reward"]]
+    successes = row.get("successes") if "rewards" in row else [row.get("success")]
+    if not isinstance(rewards, list) or not isinstance(successes := successes or [None] * len(rewards), list):
+        raise ReadError(f"{where}: rewards and successes of a group must be lists")
+    if len(successes) != len(rewards):
+        raise ReadError(f"{where} has {len(rewards)} rewards and {len(successes)} successes, expected equal numbers")
+    pairs = [(_number(r, where), s) for r, s in zip(rewards, successes, strict=True) if r is not None]
+    return [(str(named), reward, None if success is None else bool(success)) for reward, success in pairs]
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ReadError(f"{where}: the reward is {value!r}; expected a finite number, or null if it was not scored")
+    return float(value)
+
+
+def _grouped(rollouts: Iterable[tuple[str, float, bool | None]]) -> list[RewardGroup]:
+    """Return the rollouts grouped by problem, in order of appearance.
+
+    The successes of a group are None unless all of its rollouts have one.
+    """
+    by_problem: dict[str, list[tuple[float, bool | None]]] = {}
+    for problem, reward, success in rollouts:
+        by_problem.setdefault(problem, []).append((reward, success))
+    groups = []
+    for problem, rows in by_problem.items():
+        successes = tuple(bool(s) for _, s in rows if s is not None)
+        groups.append(
+            RewardGroup(problem, tuple(r for r, _ in rows), successes if len(successes) == len(rows) else None)
+        )
+    return groups

@@ -1,0 +1,171 @@
+"""Registry of properties: the conditions that every environment must satisfy, each with a stable code.
+
+Codes are grouped by prefix: TG0 loading, TG1 determinism, TG2 experts, TG3 reward, TG4 tools and user, TG5 learning
+signal, TG6 exploits, TG7 leakage, TG8 diversity, TG9 Gymnasium. A check is a function that takes a world, sampled
+scenarios and a `Context`. It returns measurements (`Passed`) or raises `CheckFailed` or `Skipped`. Any module can
+register a check with the decorator `property_check`, and `validate` runs all registered checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trace_gym.terminal import unstyled
+from trace_gym.types import Exhibit, Finding, Replay, Scenario, Verdict
+from trace_gym.world import World
+
+if TYPE_CHECKING:
+    from trace_gym.validation.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Result of a passed check: a one-sentence message, metrics, and optional charts."""
+
+    message: str
+    metrics: dict[str, float] = field(default_factory=dict)
+    exhibits: tuple[Exhibit, ...] = ()
+
+
+class CheckFailed(Exception):
+    """Exception that reports a failed check, with a message, an executable counterexample and replay data."""
+
+    def __init__(
+        self,
+        message: str,
+        counterexample: str = "",
+        metrics: dict[str, float] | None = None,
+        exhibits: tuple[Exhibit, ...] = (),
+        replay: Replay | None = None,
+    ) -> None:
+        super().__init__(message, counterexample, metrics, exhibits, replay)
+        self.message = message
+        self.counterexample = counterexample
+        self.metrics = metrics or {}
+        self.exhibits = exhibits
+        self.replay = replay
+
+
+class Skipped(Exception):
+    """Exception that reports that a property does not apply to an environment. The message states the reason."""
+
+
+Check = Callable[[type[World], Sequence[Scenario], "Context"], Passed]
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """Property of an environment: the condition, its reason, the fix for a failure, and the function that checks it."""
+
+    code: str
+    name: str
+    statement: str
+    reason: str
+    fix: str
+    check: Check
+    raising: bool = False
+    """True if the property is about exceptions. If True, `fix` also applies if the environment raises an exception."""
+
+    def __call__(self, world: type[World], scenarios: Sequence[Scenario], context: Context) -> Finding:
+        """Check the property and return the finding. An exception of the environment becomes a failed finding."""
+        return self.evaluate(lambda: self.check(world, scenarios, context))
+
+    def evaluate(self, check: Callable[[], Passed]) -> Finding:
+        """Run a check and return the finding."""
+        try:
+            result = check()
+        except Skipped as why:
+            return self.finding("skipped", str(why))
+        except CheckFailed as failure:
+            return self.failed(failure)
+        except (Exception, SystemExit) as error:
+            return self.failed(CheckFailed(f"the check {describe_exception(error)}"))
+        return Finding(
+            code=self.code,
+            property=self.name,
+            verdict="passed",
+            message=result.message,
+            metrics=result.metrics,
+            exhibits=result.exhibits,
+        )
+
+    def finding(self, verdict: Verdict, message: str) -> Finding:
+        """Return a finding that contains only a verdict and a message."""
+        return Finding(code=self.code, property=self.name, verdict=verdict, message=message)
+
+    def failed(self, failure: CheckFailed) -> Finding:
+        """Return the finding for a failed check. Characters that cannot be encoded in UTF-8 are escaped."""
+        return Finding(
+            code=self.code,
+            property=self.name,
+            verdict="failed",
+            message=failure.message.encode(errors="backslashreplace").decode(),
+            counterexample=failure.counterexample,
+            replay=failure.replay,
+            metrics=failure.metrics,
+            exhibits=failure.exhibits,
+        )
+
+
+PROPERTIES: dict[str, Property] = {}
+"""All properties by code. Codes are never reused."""
+
+
+RAISED = "Run the snippet: the last line of its traceback contains the error, and the lines above contain the location."
+"""Fix for an unexpected exception, in a property that does not test for exceptions."""
+DIED = "the process that checked it died"
+ENDS = "Remove the code that ends or crashes the process. An environment must raise an exception instead."
+"""Fix for an environment that ended the process."""
+_process_ended = re.compile(
+    f"{DIED}|the sandbox (stopped the module: the process of the module|rejected the report: the process ended"
+    "|stopped it: its process|does not believe its report: the process ended) "  # written by earlier versions
+)
+_raised_message = re.compile(r"(\S+/\d+/\d+: |seed \d+: )?(generate failed with|(turn \d+ |the \w+ )?raised) \w+:")
+
+
+def describe_exception(error: BaseException) -> str:
+    """Return the description of an exception in the form that `remedy` recognizes."""
+    return f"raised {type(error).__name__}: {unstyled(str(error))}"
+
+
+def remedy(finding: Finding, env: object = "") -> str:
+    """Return the fix for a failed finding; an empty string if the finding is not a failure or has no known fix.
+
+    Args:
+        finding: Finding of a property.
+        env: Name or URI of the environment. For the URI of a third-party environment, the fix refers to the methods of
+            that environment.
+    """
+    from trace_gym.validation.third_party.remedies import remedy_for
+    from trace_gym.validation.third_party.uri import is_third_party  # a circular import at module level
+
+    known = PROPERTIES.get(finding.code)
+    if known is None or finding.verdict != "failed":
+        return ""
+    if _process_ended.match(finding.message):
+        return ENDS
+    if known.raising or not _raised_message.match(finding.message):
+        return remedy_for(finding.code, str(env)) if is_third_party(env) else known.fix
+    return RAISED if finding.counterexample else ""
+
+
+def property_check(
+    code: str, *, statement: str, reason: str, fix: str, raising: bool = False
+) -> Callable[[Check], Check]:
+    """Register the decorated check under `code`. The name of the property is the function name with hyphens.
+
+    Raises:
+        ValueError: The code is already registered.
+    """
+
+    def register(check: Check) -> Check:
+        if code in PROPERTIES:
+            raise ValueError(f"{code} is already registered as {PROPERTIES[code].name}. Choose another code")
+        name = check.__name__.replace("_", "-")
+        PROPERTIES[code] = Property(code, name, statement, reason, fix, check, raising)
+        return check
+
+    return register

@@ -1,0 +1,98 @@
+"""Validation reports: reading from JSON files, display in the terminal, and tables of all properties."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from rich.console import Group
+from rich.text import Text
+
+import trace_gym
+from trace_gym.errors import ReadError
+from trace_gym.parsing import read_json
+from trace_gym.tables import Grid
+from trace_gym.types import FORMAT_VERSION, Finding, Report, Verdict
+from trace_gym.validation.properties import PROPERTIES, remedy
+
+MARKS: dict[Verdict, tuple[str, str]] = {
+    "passed": ("ok", "green"),
+    "skipped": ("n/a", "dim"),
+    "failed": ("fails", "red"),
+    "unfinished": ("open", "yellow"),
+}
+"""Word and color for each verdict."""
+
+
+def read(path: str | Path) -> Report:
+    """Return the report stored in a JSON file or in the manifest of an environment.
+
+    Reports of format version 1 are upgraded.
+
+    Raises:
+        ReadError: The file cannot be read, or does not contain a report of a supported format version.
+    """
+    fix = f"To write one, run trace-gym validate ENV --out {path}"
+    try:
+        data: Any = read_json(path)
+    except ReadError as error:
+        raise ReadError(f"{path} is not a report ({error}). {fix}") from None
+    report = data.get("report", data) if isinstance(data, dict) else None
+    if not isinstance(report, dict) or "findings" not in report:
+        raise ReadError(f"{path} is not a report (it has no findings). {fix}")
+    version = report.get("version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        supported = f"trace-gym {trace_gym.__version__} reads versions 1 to {FORMAT_VERSION}"
+        raise ReadError(f"{path} has format version {version}, and {supported}. Run pip install -U trace-gym")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        found = "no format version" if version is None else f"format version {version!r}"
+        raise ReadError(f"{path} has {found}, expected 1 to {FORMAT_VERSION}. {fix}")
+    try:
+        return Report.model_validate(report)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ReadError(f"{path} is not a valid report ({where}: {first['msg']}). {fix}") from None
+
+
+def render(report: Report) -> Group:
+    """Return a report for the terminal: a table of the properties, and the counterexamples of the failures."""
+    failed = any(f.verdict == "failed" for f in report.findings)
+    heading_word, colour = (
+        ("failed", "red") if failed else ("passed", "green") if report.passed else ("unfinished", "yellow")
+    )
+    title = Text(f"{heading_word} on {report.scenarios} scenarios, profile {report.profile}", f"bold {colour}")
+    rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _finding_text(f, report.env)) for f in report.findings]
+    table = Grid(("code", "property", "", "finding"), rows, title=title, head=3)
+    shown = [f for f in report.findings if f.counterexample]
+    return Group(table, *(part for finding in shown for part in _snippet(finding)))
+
+
+def _finding_text(finding: Finding, env: str) -> Text:
+    """Return the message of a finding and, for a failure, the fix."""
+    if finding.passed:
+        return Text(finding.message)
+    fix = remedy(finding, env)
+    return Text("\n").join([Text(finding.message, MARKS[finding.verdict][1]), *([Text(fix)] if fix else [])])
+
+
+def _snippet(finding: Finding) -> tuple[Text, Text]:
+    """Return the heading and the counterexample without indentation or line wrapping, so that it can be copied."""
+    heading = Text(f"\n# {finding.code} {finding.property}", "bold")
+    return heading, Text(finding.counterexample.rstrip(), no_wrap=True, overflow="ignore")
+
+
+def listing() -> Grid:
+    """Return a table of the properties with code, name and statement."""
+    rows = [(code, PROPERTIES[code].name, PROPERTIES[code].statement) for code in sorted(PROPERTIES)]
+    return Grid(("code", "property", "statement"), rows, head=2)
+
+
+def markdown() -> str:
+    """Return the Markdown table of properties for ``docs/guides/validate.md``."""
+    rows = ["| Code | Property | Statement | Reason | Fix |", "|---|---|---|---|---|"]
+    for code in sorted(PROPERTIES):
+        p = PROPERTIES[code]
+        rows.append(f"| {code} | `{p.name}` | {p.statement} | {p.reason} | {p.fix} |")
+    return "\n".join(rows) + "\n"

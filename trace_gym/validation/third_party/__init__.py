@@ -1,0 +1,21 @@
+"""Validation of third-party environments, which uses only their prompts, observations and rewards.
+
+Gymnasium, skyrl-gym, reasoning-gym and OpenEnv environments are supported.
+"""
+
+from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Turn, run_black_box
+from trace_gym.validation.third_party.black_box_context import BLACK_BOX_CHECKS, BlackBoxContext, black_box_check
+from trace_gym.validation.third_party.uri import SCHEMES, is_third_party, open_box
+
+__all__ = [
+    "BLACK_BOX_CHECKS",
+    "SCHEMES",
+    "BlackBox",
+    "BlackBoxContext",
+    "BlackBoxRollout",
+    "Turn",
+    "black_box_check",
+    "is_third_party",
+    "open_box",
+    "run_black_box",
+]

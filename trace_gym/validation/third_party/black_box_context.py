@@ -1,0 +1,236 @@
+"""Context for checks of third-party environments, and the registry of these checks.
+
+A check is registered under the code of the property that it tests. Properties without such a check are skipped, because
+they require information that a third-party environment does not provide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from trace_gym.errors import EnvBug
+from trace_gym.types import Finding, Replay
+from trace_gym.validation.context import NO_INPUTS, Profile, ValidationInputs
+from trace_gym.validation.properties import PROPERTIES, CheckFailed, Passed, Skipped, describe_exception
+from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, exits_raise, run_black_box
+from trace_gym.validation.third_party.uri import open_with_retry
+
+BlackBoxCheck = Callable[["BlackBoxContext"], Passed]
+BLACK_BOX_CHECKS: dict[str, BlackBoxCheck] = {}
+"""Checks by property code."""
+
+STATE, EXPERTS, GOALS, TOOLS = "the state of a world", "an expert's calls", "goals and guards", "tools with schemas"
+NEEDS = {
+    "TG104": STATE,
+    "TG106": "a picklable episode",
+    "TG202": EXPERTS,
+    "TG204": "the rules that a call may break",
+    "TG205": "an expert without the capability",
+    "TG206": "an expert without the capability",
+    "TG208": "a score that can be computed repeatedly",
+    "TG209": GOALS,
+    "TG302": GOALS,
+    "TG304": GOALS,
+    "TG305": GOALS,
+    "TG306": GOALS,
+    "TG401": "the tools of a target",
+    "TG403": TOOLS,
+    "TG404": STATE,
+    "TG406": "a user simulator that is separate from the environment",
+    "TG411": "the tools of a target",
+    "TG412": TOOLS,
+    "TG413": "the tools of a target",
+    "TG602": TOOLS,
+    "TG702": "hints",
+    "TG705": "an expert without the capability",
+    "TG801": STATE,
+    "TG802": EXPERTS,
+}
+"""Property code -> the information that the property requires and that third-party environments do not provide."""
+
+
+def black_box_check(code: str) -> Callable[[BlackBoxCheck], BlackBoxCheck]:
+    """Register the decorated check under the code of a property.
+
+    Raises:
+        ValueError: A check is already registered for the property.
+    """
+
+    def register(question: BlackBoxCheck) -> BlackBoxCheck:
+        if code in BLACK_BOX_CHECKS:
+            raise ValueError(f"{code} already has the check {BLACK_BOX_CHECKS[code].__name__}")
+        BLACK_BOX_CHECKS[code] = question
+        return question
+
+    return register
+
+
+def black_box_checks() -> dict[str, BlackBoxCheck]:
+    """Import all modules with checks and return the checks by property code."""
+    # Importing these modules registers the checks. The imports are local to avoid an import cycle.
+    from trace_gym.validation.third_party import (  # noqa: F401
+        determinism_checks,
+        gymnasium_checks,
+        heuristic_answers,
+        prompt_checks,
+        reward_checks,
+    )
+
+    return BLACK_BOX_CHECKS
+
+
+def is_full_reward(share: float) -> bool:
+    """Return whether a reward fraction is the full reward."""
+    return share >= 1 - 1e-9
+
+
+@dataclass
+class BlackBoxContext:
+    """Context of the validation of one third-party environment.
+
+    Rollouts are cached, because several checks use them.
+    """
+
+    address: str
+    seeds: Sequence[int]
+    profile: Profile
+    inputs: ValidationInputs = NO_INPUTS
+    _box: BlackBox | None = None
+    _attempts: dict[tuple[int, tuple[str, ...]], BlackBoxRollout] = field(default_factory=dict)
+    _solutions: dict[int, tuple[str, ...] | None] = field(default_factory=dict)
+
+    @property
+    def box(self) -> BlackBox:
+        """The environment, which is opened at the first access."""
+        if self._box is None:
+            try:
+                self._box = open_with_retry(self.address)
+            except Busy as error:
+                raise CheckFailed(f"{self.address} accepts no session: {error}") from None
+            except EnvBug as error:
+                raise CheckFailed(str(error), self.snippet(None)) from error
+        return self._box
+
+    def __call__(self, code: str) -> Finding:
+        """Check a property and return the finding. Skip properties without a check for third-party environments."""
+        found = PROPERTIES[code]
+        with exits_raise():
+            if code in black_box_checks():
+                return found.evaluate(lambda: BLACK_BOX_CHECKS[code](self))
+            needs = NEEDS.get(code, "the state or the experts of a world")
+            return found.evaluate(lambda: self._lacks(needs))
+
+    def _lacks(self, needs: str) -> NoReturn:
+        raise Skipped(f"requires {needs}, which {self.box.kind} does not provide")
+
+    def close(self) -> None:
+        """Close the environment. The next access opens it again."""
+        if self._box is not None:
+            self._box.close()
+        self._box = None
+
+    def run(self, seed: int, actions: Sequence[str]) -> BlackBoxRollout:
+        """Return the rollout of these actions. Each rollout is run once and then cached."""
+        key = (seed, tuple(actions))
+        if key not in self._attempts:
+            self._attempts[key] = self.rerun(seed, actions)
+        return self._attempts[key]
+
+    def rerun(self, seed: int, actions: Sequence[str]) -> BlackBoxRollout:
+        """Run the actions and return the rollout, without using the cache."""
+        with self.catch_failures(seed, actions):
+            result = run_black_box(self.box, seed, actions)
+        if result.raised and self.box.served:
+            self.close()  # the exception may have ended the session
+        return result
+
+    def begin(self, seed: int) -> str:
+        """Return the prompt of a problem."""
+        return self.run(seed, ()).prompt
+
+    def solution(self, seed: int) -> tuple[str, ...] | None:
+        """Return the turns of the reference solution; None if there is no reference solution."""
+        if seed not in self._solutions:
+            with self.catch_failures(seed):
+                result = self.box.solution(seed)
+            self._solutions[seed] = None if result is None else tuple(result)
+        return self._solutions[seed]
+
+    def solutions(self, needed: str = "") -> dict[int, tuple[str, ...]]:
+        """Return the reference solutions by seed.
+
+        Args:
+            needed: Text to append to the message of `Skipped`.
+
+        Raises:
+            Skipped: There is no reference solution.
+        """
+        found = {seed: result for seed in self.seeds if (result := self.solution(seed)) is not None}
+        if not found:
+            raise Skipped(f"{self.box.kind} provides no reference solution{needed}")
+        return found
+
+    def reward_fraction(self, seed: int, actions: Sequence[str]) -> float:
+        """Return the total reward of a rollout as a fraction of the maximum. The fraction can be negative."""
+        return self.run(seed, actions).total_reward / self.box.high
+
+    def scaled_reward(self, seed: int, actions: Sequence[str]) -> float:
+        """Return the total reward of a rollout, scaled to [0, 1] from the range of the environment."""
+        box, paid = self.box, self.run(seed, actions).total_reward
+        return min(1.0, max(0.0, (paid - box.low) / (box.high - box.low))) if math.isfinite(paid) else 0.0
+
+    def require_native_problems(self) -> None:
+        """Check that the environment provides its own problems.
+
+        Raises:
+            Skipped: The adapter generates synthetic problems.
+        """
+        if self.box.synthetic:
+            raise Skipped(f"the problems are synthetic; pass the environment's data set: {self.address}@FILE.jsonl")
+
+    @contextmanager
+    def catch_failures(self, seed: int, actions: Sequence[str] = ()) -> Iterator[None]:
+        """Convert every exception of the environment into `CheckFailed` with a snippet that reproduces it."""
+        try:
+            yield
+        except (CheckFailed, Skipped):
+            raise
+        except (Exception, SystemExit) as error:
+            raise self.failure(seed, describe_exception(error)[:300], actions) from error
+
+    def failure(
+        self, seed: int, message: str, actions: Sequence[str] = (), metrics: dict[str, float] | None = None
+    ) -> CheckFailed:
+        """Return a failure of the problem with this seed after the given actions."""
+        replay = Replay(
+            scenario=f"{self.address}/0/{seed}", actions=tuple(a.encode(errors="replace").decode() for a in actions)
+        )
+        return CheckFailed(f"seed {seed}: {message}", self.snippet(seed, actions), metrics, replay=replay)
+
+    def snippet(self, seed: int | None, actions: Sequence[str] = ()) -> str:
+        """Return code that takes the actions in a problem and prints the results."""
+        lines = ["from trace_gym.validation.third_party import open_box", "", f"box = open_box({self.address!r})"]
+        lines += [f"print(box.begin({seed}))"] if seed is not None else []
+        if len(actions) > 2 and len(set(actions)) == 1:
+            lines += [f"for _ in range({len(actions)}):", f"    print(box.act({python_source(actions[0])}))"]
+        else:
+            lines += [f"print(box.act({python_source(a)}))" for a in actions]
+        return "\n".join(lines) + "\n"
+
+
+def python_source(text: str) -> str:
+    """Return a Python expression for a text. A repetition of a short piece is written like ``'ab' * 100``."""
+    if len(text) > 300:
+        for width in range(1, 12):
+            if len(text) % width == 0 and text == text[:width] * (len(text) // width):
+                return f"{text[:width]!r} * {len(text) // width}"
+    return repr(text)
+
+
+def quoted(text: str, most: int = 60) -> str:
+    """Return a shortened quotation of a text."""
+    return repr(text if len(text) <= most else f"{text[: most - 1]}…")
