@@ -162,7 +162,7 @@ def test_names_of_ours_must_be_free() -> None:
     taken = Interface(name="x", policy="", tools=(CONVERSATION_TOOLS[0],), kinds={READ: "read"})
     with pytest.raises(ConfigError, match=f"reserved tool name in .*: found '{READ}'"):
         Attempt(registry.start_episode(AT, interface=taken))
-    with pytest.raises(ConfigError, match="weights 'all'"):
+    with pytest.raises(ConfigError, match="weights: found 'all'"):
         Attempt(at, weights="all")
     paid = [Attempt(play(Oracle(), registry.start_episode(AT)), weights=w).reward for w in ("default", "sparse")]
     assert paid == [1.0, 1.0]

@@ -301,7 +301,7 @@ def test_options_that_cannot_take_effect_are_an_error(options: list[str], proble
 def test_arguments_that_do_not_exist_are_named() -> None:
     with pytest.raises(EnvNotFound, match="no_such"):
         mcp_http.app("no_such")
-    with pytest.raises(ConfigError, match="weights 'all'"):
+    with pytest.raises(ConfigError, match="weights: found 'all'"):
         mcp_http.app(TOY, weights="all")
     with pytest.raises(ConfigError, match="at least 1"):
         mcp_http.app(TOY, sessions=0)

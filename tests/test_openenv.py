@@ -505,7 +505,7 @@ def test_the_command_of_the_docs_serves_where_it_says(tmp_path: Path) -> None:
 def test_arguments_that_do_not_exist_are_named() -> None:
     with pytest.raises(EnvNotFound, match="no_such"):
         app("no_such")
-    with pytest.raises(ConfigError, match="weights 'all'"):
+    with pytest.raises(ConfigError, match="weights: found 'all'"):
         app(TOY, weights="all")
     with pytest.raises(ConfigError, match="style 'x'"):
         app(TOY, style="x")
