@@ -21,6 +21,9 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: Server
 
+    def do_GET(self) -> None:
+        self.server.acts[0](self, {})
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:

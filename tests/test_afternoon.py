@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,8 +65,13 @@ SHORTER = {
     "rollout tau2_airline_desk --out base.jsonl": "rollout tau2_airline_desk -n 20 --level 0 --out base.jsonl",
     "rollout tau2_precondition --user": "rollout tau2_precondition -n 4 --level 0 --user",
     "trace-gym validate tau2_precondition": "trace-gym validate tau2_precondition --profile quick",
+    "--out qwen.jsonl": "--level 0 -n 20 --out qwen.jsonl",
+    "--out trained.jsonl": "--level 0 -n 20 --out trained.jsonl",
+    "--out runs/qwen": "--level 0 --iterations 2 --out runs/qwen",
 }
 """Parts of commands that take minutes, and what runs instead."""
+REAL = "Qwen/Qwen3-4B-Instruct-2507"
+"""Name of a model in commands, in whose place a folder is used."""
 ADAPTER = "trace-gym rollout tau2_airline_desk -n 20 --level 0 --adapter runs/precondition/adapter --out adapter.jsonl"
 """The command behind the file that `trace-gym evaluate base.jsonl adapter.jsonl` compares."""
 
@@ -102,8 +108,12 @@ def run(command: list[str], folder: Path, **more: str) -> None:
 
 
 def test_examples_of_the_readme_run_as_printed(tmp_path: Path) -> None:
+    from trace_gym.lab import BASE
+
+    shutil.copytree(BASE, tmp_path / "stand_in")  # weights of the toy model, but not its limits and device
+    assert any(f"name: {REAL}" in block for block in printed("bash"))
     for block in printed("bash"):
-        shell(block, tmp_path)
+        shell(block.replace(REAL, "./stand_in"), tmp_path)
     for block in printed("python"):
         run([sys.executable, "-c", block], tmp_path)
 

@@ -87,8 +87,8 @@ def test_what_is_trained_on_has_no_hint() -> None:
     gains = advantages(np.array([[0.0, 1.0, 0.0, 1.0]]), "grpo", best=1.0)
     samples = samples_of(outs, gains)
     assert [s.ids for s in samples] == [r.ids for r in outs]
-    for batch in batches(samples, GRPOConfig()):
-        assert all(HINT not in TOKENIZER.decode(row) for row in batch.ids_BL)
+    for batch in batches(samples, GRPOConfig(), torch.nn.Linear(1, 1)):
+        assert all(HINT not in TOKENIZER.decode(row) for row in batch.ids_RL)
 
 
 def test_a_seeded_fraction_gets_one() -> None:
@@ -111,7 +111,7 @@ def test_training_asks_for_a_share_of_hints(tmp_path: Path, monkeypatch: pytest.
     small = {"groups": 2, "samples": 4, "max_turn_tokens": 4, "max_tokens": 480, "max_idle_iterations": 9}
     for name, share in (("some", 0.5), ("again", 0.5), ("none", 0.0)):
         config = GRPOConfig(iterations=2, hints=share, lora_rank=2, lora_alpha=4, **small)
-        folders: dict[str, Any] = {"model_dir": tmp_path / "model", "out_dir": tmp_path / name}
+        folders: dict[str, Any] = {"model": tmp_path / "model", "out_dir": tmp_path / name}
         train(config, env=ToyBoxes.id, open_episode=opened, progress=False, **folders)
     assert given[:2] == given[2:4] and given[4:] == [[], []]
     assert {*given[0], *given[1]} == {"", HINT} and given[0] != given[1]

@@ -27,7 +27,7 @@ modules splits lookup environment
 admission
 registry
 domains
-adapters llm user_model policies records rollouts trajectories diagnosis sandbox synthesis validation explore
+adapters llm models user_model policies records rollouts trajectories diagnosis sandbox synthesis validation explore
 trainers route evaluation lab
 settings
 pipeline report migrate

@@ -24,7 +24,13 @@ def slope(loss: Tensor, new: Tensor) -> Tensor:
 
 
 def loss_of(
-    new: Tensor, advantage: float, *, low: float = 0.2, high: float = 0.2, mask: list[bool] | None = None
+    new: Tensor,
+    advantage: float,
+    *,
+    low: float = 0.2,
+    high: float = 0.2,
+    mask: list[bool] | None = None,
+    objective: str = "grpo",
 ) -> tuple[Tensor, LossStats]:
     mask_BT = torch.tensor([mask or [True] * new.shape[1]])
     return policy_loss(
@@ -33,6 +39,7 @@ def loss_of(
         mask_BT,
         torch.tensor([advantage], dtype=torch.float64),
         trajectory_weights(mask_BT.sum(1)).double(),
+        objective=objective,
         clip_low=low,
         clip_high=high,
     )
@@ -147,12 +154,31 @@ def test_the_kl_penalty_pulls_towards_the_base() -> None:
     assert slope(loss, new).item() == pytest.approx(0.1 * 0.5)
 
 
-def test_entropy_is_averaged_over_model_tokens_only() -> None:
-    new = log(1.0, 1.0)
-    ones = torch.ones(1, dtype=torch.float64)
-    mask = torch.tensor([[True, False]])
-    _, stats = policy_loss(new, new.detach(), mask, ones, ones, entropy_BT=torch.tensor([[0.7, 9.0]]))
-    assert stats.means()["entropy"] == pytest.approx(0.7)
+def test_gspo_has_one_ratio_per_trajectory() -> None:
+    # Ratios 1.1 and 1.1 ** 3: their geometric mean is 1.21, so the whole trajectory is clipped at 1.2.
+    new = log(1.1, 1.1**3)
+    got, stats = loss_of(new, 2.0, objective="gspo")
+    assert got.item() == pytest.approx(-2.4)
+    assert slope(got, new).tolist() == [[0.0, 0.0]]
+    assert stats.means()["clip_fraction"] == 1.0
+    got, stats = loss_of(new, 2.0, objective="gspo", high=0.3)
+    assert got.item() == pytest.approx(-2 * 1.21)
+    assert slope(got, new)[0].tolist() == pytest.approx([-1.21, -1.21])
+    assert stats.means()["clip_fraction"] == 0.0
+
+
+@pytest.mark.parametrize(("ratio", "weight"), [(0.1, 0.1), (1.1, 1.1), (3.0, 1.2)])
+@pytest.mark.parametrize("advantage", [2.0, -2.0])
+def test_cispo_limits_the_weight_but_keeps_the_gradient(ratio: float, weight: float, advantage: float) -> None:
+    new = log(ratio)
+    got, stats = loss_of(new, advantage, objective="cispo")
+    assert slope(got, new).item() == pytest.approx(-weight * advantage)
+    assert stats.means()["clip_fraction"] == 0.0
+
+
+def test_a_constant_normalizer_does_not_depend_on_lengths() -> None:
+    weights_B = trajectory_weights(torch.tensor([1, 4, 7]), "constant", 100)
+    assert weights_B.tolist() == pytest.approx([1 / 300] * 3)
 
 
 def test_no_token_at_all_is_no_loss() -> None:

@@ -507,7 +507,7 @@ def test_arguments_that_do_not_exist_are_named() -> None:
         app("no_such")
     with pytest.raises(ConfigError, match="weights: found 'all'"):
         app(TOY, weights="all")
-    with pytest.raises(ConfigError, match="style 'x'"):
+    with pytest.raises(ConfigError, match="style: found 'x'"):
         app(TOY, style="x")
     with pytest.raises(ConfigError, match="at least 1"):
         app(TOY, sessions=0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -141,7 +140,14 @@ def test_source_distribution_holds_every_page_that_the_readme_links_to(distribut
 
 
 def test_links_become_absolute_once_the_repository_has_an_address() -> None:
-    description = runpy.run_path(str(ROOT / "setup.py"))["description"]
+    def description(*arguments: str) -> str:
+        # Not in this process, because setuptools replaces distutils, which depends on what other tests have imported.
+        code = "import runpy, sys; print(runpy.run_path('setup.py')['description'](*sys.argv[1:]), end='')"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
     text = "See [training](docs/train.md) and [docs/run.md](docs/run.md).\n```python\nx[0](y)\n```\n"
     assert description(text, "https://host.example/trace") == (
         "See [training](https://host.example/trace/blob/main/docs/train.md) and "

@@ -19,6 +19,7 @@ from toy_world import ToyBoxes, open_toy, toys
 from trace_gym.actions import read_turn
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, PolicyError, ReadError
+from trace_gym.models import ModelSettings, load_policy
 from trace_gym.policies import Ablated, Idle, Mixture, Oracle, batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hf import HFPolicy, merged
@@ -338,12 +339,12 @@ def test_turns_keep_tags_that_are_special_tokens() -> None:
 def test_load_reads_a_folder_and_an_adapter(tmp_path: Path, adapted: Any, model: Any) -> None:
     folder = save_tiny(tmp_path / "model")
     adapted.save_pretrained(tmp_path / "lora")
-    policy = HFPolicy.load(folder, tmp_path / "lora", max_tokens=500)
+    policy: Any = load_policy(ModelSettings(name=str(folder), max_tokens=500), tmp_path / "lora")
     assert policy.name == "lora" and policy.max_tokens == 500
     rollout = policy.rollout(fresh(toys(1)), temperature=0)[0]
     assert off_by(rollout, adapted) < 1e-4 < off_by(rollout, model)
     with pytest.raises(ReadError, match="cannot load .*nowhere"):
-        HFPolicy.load(tmp_path / "nowhere")
+        load_policy(ModelSettings(name=str(tmp_path / "nowhere")))
 
 
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:

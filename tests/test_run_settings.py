@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from trace_gym import pipeline, registry, rollouts, sandbox
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.models import ModelSettings
 from trace_gym.pipeline import common, route
 from trace_gym.pipeline.ledger import Run
 from trace_gym.settings import Diagnose, Evaluate, Llm, Rollouts, Route, RunConfig, Skill, Target
@@ -30,35 +31,36 @@ ELSEWHERE = {"device": "meta", "dtype": "bfloat16"}
 
 
 def run_of(tmp_path: Path, **settings: object) -> Run:
-    return Run(RunConfig.parse({"model": str(save_tiny(tmp_path / "model")), **settings}, "run.yaml"), tmp_path / "run")
+    model = {"name": str(save_tiny(tmp_path / "model"))} | dict(settings.pop("model", {}))  # type: ignore[call-overload]
+    return Run(RunConfig.parse({"model": model, **settings}, "run.yaml"), tmp_path / "run")
 
 
-def test_rollouts_of_a_run_use_device_and_dtype_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollouts_of_a_run_use_device_and_dtype_of_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[Any] = []
     monkeypatch.setattr(rollouts, "rollout", lambda policy, *_, **__: used.append(policy) or [])
-    run = run_of(tmp_path, train=ELSEWHERE)
+    run = run_of(tmp_path, model=ELSEWHERE)
     common.sampling_job(run, registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2)()
     (weights,) = {(p.device.type, p.dtype) for p in used[0].model.parameters()}
     assert weights == ("meta", torch.bfloat16) and used[0].device == "meta"
 
 
-def test_router_of_a_run_uses_device_and_dtype_of_training(tmp_path: Path) -> None:
-    router = route._router(run_of(tmp_path, train=ELSEWHERE), ["tau2_precondition", "tau2_multi_step"])
+def test_router_of_a_run_uses_device_and_dtype_of_the_model(tmp_path: Path) -> None:
+    router = route._router(run_of(tmp_path, model=ELSEWHERE), ["tau2_precondition", "tau2_multi_step"])
     assert {(p.device.type, p.dtype) for p in router.model.parameters()} == {("meta", torch.bfloat16)}
 
 
 def test_another_dtype_makes_other_rollouts(tmp_path: Path) -> None:
-    plain, other = (common.model_key(run_of(tmp_path, train=train)) for train in ({}, {"dtype": "bfloat16"}))
+    plain, other = (common.model_key(run_of(tmp_path, model=model)) for model in ({}, {"dtype": "bfloat16"}))
     assert plain != other
 
 
 @pytest.mark.parametrize("device", ["banana", "cuda:99", ""])
 def test_unusable_device_is_an_error_before_any_stage(device: str, tmp_path: Path) -> None:
-    config = GRPOConfig(device=device)
+    model = ModelSettings(name=str(save_tiny(tmp_path / "model")), device=device)
     with pytest.raises(ConfigError, match="device is not usable: found .*expected a device"):
-        train(config, env="tau2_precondition", model_dir=save_tiny(tmp_path / "model"), out_dir=tmp_path / "adapter")
+        train(GRPOConfig(), env="tau2_precondition", model=model, out_dir=tmp_path / "adapter")
     with pytest.raises(ConfigError, match="device is not usable"):
-        pipeline.run(RunConfig.parse({"train": {"device": device}}, "run.yaml"), tmp_path / "run")
+        pipeline.run(RunConfig.parse({"model": {"device": device}}, "run.yaml"), tmp_path / "run")
     assert not (tmp_path / "run").exists() and not (tmp_path / "adapter").exists()
 
 
@@ -129,7 +131,7 @@ def test_source_on_the_command_line_replaces_the_rollouts_of_a_preset(
 def test_levels_of_an_environment_that_is_not_trained_on_are_an_error(tmp_path: Path) -> None:
     config = GRPOConfig.parse({"levels": {"tau2_multi_step": {0: 1.0}}})
     with pytest.raises(ConfigError, match="levels of tau2_multi_step have no effect.*expected tau2_precondition"):
-        train(config, env="tau2_precondition", model_dir=save_tiny(tmp_path / "model"), out_dir=tmp_path / "adapter")
+        train(config, env="tau2_precondition", model=str(save_tiny(tmp_path / "model")), out_dir=tmp_path / "adapter")
 
 
 def test_hints_without_any_hint_are_an_error(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from snippets import blocks
 from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
-from trace_gym.trainers import torch_grpo
-from trace_gym.trainers.config import GRPOConfig
+from trace_gym.models import ModelSettings
+from trace_gym.trainers import registered, torch_grpo
+from trace_gym.trainers.config import DistillConfig, GRPOConfig
 
 
 @pytest.fixture
@@ -30,14 +31,17 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GRPOConfig, dict[str,
 
 
 def test_configuration_file_of_the_page_is_used(trained: Any, tmp_path: Path) -> None:
-    [printed] = blocks("docs/guides/train.md", "yaml")
+    printed, distill = blocks("docs/guides/train.md", "yaml")
+    assert type(registered.parse(yaml.safe_load(distill))) is DistillConfig
     (tmp_path / "qwen.yaml").write_text(printed)
     asked = ["train", "tau2_precondition", "--model", "Qwen/Qwen3-4B-Instruct-2507"]
     result = CliRunner().invoke(app, [*asked, "--config", str(tmp_path / "qwen.yaml"), "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     [(config, rest)] = trained
-    assert config == GRPOConfig.parse(yaml.safe_load(printed))
-    assert rest["model_dir"] == "Qwen/Qwen3-4B-Instruct-2507"
+    settings = yaml.safe_load(printed)
+    model = settings.pop("model")
+    assert config == GRPOConfig.parse(settings)
+    assert rest["model"] == ModelSettings.parse(model | {"name": "Qwen/Qwen3-4B-Instruct-2507"})
     assert "toy model" not in result.output
 
 

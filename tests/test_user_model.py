@@ -379,14 +379,13 @@ def test_user_options_without_effect_are_refused(options: list[str], expected: s
 
 
 def test_trainer_with_user_model_continues_after_outage(serve: Serve, tmp_path: Path) -> None:
-    from trace_gym.lab import model_folder
     from trace_gym.trainers.torch_grpo import train
 
     settings = {"iterations": 1, "groups": 1, "samples": 2, "max_tokens": 1024, "max_turn_tokens": 8}
     dead = serve(reworded)
     dead.close()
     config = GRPOConfig.parse({**settings, "user": f"openai:user@{dead.url}"})
-    where = {"env": "tau2_precondition", "model_dir": model_folder("lab"), "progress": False}
+    where = {"env": "tau2_precondition", "model": "lab", "progress": False}
     with pytest.raises(UserUnavailable):
         train(config, out_dir=tmp_path / "run", **where)  # type: ignore[arg-type]
     server = serve(reworded)
@@ -404,13 +403,13 @@ def test_run_has_one_user() -> None:
 
 
 def test_play_job_of_a_run_stops_if_the_user_fails(serve: Serve, tmp_path: Path) -> None:
-    from trace_gym.lab import model_folder
+    from trace_gym.models import ModelSettings
     from trace_gym.pipeline.jobs import RolloutJob
 
     addresses = (str(Scenario(env="tau2_precondition", level=0, seed=3)),)
     server = serve(fails(500))
-    job = RolloutJob("base", model_folder("lab"), None, ((addresses, tmp_path / "a.jsonl"),), budget=(1024, 16),
-                  user=(f"openai:user@{server.url}", tmp_path / "user"))  # fmt: skip
+    job = RolloutJob("base", ModelSettings(max_turn_tokens=16), None, ((addresses, tmp_path / "a.jsonl"),),
+                     user=(f"openai:user@{server.url}", tmp_path / "user"))  # fmt: skip
     with pytest.raises(UserUnavailable, match="failed in 1 of 1 episodes"):
         job()
     server.acts[:] = [reworded]

@@ -21,7 +21,6 @@ from trace_gym import registry
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra, PolicyError, ReadError
 from trace_gym.policies import Mixture, Oracle
-from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.rollouts import rollout
 from trace_gym.trainers.advantage import advantages
@@ -289,7 +288,7 @@ def test_policy_specifications_are_resolved(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_a_policy_is_checked_without_loading_a_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(HFPolicy, "load", lambda *_: pytest.fail("a model is loaded"))
+    monkeypatch.setattr(policy_groups, "load_policy", lambda *_: pytest.fail("a model is loaded"))
     (tmp_path / "base").mkdir()
     for text in (f"hf:{tmp_path}/base", f"hf:{tmp_path}/none", f"hf:org/model+{tmp_path}/lora"):
         with pytest.raises(ReadError, match=r"does not contain (adapter_)?config\.json"):

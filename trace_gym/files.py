@@ -65,6 +65,45 @@ def replacement(path: Path) -> Iterator[Path]:
         raise cannot_write(path, error) from None
 
 
+@contextmanager
+def folder_replacement(path: Path) -> Iterator[Path]:
+    """Yield an empty temporary folder that becomes the folder at `path` if the block ends without an error.
+
+    The temporary folder is part of a hidden folder next to `path`. An existing folder at `path` is deleted when the new
+    folder is complete. If the block raises an exception, the temporary folder is deleted and an existing folder at
+    `path` is not changed.
+
+    Raises:
+        WriteError: The folder cannot be written.
+    """
+    place = Path(os.path.realpath(path))
+    make_folder(place.parent)
+    try:
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as work:
+            new, old = Path(work, "new"), Path(work, "old")
+            new.mkdir()
+            yield new
+            if place.exists():
+                place.rename(old)
+            try:
+                new.rename(place)
+            except OSError:
+                if old.exists():
+                    old.rename(place)
+                raise
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cache_folder() -> Path:
+    """Return the folder of files that trace_gym stores for the user and can create again.
+
+    The folder is ``$XDG_CACHE_HOME/trace_gym``, or ``~/.cache/trace_gym`` if the environment variable is not set.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "trace_gym"
+
+
 def make_folder(path: Path) -> Path:
     """Create a folder and its parents if they do not exist, and return the path.
 

@@ -7,13 +7,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.llm.model_uri import ignored_settings
+from trace_gym.models.settings import ModelSettings
 from trace_gym.parsing import parse_yaml, read_yaml
 from trace_gym.targets.catalogue import default_target
-from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers import registered
+from trace_gym.trainers.config import GRPOConfig, TrainerConfig
 from trace_gym.types import Record
 
 
@@ -110,8 +112,8 @@ class Evaluate(Record):
 class RunConfig(Record):
     """All settings of a run. Models other than the toy model require other values of `levels` and `train.lr`."""
 
-    model: str = "lab"
-    """``lab`` (the built-in toy model), or a Hugging Face folder or name."""
+    model: ModelSettings = ModelSettings()
+    """Settings of the agent's model, or its name. All stages use the same settings."""
     user: str = ""
     """Language model that rewords the messages of the scripted user in every rollout, such as ``openai:MODEL@URL``. If
     empty, the messages are not reworded."""
@@ -138,21 +140,39 @@ class RunConfig(Record):
     llm: Llm = Llm()
     validation: Literal["quick", "gate"] = "quick"
     skill: Skill = Skill()
-    train: GRPOConfig = GRPOConfig()
+    train: SerializeAsAny[TrainerConfig] = GRPOConfig()
+    """Settings of the trainer. `train.trainer` is its name."""
     route: Route = Route()
     evaluate: Evaluate = Evaluate()
     seeds: Levels = (0,)
     workers: int = Field(2, ge=1)
     """Number of parallel worker processes, which use one thread each."""
 
+    @field_validator("train", mode="before")
+    @classmethod
+    def _settings_of_the_trainer(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        named = {"trainer": "torch_grpo", **data}
+        try:
+            kind = registered.trainer(str(named["trainer"])).Config
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return kind.model_validate(named)
+
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
-        if ":" in self.model and not Path(self.model).exists():
+        if ":" in self.model.name and not Path(self.model.name).exists():
             raise ValueError(
-                f"model is not valid: found {self.model}, expected lab, or a Hugging Face folder or name, because "
-                "training requires the weights. To diagnose a model behind an endpoint, collect its rollouts with "
-                "trace-gym rollout --policy openai:MODEL@URL, and pass that file as source"
+                f"model is not valid: found {self.model.name}, expected lab, or a Hugging Face folder or name, because "
+                "training requires the weights. If they are available, set model.name to their folder, and "
+                "model.endpoint to the endpoint. Otherwise collect rollouts with trace-gym rollout --policy "
+                "openai:MODEL@URL, and pass that file as source"
             )
+        try:
+            self.model.limited(self.train.max_tokens, self.train.max_turn_tokens)
+        except ConfigError as error:
+            raise ValueError(f"train.{error}") from None
         if self.train.user:
             raise ValueError("train.user has no effect in a run. Set user instead")
         if self.author == "llm" and not self.llm.model:
@@ -181,7 +201,7 @@ class RunConfig(Record):
     def _without_effect_on_training(self) -> Iterator[str]:
         if self.source is not None and self.diagnoses and self.rollouts != Rollouts():
             yield "rollouts has no effect: source is given, so no rollouts are collected. Remove rollouts or source"
-        if self.train.seed != GRPOConfig().seed:
+        if self.train.seed != TrainerConfig().seed:
             yield f"train.seed has no effect: seeds contains the seeds of a run. Use seeds: [{self.train.seed}] instead"
         if self.train.levels is not None:
             yield "train.levels has no effect: the setting levels applies to all adapters. Use levels instead"
@@ -256,8 +276,18 @@ class RunConfig(Record):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            errors = [f"  {'.'.join(map(str, e['loc'])) or 'the settings'}: {e['msg']}" for e in error.errors()]
+            errors = [f"  {where or 'the settings'}: {message}" for where, message in _errors(error)]
             raise ConfigError(f"{source}: {len(errors)} invalid settings\n" + "\n".join(errors)) from None
+
+
+def _errors(error: ValidationError, outer: tuple[int | str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the setting and the message of each error, also of errors within the settings of the trainer."""
+    for found in error.errors():
+        inner, where = found.get("ctx", {}).get("error"), (*outer, *found["loc"])
+        if isinstance(inner, ValidationError):
+            yield from _errors(inner, where)
+        else:
+            yield ".".join(map(str, where)), found["msg"]
 
 
 def presets() -> list[str]:

@@ -1,4 +1,4 @@
-"""Loading of a base model from a Hugging Face folder with a new LoRA adapter."""
+"""Loading of a base model with a new LoRA adapter."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import torch
 from peft import LoraConfig, PeftModel, get_peft_model
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from trace_gym.errors import ConfigError, ReadError
-from trace_gym.trainers.config import GRPOConfig
+from trace_gym.errors import ConfigError
+from trace_gym.models import ModelSettings, load_weights
+from trace_gym.trainers.config import TrainerConfig
+
+LARGE = 10**9
+"""Number of weights from which gradient checkpointing is used by default."""
 
 
-def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel, Any]:
+def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftModel, Any]:
     """Load the model and the tokenizer, and add a new LoRA adapter.
 
     The adapter is initialized from torch's global random generator. Before training, it does not change the output of
@@ -22,45 +24,28 @@ def load_with_lora(config: GRPOConfig, model_dir: str | Path) -> tuple[PeftModel
 
     Raises:
         ReadError: The model cannot be read.
-        ConfigError: The model has none of the layers in `GRPOConfig.lora_targets`.
+        ConfigError: The model has none of the layers in `GRPOConfig.lora_targets`, or the device cannot be used.
     """
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(model_dir))
-        base: Any = AutoModelForCausalLM.from_pretrained(
-            str(model_dir), dtype=getattr(torch, config.dtype), attn_implementation="sdpa"
-        )
-    except (OSError, ValueError) as error:
-        raise ReadError(f"cannot load a model from {model_dir} ({error}): expected a Hugging Face folder") from error
+    base, tokenizer = load_weights(model)
     targets = config.lora_targets if isinstance(config.lora_targets, str) else list(config.lora_targets)
     lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=targets, task_type="CAUSAL_LM")
     try:
-        model = get_peft_model(base.to(config.device), lora)
+        learner = get_peft_model(base, lora)
     except ValueError as error:
-        raise ConfigError(f"lora_targets do not fit {model_dir}: {error}") from error
-    if config.gradient_checkpointing:
-        model.enable_input_require_grads()
-        model.gradient_checkpointing_enable()
+        raise ConfigError(f"lora_targets do not fit {model.folder}: {error}") from error
+    if checkpointed := checkpoints_gradients(config, base):
+        learner.enable_input_require_grads()
+        learner.gradient_checkpointing_enable()
     # Eval mode disables dropout, so the ratio is 1 before the first step. Checkpointing requires train mode.
-    model.train(config.gradient_checkpointing)
-    return model, tokenizer
+    learner.train(checkpointed)
+    return learner, tokenizer
 
 
-def usable_device(name: str) -> torch.device:
-    """Return the torch device with this name.
-
-    Raises:
-        ConfigError: The device does not exist on this machine, or cannot be used.
-    """
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:  # AssertionError: torch was built without CUDA
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise ConfigError(
-            f"device is not usable: found {name} ({reason}), expected a device that torch finds here, such as cpu, "
-            "cuda or cuda:1. Choose another device"
-        ) from None
-    return device
+def checkpoints_gradients(config: TrainerConfig, model: Any) -> bool:
+    """Return whether activations are computed again in the backward pass of a model."""
+    if config.gradient_checkpointing is not None:
+        return config.gradient_checkpointing
+    return bool(sum(p.numel() for p in model.parameters()) >= LARGE)
 
 
 def fingerprint(model_dir: str | Path) -> str:

@@ -18,14 +18,16 @@ from typing import Any
 
 import torch
 from peft import PeftModel, set_peft_model_state_dict
+from pydantic import JsonValue
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from trace_gym.errors import ReadError
 from trace_gym.files import write
 from trace_gym.lab import BASE
+from trace_gym.models.catalog import CATALOG
 from trace_gym.parsing import read_json
-from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers.config import TrainerConfig
 
 Metrics = dict[str, float | int | None]
 """One line of ``metrics.jsonl``."""
@@ -35,7 +37,9 @@ Metrics = dict[str, float | int | None]
 class RunState:
     """State of a run without its tensors."""
 
-    config: GRPOConfig
+    config: TrainerConfig
+    model: dict[str, JsonValue]
+    """Settings of the model that affect training."""
     env: list[tuple[str, float]]
     base: str
     """Fingerprint of the base model."""
@@ -50,7 +54,7 @@ class RunState:
     @property
     def rollouts(self) -> int:
         """Number of collected rollouts."""
-        return self.iteration * self.config.groups * self.config.samples
+        return int(self.history[-1]["rollouts"] or 0) if self.history else 0
 
 
 def save_adapter(model: PeftModel, folder: Path) -> None:
@@ -66,20 +70,30 @@ def save(folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, state
         for number, values in optimizer.state_dict()["state"].items()
         for key, value in values.items()
     }
+    with replacing(folder) as new:
+        _save_peft(model, new)
+        save_file(tensors, new / "optimizer.safetensors")
+        write_state(new, state)
+
+
+def write_state(folder: Path, state: RunState) -> None:
+    """Write the state of a run without its tensors to ``state.json`` in the folder of a checkpoint."""
     facts = {
         "config": state.config.model_dump(mode="json"),
+        "model": state.model,
         "env": state.env,
         "base": state.base,
         "history": state.history,
     }
-    with replacing(folder) as new:
-        _save_peft(model, new)
-        save_file(tensors, new / "optimizer.safetensors")
-        (new / "state.json").write_text(json.dumps(facts))
+    write(folder / "state.json", json.dumps(facts))
 
 
-def read_state(folder: Path) -> RunState | None:
+def read_state(folder: Path, kind: type[TrainerConfig]) -> RunState | None:
     """Return the state of the checkpoint in `folder`, or None if there is no checkpoint.
+
+    Args:
+        folder: Folder of the checkpoint.
+        kind: Type of the settings of the trainer.
 
     Raises:
         ReadError: The checkpoint cannot be read.
@@ -92,7 +106,12 @@ def read_state(folder: Path) -> RunState | None:
     try:
         facts: dict[str, Any] = read_json(folder / "state.json")
         env = [(str(name), float(weight)) for name, weight in facts["env"]]
-        return RunState(GRPOConfig.parse(facts["config"]), env, facts["base"], facts["history"])
+        config, model = facts["config"], facts.get("model")
+        if model is None:  # written before the settings of the model were separate
+            config.pop("device")
+            model = {"dtype": config.pop("dtype"), "template": {}}
+            model |= {key: config[key] for key in ("max_tokens", "max_turn_tokens")}
+        return RunState(kind.parse(config), model, env, facts["base"], facts["history"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _unreadable(folder, error) from error
 
@@ -157,7 +176,8 @@ def portable_name(model: str | Path) -> str:
     """Return a name of the base model for an adapter configuration that contains no absolute path of this machine.
 
     Returns:
-        ``lab`` for the base model that ships with the package. For a name on the Hugging Face Hub, or a snapshot in its
+        ``lab`` for the base model that ships with the package, and ``smollm2`` for the model in the user's cache that
+        ``trace-gym model fetch smollm2`` wrote. For a name on the Hugging Face Hub, or a snapshot in its
         cache, the name on the Hub. For any other folder, its path relative to the working directory, or its last
         component if it is not below the working directory.
     """
@@ -166,6 +186,8 @@ def portable_name(model: str | Path) -> str:
     folder = folder.resolve()
     if folder == BASE.resolve():
         return "lab"
+    if fetched := [name for name, packaged in CATALOG.items() if folder == packaged.folder.resolve()]:
+        return fetched[0]
     if folder.parent.name == "snapshots" and (cached := folder.parents[1].name).startswith("models--"):
         return cached.removeprefix("models--").replace("--", "/", 1)
     here = Path.cwd()
@@ -178,7 +200,7 @@ def _save_peft(model: PeftModel, folder: Path) -> None:
     config.base_model_name_or_path = portable_name(loaded) if loaded else loaded
     try:
         # Without this argument, peft may access the Hugging Face Hub to check whether the embeddings were resized.
-        model.save_pretrained(str(folder), save_embedding_layers=False)
+        model.save_pretrained(str(folder), save_embedding_layers=False, selected_adapters=[model.active_adapter])
     finally:
         config.base_model_name_or_path = loaded
     (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty model card

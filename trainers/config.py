@@ -1,8 +1,10 @@
-"""Settings of a GRPO run. Importing this module does not import torch or peft."""
+"""Settings of the trainers. Importing this module does not import torch or peft."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+import math
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -28,61 +30,58 @@ MAY_CHANGE = frozenset(
         "max_idle_iterations",
         "target_success",
         "target_window",
-        "device",
         "micro_batch_tokens",
+        "prefix_sharing",
         "gradient_checkpointing",
+        "trackers",
     }
 )
-"""Settings that may change when a run is resumed. They affect the end and the execution of a run, but not training."""
+"""Settings that may change when a run is resumed. They affect the end and the execution of a run, but not training.
+The number of iterations affects training if the learning rate decays."""
 
 
-class GRPOConfig(Record):
-    """Settings of one GRPO run. The defaults are for the built-in toy model on a CPU."""
+class TrainerConfig(Record):
+    """Settings that all trainers have. A trainer adds settings in a subclass.
 
-    # Rollouts
+    The defaults are for the built-in toy model on a CPU.
+    """
+
+    needs_variance: ClassVar[bool] = True
+    """Whether the trainer learns only from groups of rollouts with different rewards."""
+
+    trainer: str = "torch_grpo"
+    """Name of the trainer; see `trace_gym.trainers.registered.trainer`."""
+
+    # Scenarios
     groups: Count = 8
     """G: number of scenarios per iteration."""
-    samples: Annotated[int, Field(ge=2)] = 8
-    """K: number of rollouts per scenario."""
     iterations: Count = 25
-    temperature: Positive = 1.0
     levels: Levels | dict[str, Levels] | None = None
     """Mapping of level to sampling weight, or a mapping of environment name to such mappings. None samples all levels
     uniformly."""
-    max_tokens: Count = 1024
-    """Maximum number of tokens in a trajectory, including prompt and tool results."""
-    max_turn_tokens: Count = 64
-    """Maximum number of tokens in an assistant turn."""
-    reward: RewardWeights = DEFAULT_WEIGHTS
+    max_tokens: Count | None = None
+    """Maximum number of tokens in a trajectory, including prompt and tool results. None for the limit of the model."""
+    max_turn_tokens: Count | None = None
+    """Maximum number of tokens in an assistant turn. None for the limit of the model."""
     user: str = ""
     """Language model that rewords the scripted user, such as ``openai:MODEL@URL``. If empty, messages are unchanged."""
-    hints: Share = 0.0
-    """Fraction of the rollouts that are sampled with the hint of their environment in the prompt.
-
-    The tokens of the hint are never used for training.
-    """
-
-    # Objective
-    advantage: str = "grpo"
-    """Name of an advantage function in `trace_gym.trainers.advantage.ADVANTAGES`."""
-    average: Literal["trajectory", "token"] = "trajectory"
-    clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    clip_high: Positive = 0.2
-    kl_coef: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """Weight of the penalty for the KL divergence from the base model.
-
-    With 0, the forward pass of the base model is skipped.
-    """
 
     # Optimizer
     lr: Positive = 3e-3
     """Learning rate. The default is for the toy model. Large models require 1e-5 to 1e-4; the TRACE paper uses 1e-5."""
+    lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """Learning rate after the warm-up: constant, or a linear or cosine decay to 0 at the end of the last iteration."""
+    warmup_iterations: Annotated[int, Field(ge=0)] = 0
+    """Number of first iterations in which the learning rate increases linearly to `lr`."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     max_grad_norm: Positive = 1.0
     epochs: Count = 1
-    """Number of passes over the rollouts of an iteration."""
+    """Number of passes over the trajectories of an iteration."""
     minibatches: Count = 2
-    """Number of optimizer steps per pass. With one pass of one step, the policy ratio is 1, so no token is clipped."""
+    """Number of optimizer steps per pass."""
+    average: Literal["trajectory", "token", "constant"] = "trajectory"
+    """Whether each trajectory or each token has the same weight in the loss. With ``constant``, the sum over the tokens
+    is divided by `max_tokens`."""
 
     # Adapter
     lora_rank: Count = 8
@@ -91,21 +90,18 @@ class GRPOConfig(Record):
     lora_targets: tuple[str, ...] | Literal["all-linear"] = ATTENTION_AND_MLP
 
     # Machine
-    device: str = "cpu"
-    dtype: Literal["float32", "bfloat16"] = "float32"
-    """Data type of the frozen base model. The adapter is always trained in float32."""
     micro_batch_tokens: Count = 16_384
-    """Maximum number of padded tokens per forward pass. A single longer trajectory is still processed."""
-    gradient_checkpointing: bool = False
+    """Maximum number of tokens per forward pass, with padding. A single longer trajectory is still processed."""
+    prefix_sharing: bool = True
+    """Compute the common prefixes of trajectories only once (`trace_gym.trainers.tree`). The gradient is the same."""
+    gradient_checkpointing: bool | None = None
+    """Compute activations again in the backward pass, to save memory. None for models with at least 10^9 weights."""
 
     # Run
     seed: Annotated[int, Field(ge=0)] = 0
     checkpoint_every: Count = 5
-    max_idle_iterations: Count = 5
-    """Raise `NoSignal` after this number of consecutive iterations without an informative group."""
-    target_success: Share | None = None
-    """Stop if the mean success rate of the last `target_window` iterations reaches this value."""
-    target_window: Count = 5
+    trackers: tuple[str, ...] = ()
+    """Experiment trackers that get the metrics, such as ``tensorboard`` or ``wandb``; any tracker of `accelerate`."""
 
     @classmethod
     def parse(cls, settings: dict[str, Any]) -> Self:
@@ -118,7 +114,107 @@ class GRPOConfig(Record):
             return cls.model_validate(settings)
         except ValidationError as error:
             errors = [f"{'.'.join(map(str, e['loc'])) or 'config'}: {e['msg']}" for e in error.errors()]
-            raise ConfigError(f"{len(errors)} invalid GRPO settings: {'; '.join(errors)}") from None
+            raise ConfigError(f"{len(errors)} invalid settings of the trainer: {'; '.join(errors)}") from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_settings_of_the_model(cls, data: Any) -> Any:
+        if moved := [key for key in ("device", "dtype") if isinstance(data, dict) and key in data]:
+            shown = ", ".join(f"{key}: {data[key]}" for key in moved)
+            raise ValueError(
+                f"{' and '.join(moved)} are settings of the model. Use model: {{name: ..., {shown}}} instead"
+            )
+        return data
+
+    @model_validator(mode="after")
+    def _has_levels_and_layers(self) -> Self:
+        if self.levels is not None and not (self.levels and all(self.levels.values())):
+            raise ValueError("levels is empty. Remove it to sample all levels uniformly")
+        if not self.lora_targets:
+            raise ValueError("lora_targets is empty. List the linear layers to adapt")
+        if self.warmup_iterations >= self.iterations and self.warmup_iterations:
+            raise ValueError(
+                f"warmup_iterations is too large: found {self.warmup_iterations}, expected less than the "
+                f"{self.iterations} iterations of the run"
+            )
+        return self
+
+    def lr_in(self, iteration: int) -> float:
+        """Return the learning rate of an iteration."""
+        if iteration < self.warmup_iterations:
+            return self.lr * (iteration + 1) / (self.warmup_iterations + 1)
+        done = (iteration - self.warmup_iterations) / max(1, self.iterations - self.warmup_iterations)
+        factor = {"constant": 1.0, "linear": 1 - done, "cosine": (1 + math.cos(math.pi * min(done, 1.0))) / 2}
+        return self.lr * max(0.0, factor[self.lr_schedule])
+
+    def levels_of(self, env: str) -> dict[int, float] | None:
+        """Return the level weights of one environment of a mixture, or None to sample all levels uniformly."""
+        match (self.levels or {}).get(env):  # type: ignore[call-overload]
+            case dict() as own:
+                return own
+            case _:
+                shared = {k: w for k, w in (self.levels or {}).items() if isinstance(k, int) and isinstance(w, float)}
+                return shared or None
+
+    def same_learning(self, other: TrainerConfig) -> dict[str, tuple[Any, Any]]:
+        """Return the settings that differ and must not change when a run is resumed.
+
+        Returns:
+            Mapping of the name of the setting to its values in `self` and `other`.
+        """
+        mine, theirs = self.model_dump(mode="json"), other.model_dump(mode="json")
+        free = MAY_CHANGE - ({"iterations"} if self.lr_schedule != "constant" else set())
+        compared = mine.keys() - free - {"max_tokens", "max_turn_tokens"}  # limits are compared with the model's
+        return {k: (mine[k], theirs[k]) for k in mine if k in compared and mine[k] != theirs[k]}
+
+
+class GRPOConfig(TrainerConfig):
+    """Settings of one GRPO run (`trace_gym.trainers.torch_grpo`)."""
+
+    # Rollouts
+    samples: Annotated[int, Field(ge=2)] = 8
+    """K: number of rollouts per scenario."""
+    temperature: Positive = 1.0
+    reward: RewardWeights = DEFAULT_WEIGHTS
+    hints: Share = 0.0
+    """Fraction of the rollouts that are sampled with the hint of their environment in the prompt.
+
+    The tokens of the hint are never used for training.
+    """
+
+    max_resamples: Annotated[int, Field(ge=0)] = 0
+    """Maximum number of times that the groups without different rewards are replaced by groups of new scenarios in an
+    iteration (dynamic sampling, DAPO). The additional rollouts are counted."""
+    overlong: Literal["score", "mask"] = "score"
+    """Whether rollouts that reach the token limit are trained on with their reward, or not trained on (DAPO)."""
+
+    # Objective
+    advantage: str = "grpo"
+    """Name of an advantage function in `trace_gym.trainers.advantage.ADVANTAGES`. The default of `average` is
+    ``constant`` with the advantage ``dr_grpo``."""
+    objective: Literal["grpo", "gspo", "cispo"] = "grpo"
+    """Name of a surrogate objective in `trace_gym.trainers.loss.OBJECTIVES`."""
+    clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    clip_high: Positive = 0.2
+    kl_coef: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Weight of the penalty for the KL divergence from the base model.
+
+    With 0, the forward pass of the base model is skipped.
+    """
+
+    # Run
+    max_idle_iterations: Count = 5
+    """Raise `NoSignal` after this number of consecutive iterations without an informative group."""
+    target_success: Share | None = None
+    """Stop if the mean success rate of the last `target_window` iterations reaches this value."""
+    target_window: Count = 5
+
+    @model_validator(mode="before")
+    @classmethod
+    def _average_of_dr_grpo(cls, data: Any) -> Any:
+        # Dr. GRPO removes both normalizations: by the standard deviation and by the length of the trajectory.
+        dr_grpo = isinstance(data, dict) and data.get("advantage") == "dr_grpo"
+        return {"average": "constant", **data} if dr_grpo else data
 
     @field_validator("reward", mode="before")
     @classmethod
@@ -135,37 +231,44 @@ class GRPOConfig(Record):
             raise ValueError(
                 f"advantage is not valid: found {self.advantage!r}, expected one of {', '.join(ADVANTAGES)}"
             )
-        if self.levels is not None and not (self.levels and all(self.levels.values())):
-            raise ValueError("levels is empty. Remove it to sample all levels uniformly")
-        if not self.lora_targets:
-            raise ValueError("lora_targets is empty. List the linear layers to adapt")
         if self.target_success is None and self.target_window != type(self).model_fields["target_window"].default:
             raise ValueError(
                 "target_window has no effect without target_success. Set target_success, or remove target_window"
             )
+        if self.objective == "cispo" and self.clip_low != type(self).model_fields["clip_low"].default:
+            raise ValueError("clip_low has no effect with objective cispo. Remove clip_low, or use another objective")
         if self.best_reward <= 0:
             raise ValueError("the reward weights give no reward for a perfect episode. Set at least one weight above 0")
         return self
-
-    def levels_of(self, env: str) -> dict[int, float] | None:
-        """Return the level weights of one environment of a mixture, or None to sample all levels uniformly."""
-        match (self.levels or {}).get(env):  # type: ignore[call-overload]
-            case dict() as own:
-                return own
-            case _:
-                shared = {k: w for k, w in (self.levels or {}).items() if isinstance(k, int) and isinstance(w, float)}
-                return shared or None
 
     @property
     def best_reward(self) -> float:
         """Reward of a perfect, well-formed episode."""
         return min(1.0, max(0.0, self.reward.success + self.reward.progress))
 
-    def same_learning(self, other: GRPOConfig) -> dict[str, tuple[Any, Any]]:
-        """Return the settings that differ and must not change when a run is resumed.
 
-        Returns:
-            Mapping of the name of the setting to its values in `self` and `other`.
-        """
-        mine, theirs = self.model_dump(mode="json"), other.model_dump(mode="json")
-        return {k: (mine[k], theirs[k]) for k in mine if k not in MAY_CHANGE and mine[k] != theirs[k]}
+class SFTConfig(TrainerConfig):
+    """Settings of supervised fine-tuning (`trace_gym.trainers.sft`)."""
+
+    needs_variance: ClassVar[bool] = False
+
+    trainer: str = "sft"
+    average: Literal["trajectory", "token", "constant"] = "token"
+    rollouts: tuple[Path, ...] = ()
+    """JSONL files of ``trace-gym rollout``. Their successful episodes are trained on. If empty, the model is trained on
+    demonstrations of the oracle in scenarios of the training split."""
+
+
+class DistillConfig(TrainerConfig):
+    """Settings of on-policy distillation (`trace_gym.trainers.distill`)."""
+
+    needs_variance: ClassVar[bool] = False
+
+    trainer: str = "distill"
+    average: Literal["trajectory", "token", "constant"] = "token"
+    samples: Count = 4
+    """Number of rollouts per scenario."""
+    temperature: Positive = 1.0
+    """Temperature of the rollouts, and of both distributions in the loss."""
+    teachers: Path | dict[str, Path] = Field(default_factory=dict)
+    """Folder of the teacher's adapter, or a mapping of environment to the folder of its teacher. Required."""

@@ -8,16 +8,26 @@ from random import Random
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers.config import TrainerConfig
 from trace_gym.types import Scenario
 
 Envs = list[tuple[str, float]]
 """Environments or registered mixtures with their sampling weights."""
 
 
-def draw(config: GRPOConfig, envs: Envs, levels: dict[str, dict[int, float]], iteration: int) -> list[Scenario]:
-    """Return the G scenarios of an iteration from the training split. The result depends only on the arguments."""
-    rng = Random(f"{config.seed}/{iteration}")
+def draw(
+    config: TrainerConfig, envs: Envs, levels: dict[str, dict[int, float]], iteration: int, again: int = 0
+) -> list[Scenario]:
+    """Return the G scenarios of an iteration from the training split. The result depends only on the arguments.
+
+    Args:
+        config: Settings of the run.
+        envs: Environments with their sampling weights.
+        levels: Sampling weights of the levels of each environment.
+        iteration: Number of the iteration.
+        again: Number of earlier draws in this iteration.
+    """
+    rng = Random(f"{config.seed}/{iteration}" + (f"/{again}" if again else ""))
     scenarios = []
     for _ in range(config.groups):
         (name,) = rng.choices([n for n, _ in envs], [w for _, w in envs])
@@ -40,7 +50,7 @@ def weighted(env: str | Sequence[tuple[str, float]]) -> Envs:
     return envs
 
 
-def drawn_levels(config: GRPOConfig, names: Sequence[str], *, registered: bool) -> dict[str, dict[int, float]]:
+def drawn_levels(config: TrainerConfig, names: Sequence[str], *, registered: bool) -> dict[str, dict[int, float]]:
     """Return the sampling weights of the levels of each environment.
 
     Args:

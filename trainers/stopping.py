@@ -23,7 +23,7 @@ def ended(config: GRPOConfig, history: Sequence[Metrics]) -> Ended | None:
         if moving >= config.target_success:
             return "target"
     quiet = history[-config.max_idle_iterations :]
-    perfect = len(quiet) == config.max_idle_iterations and all(m["all_best"] == config.groups for m in quiet)
+    perfect = len(quiet) == config.max_idle_iterations and all(m["all_best"] == _groups(config, m) for m in quiet)
     # If all groups were perfect before the first optimizer step, training had no effect. `idle` handles this case.
     if perfect and any(m["steps"] for m in history):
         return "solved"
@@ -35,7 +35,7 @@ def idle(config: GRPOConfig, history: Sequence[Metrics]) -> str:
     quiet = history[-config.max_idle_iterations :]
     if len(quiet) < config.max_idle_iterations or any(m["informative"] for m in quiet):
         return ""
-    groups = len(quiet) * config.groups
+    groups = sum(_groups(config, m) for m in quiet)
     zero = sum(_number(m, "all_zero") for m in quiet) / groups
     best = sum(_number(m, "all_best") for m in quiet) / groups
     between = max(0.0, 1 - zero - best)
@@ -52,6 +52,10 @@ def idle(config: GRPOConfig, history: Sequence[Metrics]) -> str:
         f"The rewards did not vary within any group in the last {len(quiet)} iterations ({groups} groups: "
         f"{zero:.0%} all zero, {best:.0%} all perfect, {between:.0%} equal in between). Advice: {advice}."
     )
+
+
+def _groups(config: GRPOConfig, metrics: Metrics) -> int:
+    return int(metrics.get("groups") or config.groups)
 
 
 def _number(metrics: Metrics, key: str) -> float:

@@ -1,6 +1,6 @@
 """Update step of a GRPO iteration: optimizer steps on the loss for rollouts and their advantages.
 
-The loss is equation 2 in the docstring of `trace_gym.trainers.torch_grpo`.
+By default, the loss is equation 2 in the docstring of `trace_gym.trainers.torch_grpo`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from trace_gym.errors import ConfigError
 from trace_gym.trainers.advantage import Advantages
-from trace_gym.trainers.batch import Batch, Sample, batches, token_logps
+from trace_gym.trainers.batch import Batch, Sample, batches
 from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.loss import LossStats, policy_loss
 
 if TYPE_CHECKING:
@@ -26,14 +27,20 @@ if TYPE_CHECKING:
     from trace_gym.rollouts import TokenRollout
 
 
-def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages) -> list[Sample]:
-    """Return the trajectories to train on: those of informative groups that contain at least one sampled token."""
+def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages, overlong: str = "score") -> list[Sample]:
+    """Return the trajectories to train on: those of informative groups that contain at least one sampled token.
+
+    Args:
+        rollouts: Rollouts of all groups, in order.
+        gains: Advantages of the rollouts.
+        overlong: ``mask`` to leave out trajectories that reached the token limit, ``score`` to keep them.
+    """
     values = gains.values_GK.ravel()
     kept = np.repeat(gains.kept_G, gains.values_GK.shape[1])
     return [
         Sample(r.ids, r.mask, r.logprobs, float(a))
         for r, a, keep in zip(rollouts, values, kept, strict=True)
-        if keep and any(r.mask)
+        if keep and any(r.mask) and not (r.overflow and overlong == "mask")
     ]
 
 
@@ -63,7 +70,7 @@ def update(
         for n in range(parts):
             minibatch = dealt[n * len(dealt) // parts : (n + 1) * len(dealt) // parts]
             optimizer.zero_grad(set_to_none=True)
-            for batch in batches(minibatch, config):
+            for batch in batches(minibatch, config, model):
                 loss, seen = batch_loss(model, batch, config)
                 torch.autograd.backward(loss)
                 stats += seen
@@ -84,19 +91,20 @@ def batch_loss(model: PeftModel, batch: Batch, config: GRPOConfig) -> tuple[Tens
     if config.kl_coef:
         with torch.no_grad(), model.disable_adapter():
             base_logp_BT, _ = token_logps(model, batch, config.temperature)
-    logp_BT, entropy_BT = token_logps(model, batch, config.temperature)
-    return policy_loss(
+    logp_BT, entropy = token_logps(model, batch, config.temperature)
+    loss, stats = policy_loss(
         logp_BT,
         batch.rollout_logp_BT,
         batch.mask_BT,
         batch.advantages_B,
         batch.weights_B,
+        objective=config.objective,
         clip_low=config.clip_low,
         clip_high=config.clip_high,
         base_logp_BT=base_logp_BT,
         kl_coef=config.kl_coef,
-        entropy_BT=entropy_BT,
     )
+    return loss, stats + LossStats(entropy=entropy.total, entropy_tokens=entropy.tokens)
 
 
 def mean(values: Iterable[float]) -> float:

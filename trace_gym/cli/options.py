@@ -20,7 +20,11 @@ def _allow(wanted: bool) -> bool:
     return wanted
 
 
-Model = Annotated[str, typer.Option(help="lab (the built-in toy model), or a Hugging Face folder or name.")]
+MODEL_HELP = (
+    "lab (the built-in toy model), smollm2 (after trace-gym model fetch smollm2), a Hugging Face folder or name, or a "
+    "YAML file with model settings (name, device, dtype, max_tokens, ...)."
+)
+Model = Annotated[str, typer.Option(help=MODEL_HELP)]
 Levels = Annotated[list[int] | None, typer.Option("--level", help="Level; repeatable. By default all levels.")]
 AllowUnisolated = Annotated[
     bool,

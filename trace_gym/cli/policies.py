@@ -45,8 +45,9 @@ def build_policy(
 
     Args:
         policy: ``model``, ``openai:MODEL``, ``openai:MODEL@URL``, or the name of a scripted policy.
-        model: The model of policy ``model``: ``lab``, a Hugging Face folder or name, or ``openai:MODEL@URL``.
-        adapter: Folder of a LoRA adapter for the model.
+        model: The model of policy ``model``: ``lab``, a Hugging Face folder or name, ``openai:MODEL@URL``, or a YAML
+            file with model settings.
+        adapter: Folder of a LoRA adapter for the model. An endpoint must be a vLLM server that can load adapters.
         base_url: URL of the endpoint of ``openai:MODEL``.
         sampling: Sampling options of the model.
 
@@ -57,14 +58,12 @@ def build_policy(
     """
     given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": sampling.temperature}
     given |= {"--max-tokens": sampling.max_tokens, "--max-turn-tokens": sampling.max_turn_tokens}
-    if policy == "model" and model is not None and model.startswith("openai:"):
-        policy, given["--model"] = model, None
-    if policy.startswith("openai:"):
-        _reject_without_effect(policy, given, "--model", "--adapter")
-        return _endpoint_policy(policy, base_url, sampling)
     if policy == "model":
-        _reject_without_effect(policy, given, "--base-url")
-        return _local_policy(model or "lab", adapter, sampling)
+        _reject_without_effect(policy, given, *(() if (model or "").startswith("openai:") else ("--base-url",)))
+        return _model_policy(model or "lab", base_url, adapter, sampling)
+    if policy.startswith("openai:"):
+        _reject_without_effect(policy, given, "--model")
+        return _model_policy(policy, base_url, adapter, sampling)
     known = _scripted_policies()
     if policy not in known:
         raise ConfigError(
@@ -107,32 +106,24 @@ def _reject_without_effect(policy: str, given: dict[str, Any], *names: str) -> N
         raise ConfigError(f"{', '.join(wrong)} has no effect on policy {policy}. Remove it, or choose another policy")
 
 
-def _endpoint_policy(policy: str, base_url: str | None, sampling: Sampling) -> Policy:
+def _model_policy(model: str, base_url: str | None, adapter: Path | None, sampling: Sampling) -> Policy | BatchPolicy:
     from trace_gym.llm.model_uri import endpoint_of
-    from trace_gym.policies.openai import OpenAIPolicy
+    from trace_gym.models import ModelSettings, load_policy
 
-    model, url = endpoint_of(policy)
-    if url and base_url:
-        raise ConfigError(f"two endpoints are given: found {policy} and --base-url {base_url}. Remove one of them")
-    options: dict[str, Any] = {"max_tokens": sampling.max_turn_tokens} if sampling.max_turn_tokens else {}
-    return OpenAIPolicy(
-        model,
-        base_url=url or base_url,
-        temperature=sampling.used_temperature,
-        conversation_tokens=sampling.max_tokens,
-        **options,
-    )
+    if base_url is not None:
+        name, url = endpoint_of(model)
+        if url:
+            raise ConfigError(f"two endpoints are given: found {model} and --base-url {base_url}. Remove one of them")
+        model = f"openai:{name}@{base_url}"
+    settings = ModelSettings.parse(model, "--model")
+    limits = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
+    given = {key: value for key, value in limits.items() if value is not None}
+    settings = ModelSettings.parse({**settings.model_dump(exclude_unset=True), **given}, "--model")
+    if not settings.served or settings.engine == "vllm":
+        from trace_gym.cli.options import require_lab_extra
 
-
-def _local_policy(model: str, adapter: Path | None, sampling: Sampling) -> BatchPolicy:
-    from trace_gym.cli.options import require_lab_extra
-
-    require_lab_extra()
-    from trace_gym.lab import model_folder
-    from trace_gym.policies.hf import HFPolicy
-
-    limits: dict[str, Any] = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
-    return HFPolicy.load(model_folder(model), adapter, **{k: v for k, v in limits.items() if v is not None})
+        require_lab_extra()
+    return load_policy(settings, adapter, temperature=sampling.used_temperature)
 
 
 def _scripted_policies() -> dict[str, Callable[[], Policy]]:

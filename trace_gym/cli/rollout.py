@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trace_gym.cli.environments import Env
-from trace_gym.cli.options import Levels, User
+from trace_gym.cli.options import MODEL_HELP, Levels, User
 from trace_gym.terminal import say
 
 
@@ -27,9 +27,7 @@ def rollout(
             "or openai:MODEL@URL."
         ),
     ] = "model",
-    model: Annotated[
-        str | None, typer.Option(help="lab (the built-in toy model, the default), or a Hugging Face folder or name.")
-    ] = None,
+    model: Annotated[str | None, typer.Option(help=f"Model of policy model: {MODEL_HELP} lab by default.")] = None,
     adapter: Annotated[Path | None, typer.Option(help="Folder of a LoRA adapter for the model.")] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of scenarios.")] = 100,
     samples: Annotated[int, typer.Option(min=1, help="Number of rollouts per scenario.")] = 1,

@@ -38,16 +38,16 @@ def route(
     from trace_gym import registry
 
     require_lab_extra()
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    from trace_gym.lab import model_folder
+    from trace_gym.models import ModelSettings, load_weights
     from trace_gym.route import LogitRouter, description_of, options_for
 
     names = [registry.name_of(e) for e in env]
     descriptions = {n: description_of(registry.manifest(n)) for n in names}
-    folder = model_folder(model)
-    chat, tokenizer = AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    router = LogitRouter(chat, tokenizer, options_for(descriptions), permutations=permutations)
+    settings = ModelSettings.parse(model, "--model")
+    chat, tokenizer = load_weights(settings)
+    router = LogitRouter(
+        chat, tokenizer, options_for(descriptions), permutations=permutations, template=settings.template
+    )
     choice = router.choose(text)
     for option, probability in sorted(choice.probabilities.items(), key=lambda kv: -kv[1]):
         say(f"{probability:6.1%}  {option}{'  <' if option == choice.capability else ''}")

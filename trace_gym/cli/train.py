@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from trace_gym.cli.environments import Env
-from trace_gym.cli.options import Levels, Model, User, require_lab_extra
+from trace_gym.cli.options import MODEL_HELP, Levels, User, require_lab_extra
 from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
 
@@ -22,14 +22,23 @@ def register(app: typer.Typer) -> None:
 def train(
     env: Env,
     out: Annotated[Path, typer.Option(help="Folder of the training run. A run that was interrupted is continued.")],
-    model: Model = "lab",
-    config: Annotated[Path | None, typer.Option(help="YAML file with GRPO settings; see docs/guides/train.md.")] = None,
+    model: Annotated[str | None, typer.Option(help=f"{MODEL_HELP} lab by default; overrides the settings.")] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="YAML file with settings of the trainer and, in model, of the model; see docs/guides/train.md."
+        ),
+    ] = None,
+    trainer: Annotated[
+        str | None,
+        typer.Option(help="Name of the trainer: torch_grpo (default), sft, trl_grpo, or another package's trainer."),
+    ] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Number of iterations; overrides the settings.")] = None,
     level: Levels = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed; overrides the settings, 0 by default.")] = None,
     user: User = None,
 ) -> None:
-    """Train a LoRA adapter on an environment with GRPO.
+    """Train a LoRA adapter on an environment, with GRPO by default.
 
     Without --model, the command trains the built-in toy model, which only demonstrates how training works.
 
@@ -38,30 +47,40 @@ def train(
     With a model: trace-gym train tau2_precondition --model Qwen/Qwen3-4B-Instruct-2507 --config my.yaml --out runs/qwen
     """
     from trace_gym import registry
-    from trace_gym.lab import model_folder
-    from trace_gym.trainers.config import GRPOConfig
+    from trace_gym.models.settings import ModelSettings
+    from trace_gym.trainers import registered
 
     settings = _read_settings(config)
     settings |= {"seed": seed} if seed is not None else {}
     settings |= {"iterations": iterations} if iterations else {}
     settings |= {"user": user} if user is not None else {}
     settings |= {"levels": dict.fromkeys(level, 1.0)} if level else {}
+    agent = ModelSettings.parse(_model(settings.pop("model", None), model), f"{config}: model" if config else "--model")
     try:
-        grpo = GRPOConfig.parse(settings)
+        settings |= {"trainer": trainer} if trainer is not None else {}
+        chosen = registered.parse(settings)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}" if config else str(error)) from None
     name = registry.name_of(env)
     require_lab_extra()
     from trace_gym.policies.hints import require_hints
-    from trace_gym.trainers.torch_grpo import train as run_grpo
 
-    require_hints([name], grpo.hints)
-    if model == "lab":
+    require_hints([name], getattr(chosen, "hints", 0.0))
+    if agent.is_lab:
         say("training the built-in toy model (0.36 million parameters); choose another model with --model", err=True)
-    done = run_grpo(grpo, env=name, model_dir=model_folder(model), out_dir=out)
+    done = registered.trainer(chosen.trainer).train(chosen, env=name, model=agent, out_dir=out)
     last = done.metrics[-1]
     say(f"{done.ended} after {len(done.metrics)} iterations and {done.rollouts} rollouts: {done.path}")
-    say(json.dumps({k: last[k] for k in ("reward", "success", "informative") if k in last}))
+    say(json.dumps({k: last[k] for k in ("loss", "reward", "success", "informative") if k in last}))
+
+
+def _model(in_file: object, option: str | None) -> object:
+    """Return the model of the option or of the settings file. A name replaces only the name in the file."""
+    if option is None:
+        return "lab" if in_file is None else in_file
+    if isinstance(in_file, dict) and not option.endswith((".yaml", ".yml")):
+        return in_file | {"name": option}
+    return option
 
 
 def _read_settings(path: Path | None) -> dict[str, object]:

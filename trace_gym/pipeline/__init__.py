@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trace_gym.files import working_in
+from trace_gym.models.loading import usable_device
 from trace_gym.pipeline import (
     diagnose,
     evaluate,
@@ -55,10 +56,8 @@ def run(config: RunConfig, folder: Path) -> Run:
         NoSignal: The rewards of the base model do not vary within groups in any environment.
     """
     named.check(config)
-    if config.train.device != "cpu":
-        from trace_gym.trainers.base import usable_device
-
-        usable_device(config.train.device)  # fail before any rollouts are collected
+    if config.model.device not in ("auto", "cpu"):
+        usable_device(config.model.device)  # fail before any rollouts are collected
     if config.source is not None:
         read_results(config.source)  # fail before anything is written
     if config.user:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.lab import model_folder
 from trace_gym.parsing import read_json
 from trace_gym.pipeline.jobs import Job, RolloutJob, run_jobs
 from trace_gym.pipeline.ledger import VERSION, Run
@@ -21,28 +20,20 @@ GRPO_TARGET = "grpo_target"
 REDO = "Delete it to run the stage that writes it again"
 
 
-def model(run: Run) -> str:
-    """Return the folder or the hub name of the base model."""
-    return model_folder(run.config.model)
-
-
 def model_key(run: Run) -> dict[str, Any]:
-    """Return the part of a stage's cache key that identifies the base model: the model files, or the hub name."""
-    folder = Path(model(run))
-    files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
-    more: dict[str, Any] = {"tokens": budget(run)} if budget(run) != RolloutJob.budget else {}
-    more |= {"dtype": run.config.train.dtype} if run.config.train.dtype != RolloutJob.dtype else {}
-    more |= {"user": run.config.user} if run.config.user else {}
-    return {"model": files or model(run), "version": VERSION, **more}
+    """Return the part of a stage's cache key that identifies the model.
 
-
-def budget(run: Run) -> tuple[int, int]:
-    """Return the token limits of a conversation and of a turn for rollouts without training.
-
-    The limits are at least as large as those of training.
+    It consists of the model files, or the hub name, and of the settings that affect the rollouts.
     """
-    tokens, turn = RolloutJob.budget
-    return max(tokens, run.config.train.max_tokens), max(turn, run.config.train.max_turn_tokens)
+    model = run.config.model
+    folder = Path(model.folder)
+    files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.jinja")) + sorted(folder.glob("tokenizer*"))
+    more: dict[str, Any] = {"endpoint": model.endpoint} if model.endpoint else {}
+    more |= {"engine": model.engine} if model.engine != "process" else {}
+    more |= {"dtype": model.dtype} if model.dtype != "auto" else {}
+    more |= {"template": model.template} if model.template else {}
+    more |= {"user": run.config.user} if run.config.user else {}
+    return {"model": files or model.folder, "tokens": model.limits, "version": VERSION, **more}
 
 
 def user(run: Run) -> tuple[str, Path] | None:
@@ -109,20 +100,8 @@ def rollout_job(
     temperature: float,
     samples: int = 1,
 ) -> RolloutJob:
-    """Return a job that collects rollouts of the model, with the device and data type of training."""
-    train = run.config.train
-    return RolloutJob(
-        name,
-        model(run),
-        adapter,
-        scenario_sets,
-        temperature,
-        samples,
-        budget(run),
-        train.device,
-        train.dtype,
-        user(run),
-    )
+    """Return a job that collects rollouts of the model."""
+    return RolloutJob(name, run.config.model, adapter, scenario_sets, temperature, samples, user(run))
 
 
 def read_stage_output(path: Path) -> Any:

@@ -112,7 +112,7 @@ def _evaluation(run: Run, level: int, seed: int, adapters: dict[str, Any]) -> Ev
         if f"{row}-s{seed}" in adapters:
             rows[row] = _recorded(run, f"{row}-s{seed}", f"test-{level}")
             spent[row] = adapters[f"{row}-s{seed}"]["rollouts"]
-    note = f"model {run.config.model}"
+    note = f"model {run.config.model.name}"
     temperature = run.config.evaluate.temperature
     return evaluation.evaluate(rows, tests, temperature=temperature, seed=seed, rollouts_trained=spent, note=note)
 
@@ -132,7 +132,7 @@ def _adapter_gains(run: Run, adapters: dict[str, Any]) -> list[Adapter]:
                     env=name,
                     seed=seed,
                     path=trained["path"],
-                    base_model=run.config.model,
+                    base_model=run.config.model.name,
                     rank=run.config.train.lora_rank,
                     trained_on=registry.manifest(name).module_sha256,
                     rollouts=trained["rollouts"],

@@ -12,33 +12,36 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trace_gym.types import Scenario
+from trace_gym.errors import Unavailable, UserUnavailable
+from trace_gym.models.loading import load_policy, merged_in_process
+from trace_gym.models.settings import ModelSettings
+from trace_gym.types import Scenario, Trajectory
 
 
 @dataclass(frozen=True)
 class TrainJob:
-    """Job that trains one adapter with `trace_gym.trainers.torch_grpo.train`."""
+    """Job that trains one adapter with the trainer of its settings."""
 
     name: str
     mixture: tuple[tuple[str, float], ...]
-    model: str
+    model: ModelSettings
     config: dict[str, Any]
     out: Path
 
     def __call__(self) -> dict[str, Any]:
         from trace_gym.errors import NoSignal
-        from trace_gym.trainers.config import GRPOConfig
-        from trace_gym.trainers.torch_grpo import train
+        from trace_gym.trainers import registered
 
         try:
-            done = train(
-                GRPOConfig.parse(self.config), env=self.mixture, model_dir=self.model, out_dir=self.out, progress=False
-            )
+            config = registered.parse(self.config)
+            trainer = registered.trainer(config.trainer)
+            # This trainer samples no rollouts. The engine is not an error in a run, because other stages use it.
+            model = self.model.in_process() if config.trainer == "sft" else self.model
+            done = trainer.train(config, env=self.mixture, model=model, out_dir=self.out, progress=False)
         except NoSignal as error:
             return {"name": self.name, "no_signal": str(error)}
         return {"name": self.name, "path": str(done.path), "rollouts": done.rollouts, "ended": done.ended}
@@ -52,42 +55,26 @@ class RolloutJob:
     """
 
     name: str
-    model: str
+    model: ModelSettings
     adapter: Path | None
     scenario_sets: tuple[tuple[tuple[str, ...], Path], ...]
     """Pairs of scenario ids and the JSONL file of their rollouts."""
     temperature: float = 0.0
     samples: int = 1
-    budget: tuple[int, int] = (1024, 64)
-    """Maximum number of tokens in a conversation, and in one turn."""
-    device: str = "cpu"
-    dtype: str = "float32"
-    """Data type of the model's weights."""
     user: tuple[str, Path] | None = None
     """URI of the model that rewords the scripted user and the folder of its answers, or None for the original text."""
 
     def __call__(self) -> dict[str, Any]:
-        from trace_gym.errors import UserUnavailable
-        from trace_gym.policies.hf import HFPolicy, merged
         from trace_gym.rollouts import rollout
 
-        tokens, turn = self.budget
-        policy = HFPolicy.load(
-            self.model,
-            self.adapter,
-            name=self.name,
-            max_tokens=tokens,
-            max_turn_tokens=turn,
-            device=self.device,
-            dtype=self.dtype,
-        )
+        policy = load_policy(self.model, self.adapter, name=self.name, temperature=self.temperature)
         user = None
         if self.user is not None:
             from trace_gym.user_model import LanguageUser
 
             uri, folder = self.user
             user = LanguageUser(uri, folder=folder)
-        with merged(policy.model) if self.adapter else nullcontext():
+        with merged_in_process(policy):
             for scenario_ids, path in self.scenario_sets:
                 scenarios = [Scenario.parse(i) for i in scenario_ids]
                 records = rollout(
@@ -99,12 +86,20 @@ class RolloutJob:
                     progress=False,
                     user=user,
                 )
-                if lost := sum(record.ended == "error" for record in records):
-                    raise UserUnavailable(
-                        f"the model that rewords the user ({self.user and self.user[0]}) failed in {lost} of "
-                        f"{len(records)} episodes of {path}. Check its endpoint, then run the same command again"
-                    )
+                self._require_complete(records, path)
         return {"name": self.name}
+
+    def _require_complete(self, records: Sequence[Trajectory], path: Path) -> None:
+        """Raise an error if an endpoint failed in an episode. Episodes that failed are repeated by the next run."""
+        if not (lost := sum(record.ended == "error" for record in records)):
+            return
+        kinds = [f"the agent ({self.model.served})"] if self.model.served else []
+        kinds += [f"the model that rewords the user ({self.user[0]})"] if self.user else []
+        kind = Unavailable if self.model.served else UserUnavailable
+        raise kind(
+            f"{' or '.join(kinds)} failed in {lost} of {len(records)} episodes of {path}. Check the endpoint, then run "
+            "the same command again"
+        )
 
 
 Job = TrainJob | RolloutJob

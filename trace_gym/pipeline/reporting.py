@@ -95,12 +95,12 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
     c = run.config
     ledger = run.ledger
     who: dict[str, tuple[str, Any]] = {
-        "rollouts": (c.source.name if c.source else c.model, "model"),
+        "rollouts": (c.source.name if c.source else c.model.served or c.model.name, "model"),
         "diagnose": ("rules over reference and actual writes", "rules"),
         "synthesize": _author(c),
         "validate": (f"properties, profile {c.validation}", "code"),
-        "train": (f"GRPO, LoRA rank {c.train.lora_rank}, seeds {', '.join(map(str, c.seeds))}", "code"),
-        "route": (f"label logits of {c.model}", "model"),
+        "train": (f"{c.train.trainer}, LoRA rank {c.train.lora_rank}, seeds {', '.join(map(str, c.seeds))}", "code"),
+        "route": (f"label logits of {c.model.name}", "model"),
     }
     rollouts = {"rollouts": common.lines(run.path("rollouts", "select.jsonl")) * (c.source is None and c.diagnoses)}
     rollouts["skill"] = sum(common.lines(p) for p in run.path("rollouts").glob("skill-*.jsonl"))
@@ -110,7 +110,7 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
     return RunInfo(
         title=f"trace_gym run: {run.folder.resolve().name}",
         summary=tuple(f"{n}: {done['message']}" for n, done in ledger.items() if n not in ("report", "variance")),
-        model=c.model,
+        model=c.model.name,
         stages=tuple(
             Stage(name=n, who=by, kind=kind, detail=ledger[n]["message"])
             for n, (by, kind) in who.items()

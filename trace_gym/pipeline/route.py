@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.errors import MissingExtra
 from trace_gym.evaluation import (
     ScenarioLedger,
     first_messages,
     held_out,
 )
 from trace_gym.files import write
+from trace_gym.models import load_weights
 from trace_gym.pipeline import common, named
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.skill import learnable
@@ -58,19 +58,19 @@ def route(run: Run) -> None:
 
 
 def _router(run: Run, names: Sequence[str]) -> LogitRouter:
-    try:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtra(f"{error.name} is not installed. Run: pip install 'trace-gym[lab]'") from None
     known = named.descriptions(run)
     descriptions = {n: description_of(registry.manifest(n), known) for n in names}
     options = options_for(descriptions, levels={n: common.levels(run, n) for n in names})
-    folder = common.model(run)
-    settings, train = run.config.route, run.config.train
-    loaded: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=train.dtype)
-    model = loaded.to(train.device).eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    return LogitRouter(model, tokenizer, options, permutations=settings.permutations, threshold=settings.threshold)
+    settings, agent = run.config.route, run.config.model
+    model, tokenizer = load_weights(agent)
+    return LogitRouter(
+        model,
+        tokenizer,
+        options,
+        permutations=settings.permutations,
+        threshold=settings.threshold,
+        template=agent.template,
+    )
 
 
 def _accuracy(report: dict[str, Any]) -> str:

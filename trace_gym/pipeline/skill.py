@@ -11,6 +11,7 @@ from trace_gym.files import write
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.records import read_records
+from trace_gym.trainers.config import GRPOConfig
 
 
 def skill(run: Run) -> None:
@@ -20,21 +21,22 @@ def skill(run: Run) -> None:
     rollouts on the validation split. This takes much less time than training.
     """
     out, c = run.path("skill.json"), run.config
+    grpo = c.train if isinstance(c.train, GRPOConfig) else GRPOConfig()
     names = list(common.environments(run))
     groups = {n: registry.scenarios(n, "validate", c.skill.groups, levels=common.levels(run, n)) for n in names}
     paths = {n: run.path("rollouts", f"skill-{n}.jsonl") for n in names}
 
     def work() -> str:
         decides = {
-            "temperature": c.train.temperature,
+            "temperature": grpo.temperature,
             **common.model_key(run),
             **{n: common.environment_key(n) for n in names},
         }
         run.discard_stale("skill", decides, list(paths.values()))
         for name in names:
             ScenarioLedger(run.path("seen.json")).claim("skill", groups[name])
-        jobs = [common.sampling_job(run, groups[n], paths[n], c.train.temperature, c.train.samples) for n in names]
-        total = sum(len(g) for g in groups.values()) * c.train.samples
+        jobs = [common.sampling_job(run, groups[n], paths[n], grpo.temperature, grpo.samples) for n in names]
+        total = sum(len(g) for g in groups.values()) * grpo.samples
         common.run_with_progress(run, jobs, lambda: sum(map(common.lines, paths.values())), total, "episodes")
         measured = {n: _reward_statistics(run, n) for n in names}
         write(out, json.dumps(measured, indent=1) + "\n")
@@ -46,8 +48,9 @@ def skill(run: Run) -> None:
 
     depends: dict[str, Any] = {
         "skill": c.skill.model_dump(),
-        "samples": c.train.samples,
-        "temperature": c.train.temperature,
+        "samples": grpo.samples,
+        "temperature": grpo.temperature,
+        **({} if c.train.needs_variance else {"needs_variance": False}),
     }
     run.stage("skill", {**depends, **training_inputs(run, names)}, [out], work)
 
@@ -64,7 +67,7 @@ def _reward_statistics(run: Run, name: str) -> dict[str, Any]:
         "informative": round(informative, 4),
         "reward": round(sum(map(sum, by_task.values())) / max(1, len(records)), 4),
         "success": round(sum(bool(r.success) for r in records) / max(1, len(records)), 4),
-        "learnable": informative >= run.config.skill.informative,
+        "learnable": informative >= run.config.skill.informative or not run.config.train.needs_variance,
     }
 
 

@@ -12,6 +12,7 @@ from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.skill import learnable, training_inputs
 from trace_gym.policies.hints import require_hints
+from trace_gym.trainers.config import GRPOConfig
 
 
 def train(run: Run) -> None:
@@ -27,7 +28,7 @@ def train(run: Run) -> None:
     jobs = _jobs(run, names)
 
     def work() -> str:
-        require_hints(names, c.train.hints)
+        require_hints(names, c.train.hints if isinstance(c.train, GRPOConfig) else 0.0)
         total = sum(job.config["iterations"] for job in jobs)
         results = common.run_with_progress(
             run, jobs, lambda: sum(common.lines(j.out / "metrics.jsonl") for j in jobs), total, "iterations"
@@ -70,7 +71,7 @@ def _job(run: Run, name: str, seed: int, levels: dict[str, list[int]], share: in
     return TrainJob(
         name=f"{name}-s{seed}",
         mixture=tuple((env, 1.0) for env in levels),
-        model=common.model(run),
+        model=run.config.model,
         config=settings,
         out=run.path("adapters", f"{name}-s{seed}"),
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, PolicyError
-from trace_gym.policies.hints import with_hint
+from trace_gym.errors import ConfigError
+from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
 from trace_gym.policies.ragged import ragged_cache
 from trace_gym.rollouts import TokenRollout
 from trace_gym.types import Message
@@ -38,23 +38,11 @@ MASK_CELLS = 2**26
 
 
 @dataclass(slots=True, eq=False)
-class _Row:
-    """One conversation in the batch."""
+class _Row(Conversation):
+    """One conversation in the batch. If its current turn is empty, the row waits for its next forward pass."""
 
-    out: TokenRollout
     fed: int = 0
     """Number of tokens of the rollout that the model has processed, so that they are in the cache."""
-    hidden: int = 0
-    """Number of tokens of a hint. They are in the cache but are not part of the rollout."""
-    turn: int = 0
-    """Index of the first token of the current turn. If the turn is empty, the row waits for its next forward pass."""
-
-    def append(self, tokens: list[int]) -> None:
-        """Append tokens that the model did not sample, and start a new turn."""
-        self.out.ids += tokens
-        self.out.mask += [False] * len(tokens)
-        self.out.logprobs += [0.0] * len(tokens)
-        self.turn = len(self.out.ids)
 
 
 class Batch:
@@ -78,7 +66,7 @@ class Batch:
         self.temperature, self.generator, self.progress = temperature, generator, progress
         self.cache = ragged_cache(split)
         hint_texts = hints or [""] * len(episodes)
-        self.rows = [_Row(_new_rollout(e, hint)) for e, hint in zip(episodes, hint_texts, strict=True)]
+        self.rows = [_Row(new_rollout(e, hint)) for e, hint in zip(episodes, hint_texts, strict=True)]
         self.slots: list[_Row] = []
 
     def run(self) -> list[TokenRollout]:
@@ -86,7 +74,7 @@ class Batch:
         sampled_rows = list(self.slots)
         while True:
             self._sample(sampled_rows, logits)
-            self._step([row for row in sampled_rows if self._turn_over(row)])
+            self._step([row for row in sampled_rows if row.turn_over(self.policy)])
             live = self._drop_finished()
             if not live:
                 return [row.out for row in self.rows]
@@ -107,29 +95,20 @@ class Batch:
             episode = row.out.episode
             distinct.setdefault(f"{id(episode.interface)} {episode.messages} {row.out.hint}", []).append(row)
         groups = list(distinct.values())
-        prompts = [self._prompt(same[0].out.episode, same[0].out.hint) for same in groups]
+        prompts = [prompt(self.policy, same[0].out.episode, same[0].out.hint) for same in groups]
         if shared := _common_prefix(prompts):
             self._forward(None, [prompts[0][:shared]], [0])
             self.cache.share(len(prompts))
         logits = self._forward(None, [p[shared:] for p in prompts], [shared] * len(prompts))
-        for same, prompt in zip(groups, prompts, strict=True):
-            kept = self._prompt(same[0].out.episode) if same[0].out.hint else prompt
+        for same, read in zip(groups, prompts, strict=True):
+            kept = prompt(self.policy, same[0].out.episode) if same[0].out.hint else read
             for row in same:
                 row.append(kept)
-                row.fed, row.hidden = len(kept), len(prompt) - len(kept)
+                row.fed, row.hidden = len(kept), len(read) - len(kept)
         self.slots = [row for same in groups for row in same]
         copies = self._tensor([n for n, same in enumerate(groups) for _ in same])
         self.cache.select(copies)
         return logits.index_select(0, copies)
-
-    def _prompt(self, episode: Episode, hint: str = "") -> list[int]:
-        ids = self.policy.chat.opening(with_hint(episode.messages, hint), episode.tools)
-        if len(ids) >= self.policy.max_tokens:
-            raise ConfigError(
-                f"{episode.scenario}: the initial observation does not fit: found {len(ids)} tokens, expected fewer "
-                f"than {self.policy.max_tokens}. Increase max_tokens, which is limited by the model's context length"
-            )
-        return ids
 
     def _sample(self, rows: list[_Row], logits: Tensor) -> None:
         tokens, logprobs = self.policy.draw(logits, [row.out for row in rows], self.temperature, self.generator)
@@ -138,35 +117,15 @@ class Batch:
             row.out.mask.append(True)
             row.out.logprobs.append(logprob)
 
-    def _turn_over(self, row: _Row) -> bool:
-        ids, policy = row.out.ids, self.policy
-        spent = len(ids) - row.turn >= policy.max_turn_tokens or len(ids) >= policy.max_tokens - row.hidden
-        return spent or ids[-1] == policy.chat.eos
-
     def _step(self, rows: list[_Row]) -> None:
         """Pass finished turns to their episodes, and append the answers of the environment."""
-        chat = self.policy.chat
-        texts = chat.texts([row.out.ids[row.turn :] for row in rows]) if rows else []
-        room = [row.out.ids[-1] == chat.eos or len(row.out.ids) < self._budget(row) for row in rows]
+        texts = self.policy.chat.texts([row.out.ids[row.turn :] for row in rows]) if rows else []
+        room = [row.turn_fits(self.policy) for row in rows]
         answered = _take_turns([(r.out.episode, text) for r, text, fits in zip(rows, texts, room, strict=True) if fits])
         for row, fits in zip(rows, room, strict=True):
-            out, episode = row.out, row.out.episode
-            closed, budget = out.ids[-1] == chat.eos, self._budget(row)
-            if fits:
-                answers = next(answered)
-                suffix = [] if episode.done else [*([] if closed else [chat.eos]), *chat.answer(answers, episode.tools)]
-                if len(out.ids) + len(suffix) < budget:
-                    row.append(suffix)
-            if not episode.done and row.turn < len(out.ids):  # the answers do not fit into the token budget
-                out.overflow = True
-                with suppress(PolicyError):  # the user's language model failed at the first message
-                    episode.finish()
-            if episode.done and self.progress:
+            row.answered(self.policy, next(answered) if fits else None)
+            if row.out.episode.done and self.progress:
                 self.progress(1)
-
-    def _budget(self, row: _Row) -> int:
-        """Return the maximum number of tokens of a row's conversation."""
-        return self.policy.max_tokens - row.hidden
 
     def _drop_finished(self) -> list[_Row]:
         """Return the unfinished rows, and remove finished rows from the cache if there are many of them."""
@@ -254,21 +213,7 @@ def _take_turns(turns: Sequence[tuple[Episode, str]]) -> Iterator[list[Message]]
 
     The turns are taken in threads if a language model plays the user in any of the episodes.
     """
-
-    def take(turn: tuple[Episode, str]) -> list[Message]:
-        with suppress(PolicyError):  # the user's language model failed: this episode is over and not scored
-            return turn[0].step(turn[1])
-        return []
-
     if len(turns) < 2 or all(episode.user is None for episode, _ in turns):
-        return map(take, turns)
+        return starmap(take_turn, turns)
     with ThreadPoolExecutor(WAITING) as pool:
-        return iter(list(pool.map(take, turns)))
-
-
-def _new_rollout(episode: Episode, hint: str) -> TokenRollout:
-    if episode.turns or episode.done:
-        raise ConfigError(
-            f"{episode.scenario}: the episode was already started: found {episode.turns} turns, expected a new episode"
-        )
-    return TokenRollout(episode.scenario, [], [], [], episode, episode.state_hash, hint=hint)
+        return iter(list(pool.map(take_turn, *zip(*turns, strict=True))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.errors import ConfigError
@@ -22,11 +22,15 @@ class Chat:
 
     Rendered answers are cached, because the same answers occur in many episodes.
 
+    Args:
+        tokenizer: The tokenizer.
+        template: Additional arguments of the chat template, such as ``enable_thinking``.
+
     Raises:
         ConfigError: The tokenizer has no end-of-turn token or no chat template.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, template: Mapping[str, Any] | None = None) -> None:
         if tokenizer.eos_token_id is None or not tokenizer.chat_template:
             raise ConfigError(
                 f"the tokenizer cannot be used: found eos_token {tokenizer.eos_token!r} and "
@@ -34,13 +38,14 @@ class Chat:
                 "a chat_template"
             )
         self.tokenizer = tokenizer
+        self.template = dict(template or {})
         self.eos: int = int(tokenizer.eos_token_id)
         self._eos_text = str(tokenizer.eos_token)
         self._known: dict[str, list[int]] = {}
 
     def opening(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
         """Return the token ids of the messages and the generation prompt."""
-        return self._ids(self._render(messages, tools))
+        return self.ids(self._render(messages, tools))
 
     def answer(self, answers: Sequence[Message], tools: Sequence[Message]) -> list[int]:
         """Return the token ids of the environment's answers and the next generation prompt.
@@ -54,7 +59,7 @@ class Chat:
         if (ids := self._known.get(key)) is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            ids = self._known[key] = self._ids(self._suffix(answers, tools))
+            ids = self._known[key] = self.ids(self._suffix(answers, tools))
         return ids
 
     def texts(self, turns: Sequence[Sequence[int]]) -> list[str]:
@@ -84,8 +89,9 @@ class Chat:
         return suffix
 
     def _render(self, messages: Sequence[Message], tools: Sequence[Message]) -> str:
-        template: Any = self.tokenizer.apply_chat_template
-        return str(template(list(messages), tools=list(tools) or None, add_generation_prompt=True, tokenize=False))
+        render: Any = self.tokenizer.apply_chat_template
+        given = {"tools": list(tools) or None, "add_generation_prompt": True, "tokenize": False}
+        return str(render(list(messages), **self.template, **given))
 
-    def _ids(self, text: str) -> list[int]:
+    def ids(self, text: str) -> list[int]:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])

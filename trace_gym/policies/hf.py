@@ -8,13 +8,12 @@ to the tokens, so that no text is tokenized twice.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError
+from trace_gym.errors import ConfigError, PolicyError
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model
@@ -35,6 +34,7 @@ class HFPolicy:
         max_turn_tokens: Maximum number of tokens of a turn. A longer turn is cut and passed to the episode.
         max_tokens: Maximum number of tokens of a conversation, limited by the model's maximum position.
         max_rows: Maximum number of episodes in a batch. More episodes are run in several batches.
+        template: Additional arguments of the chat template, such as ``enable_thinking``.
         name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
@@ -50,54 +50,17 @@ class HFPolicy:
         max_turn_tokens: int = 64,
         max_tokens: int = 1024,
         max_rows: int = 256,
+        template: Mapping[str, Any] | None = None,
         name: str = "hf",
     ) -> None:
         self.model = model.to(device)
-        self.chat = Chat(tokenizer)
+        self.chat = Chat(tokenizer, template)
         self.device = device
         self.max_turn_tokens = max_turn_tokens
         self.max_tokens = min(max_tokens, getattr(model.config, "max_position_embeddings", None) or max_tokens)
         self.max_rows = max_rows
         self.name = name
         check_model(model.config, self.max_tokens)
-
-    @classmethod
-    def load(cls, folder: str | Path, adapter: str | Path | None = None, *, dtype: str = "auto", **kw: Any) -> HFPolicy:
-        """Load a model and optionally a LoRA adapter.
-
-        Args:
-            folder: Folder or Hugging Face Hub name of the model.
-            adapter: Folder of a LoRA adapter.
-            dtype: Data type of the model's weights, such as ``bfloat16``; ``auto`` for the data type in the files.
-            **kw: Arguments of the constructor.
-
-        Raises:
-            MissingExtra: transformers or peft is not installed.
-            ReadError: The folder or the adapter cannot be read.
-        """
-        try:
-            from transformers import AutoModelForCausalLM, AutoTokenizer
-
-            if adapter is not None:
-                from peft import PeftModel
-        except ImportError as error:
-            raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[lab]'") from None
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(folder)
-            model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="sdpa")
-            if adapter is not None:
-                model = PeftModel.from_pretrained(model, str(adapter))
-        except (OSError, ValueError) as error:
-            wanted = f"{folder}" + (f" with adapter {adapter}" if adapter else "")
-            raise ReadError(f"cannot load {wanted}: {error}") from None
-        except RuntimeError as error:
-            if adapter is None or "size mismatch" not in str(error):
-                raise
-            raise ReadError(
-                f"the adapter {adapter} does not fit the model {folder}: the shapes of the weights differ. "
-                "Load the model that the adapter was trained on, or train the adapter again"
-            ) from None
-        return cls(model.eval(), tokenizer, **{"name": Path(adapter or folder).name} | kw)
 
     def rollout(
         self,

@@ -35,6 +35,7 @@ class OpenAIPolicy:
 
     Args:
         model: Name of the model at the endpoint.
+        name: Name of the policy, stored in `Trajectory.model`; the name of the model if None.
         base_url: URL of the endpoint, such as ``http://127.0.0.1:8000/v1``. None for the environment variable
             ``OPENAI_BASE_URL``, or OpenAI.
         api_key: API key; None for the environment variable ``OPENAI_API_KEY``. A local endpoint does not require a key.
@@ -57,6 +58,7 @@ class OpenAIPolicy:
         self,
         model: str,
         *,
+        name: str | None = None,
         base_url: str | None = None,
         api_key: str | None = None,
         max_retries: int = 4,
@@ -68,7 +70,8 @@ class OpenAIPolicy:
             import openai
         except ImportError:
             raise MissingExtra("the openai package is missing; pip install openai") from None
-        self.name = model
+        self.model = model
+        self.name = name or model
         self.options = options
         self.conversation_tokens = conversation_tokens
         self.max_retries = max_retries
@@ -102,10 +105,10 @@ class OpenAIPolicy:
             ConfigError: The endpoint rejects the key or an option, or does not serve the model; or the initial
                 observation does not fit into the context.
         """
-        request: dict[str, Any] = {"model": self.name, "messages": episode.messages, **self.options}
+        request: dict[str, Any] = {"model": self.model, "messages": episode.messages, **self.options}
         if episode.tools:
             request["tools"] = list(episode.tools)
-        where = f"{self.client.base_url} ({self.name})"
+        where = f"{self.client.base_url} ({self.model})"
         try:
             completion = self._send(request, where)
         except ConfigError:

@@ -5,7 +5,7 @@ One forward pass of the base model is required per prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from math import isfinite
@@ -56,6 +56,7 @@ class LogitRouter(Router):
         seed: Seed of the label orders.
         threshold: The base model is chosen if no option reaches this probability.
         batch_tokens: Maximum number of padded tokens in one forward pass. A single longer prompt is still processed.
+        template: Additional arguments of the chat template, such as ``enable_thinking``.
 
     Raises:
         ConfigError: The options, the tokenizer or the model are not valid.
@@ -71,6 +72,7 @@ class LogitRouter(Router):
         seed: int = 0,
         threshold: float = 0.0,
         batch_tokens: int = 16_384,
+        template: Mapping[str, Any] | None = None,
     ) -> None:
         names = [option.capability for option in options]
         if BASE not in names or len(set(names)) < len(names) or not 2 <= len(names) <= len(LETTERS):
@@ -92,6 +94,7 @@ class LogitRouter(Router):
         self.options = sorted(options, key=lambda o: o.capability)
         self.permutations, self.seed, self.threshold = permutations, seed, threshold
         self.batch_tokens = batch_tokens
+        self.template = dict(template or {})
         self.labels = label_tokens(tokenizer, LETTERS[: len(options)])
         self.special = special_tokens(tokenizer)
 
@@ -129,7 +132,8 @@ class LogitRouter(Router):
 
     def _render(self, messages: Sequence[Message]) -> str:
         escaped = [{**m, "content": without_tokens(str(m["content"]), self.special)} for m in messages]
-        return str(self.tokenizer.apply_chat_template(escaped, add_generation_prompt=True, tokenize=False))
+        render: Any = self.tokenizer.apply_chat_template
+        return str(render(escaped, **self.template, add_generation_prompt=True, tokenize=False))
 
     def _batches(self, ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         """Yield batches of prompt indices. The prompts of a batch have the same label order and similar lengths.

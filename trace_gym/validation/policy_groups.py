@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
 from trace_gym.files import read_text
-from trace_gym.llm.model_uri import endpoint_of
+from trace_gym.models import ModelSettings, load_policy
 from trace_gym.parsing import json_lines
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
@@ -56,15 +56,10 @@ def resolve(text: str) -> Policy | BatchPolicy | list[RewardGroup]:
     kind, _, rest = text.partition(":")
     match kind:
         case "openai" if rest:
-            from trace_gym.policies.openai import OpenAIPolicy
-
-            model, url = endpoint_of(text)
-            return OpenAIPolicy(model, base_url=url, temperature=1.0)
+            return load_policy(ModelSettings.parse(text))
         case "hf" if rest:
-            from trace_gym.policies.hf import HFPolicy
-
             folder, adapter = _folders(rest)
-            return HFPolicy.load(folder, adapter or None)
+            return load_policy(ModelSettings.parse(folder), adapter or None)
         case "rollouts" if rest:
             bounds = re.fullmatch(r"(.+)@(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)", rest)
             return read_groups(bounds[1], float(bounds[2]), float(bounds[3])) if bounds else read_groups(rest)

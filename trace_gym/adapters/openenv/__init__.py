@@ -53,7 +53,7 @@ def app(
     """
     for name, given, known in (("weights", weights, WEIGHTS), ("style", style, FORMATS)):
         if given not in known:
-            raise ConfigError(f"{name} {given!r} is unknown; expected one of {', '.join(known)}")
+            raise ConfigError(f"unknown value of {name}: found {given!r}, expected one of {', '.join(known)}")
     check_options(sessions, idle)
     problems = Problems([envs] if isinstance(envs, str) else envs, level, split)
     problems.parts()

@@ -29,6 +29,7 @@ __all__ = [
     "TrlEnvironment",
     "RolloutFunction",
     "dataset",
+    "dataset_of",
     "exact_schemas",
     "full",
     "read_hermes",
@@ -66,12 +67,23 @@ def dataset(
         EnvNotFound: An environment does not exist.
         EnvBug: An environment fails when a scenario is started.
     """
-    made = library("datasets", "trl").Dataset
     names = _named(envs)
     share = -(-n // len(names))
     interleaved = zip(*(registry.scenarios(name, split, share, levels, offset) for name in names), strict=True)
-    scenarios = [scenario for turn in interleaved for scenario in turn][:n]
-    return made.from_list([_row(registry.part_of(s)) for s in scenarios])
+    return dataset_of([scenario for turn in interleaved for scenario in turn][:n])
+
+
+def dataset_of(scenarios: Sequence[Scenario]) -> Any:
+    """Return the given scenarios as a `datasets.Dataset` with the columns of `dataset`.
+
+    Raises:
+        MissingExtra: datasets is not installed.
+        EnvNotFound: An environment does not exist.
+        EnvBug: An environment fails when a scenario is started.
+    """
+    made = library("datasets", "trl").Dataset
+    rows = {scenario: _row(registry.part_of(scenario)) for scenario in scenarios}
+    return made.from_list([rows[scenario] for scenario in scenarios])
 
 
 def simple(envs: str | Sequence[str], *, weights: RewardWeights = DEFAULT_WEIGHTS, say: bool = False) -> dict[str, Any]:

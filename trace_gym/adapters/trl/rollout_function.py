@@ -28,9 +28,12 @@ class RolloutFunction:
         turn_tokens: Maximum number of tokens of an assistant turn. A longer turn is truncated and passed to the
             environment. None sets no limit per turn. The trainer's `max_completion_length` always limits the total
             number of tokens after the prompt.
+        max_tokens: Maximum number of tokens of a conversation, including the prompt. None sets no limit other than the
+            context of the model.
     """
 
     turn_tokens: int | None = None
+    max_tokens: int | None = None
 
     def __call__(self, prompts: Sequence[list[Message]], trainer: Trainer) -> dict[str, Any]:
         """Run the episode of every prompt to its end.
@@ -51,7 +54,8 @@ class RolloutFunction:
                 "Remove tools="
             )
         chat, environments = _TrainersChat(trainer), trainer.environments or ()
-        rows = [_start_conversation(p, a, chat, trainer) for p, a in zip(prompts, environments, strict=True)]
+        context = min(_context(trainer), self.max_tokens or sys.maxsize)
+        rows = [_start_conversation(p, a, chat, trainer, context) for p, a in zip(prompts, environments, strict=True)]
         with _turn_limit(trainer, self.turn_tokens):
             while _any_process(trainer, any(not row.over for row in rows)):
                 _run_turn(rows, trainer)
@@ -125,13 +129,14 @@ class _TrainersChat(Chat):
 
 
 def _start_conversation(
-    prompt: list[Message], environment: TrlEnvironment, chat: Chat, trainer: Trainer
+    prompt: list[Message], environment: TrlEnvironment, chat: Chat, trainer: Trainer, context: int
 ) -> TokenConversation:
-    ids, context = chat.opening(prompt, environment._schemas), _context(trainer)
+    """Return the conversation of a rollout with its first tokens. `context` limits its total number of tokens."""
+    ids = chat.opening(prompt, environment._schemas)
     if (token_budget := min(trainer.max_completion_length, context - len(ids))) < 1:
         raise ConfigError(
             f"a prompt of {environment._env} does not fit into the model's context: found {len(ids)} tokens, "
-            f"expected fewer than {context}. Use a model with a longer context"
+            f"expected fewer than {context}. Use a model with a longer context, or increase max_tokens if it is set"
         )
     return TokenConversation(environment, chat, ids, token_budget, frozenset(trainer.eos_token_ids))
 

@@ -5,7 +5,6 @@ The tasks have the format of skyrl-gym's data preparation scripts. They do not r
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -13,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from trace_gym.files import replacement
+from trace_gym.files import cache_folder, replacement
 from trace_gym.types import sha256
 
 ITEMS = ("apples", "stamps", "marbles", "books", "tickets", "shells", "coins", "pencils")
@@ -82,8 +81,7 @@ def database_folder() -> Path:
 
     The path must be the same in every process, because error messages of the environment contain it.
     """
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "trace_gym" / "lent"
+    return cache_folder() / "lent"
 
 
 def write_database(script: str) -> str:

@@ -1,0 +1,234 @@
+"""Functions that load the weights of the agent's model, and that return the policy that runs the agent.
+
+No other module of the package loads a model for rollouts, training or routing.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trace_gym.errors import ConfigError, MissingExtra, ReadError
+from trace_gym.llm.model_uri import endpoint_of
+from trace_gym.models.settings import ModelSettings
+from trace_gym.policies.base import BatchPolicy, Policy
+
+if TYPE_CHECKING:
+    import torch
+
+    from trace_gym.policies.hf import HFPolicy
+    from trace_gym.policies.vllm import VLLMPolicy
+
+MAX_ROWS = 256
+"""Maximum number of conversations that run at once in process."""
+
+
+def load_policy(
+    settings: ModelSettings, adapter: str | Path | None = None, *, name: str | None = None, temperature: float = 1.0
+) -> Policy | BatchPolicy:
+    """Return the policy that runs a model, in process or at an endpoint.
+
+    Args:
+        settings: Settings of the model.
+        adapter: Folder of a LoRA adapter. An endpoint must be a vLLM server that can load adapters at run time.
+        name: Name of the policy in the records of its rollouts. By default, the name of the adapter or the model.
+        temperature: Sampling temperature of an endpoint. A policy in process gets the temperature of each rollout.
+
+    Raises:
+        MissingExtra: A required library is not installed.
+        ReadError: The weights or the adapter cannot be read.
+        ConfigError: The model, the device or the endpoint cannot be used.
+        Unavailable: A vLLM server did not answer (only with ``engine: vllm``).
+    """
+    if settings.engine == "vllm":
+        return _token_policy(settings, adapter, name or Path(adapter or settings.name).name)
+    if settings.served:
+        return _endpoint_policy(settings, adapter, name, temperature)
+    model, tokenizer = load_weights(settings, adapter)
+    return hf_policy(settings, model, tokenizer, name=name or Path(adapter or settings.name).name)
+
+
+def hf_policy(settings: ModelSettings, model: Any, tokenizer: Any, *, name: str = "hf") -> HFPolicy:
+    """Return the policy that runs loaded weights in process, with the limits of the settings."""
+    from trace_gym.policies.hf import HFPolicy
+
+    tokens, turn = settings.limits
+    return HFPolicy(
+        model,
+        tokenizer,
+        device=str(next(model.parameters()).device),
+        max_tokens=tokens,
+        max_turn_tokens=turn,
+        max_rows=rows_in_memory(model.config, tokens, settings.cache_gib, next(model.parameters()).element_size()),
+        template=settings.template,
+        name=name,
+    )
+
+
+def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: str = "vllm") -> VLLMPolicy:
+    """Return the policy that samples token ids at the vLLM servers of the settings.
+
+    Args:
+        settings: Settings of the model, with ``engine: vllm``.
+        config: Configuration of the Hugging Face model.
+        tokenizer: Tokenizer of the model.
+        name: Name of the policy in the records of its rollouts.
+
+    Raises:
+        Unavailable: A server did not answer.
+        ConfigError: A server does not serve the model, or its context is too short.
+    """
+    from trace_gym.models.vllm import VLLMServer
+    from trace_gym.policies.vllm import VLLMPolicy
+
+    tokens, turn = settings.limits
+    positions = getattr(config.get_text_config(), "max_position_embeddings", None) or tokens
+    return VLLMPolicy(
+        [VLLMServer(str(url), model) for model, url in map(endpoint_of, settings.endpoints)],
+        tokenizer,
+        vocabulary=config.get_text_config().vocab_size,
+        max_tokens=min(tokens, positions),
+        max_turn_tokens=turn,
+        template=settings.template,
+        name=name,
+    )
+
+
+def load_weights(settings: ModelSettings, adapter: str | Path | None = None) -> tuple[Any, Any]:
+    """Return the model and its tokenizer, on the device and in the data type of the settings.
+
+    Args:
+        settings: Settings of the model.
+        adapter: Folder of a LoRA adapter that is added to the model.
+
+    Raises:
+        MissingExtra: transformers or peft is not installed.
+        ReadError: The weights or the adapter cannot be read.
+        ConfigError: The weights are not available, or the device cannot be used.
+    """
+    folder = settings.folder
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        if adapter is not None:
+            from peft import PeftModel
+    except ImportError as error:
+        raise MissingExtra(f"{error.name} is not installed. Run: pip install 'trace-gym[lab]'") from None
+    device = usable_device(device_name(settings))
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype_name(settings, device), attn_implementation="sdpa"
+        )
+        if adapter is not None:
+            model = PeftModel.from_pretrained(model, str(adapter))
+    except (OSError, ValueError) as error:
+        with_adapter = f" with adapter {adapter}" if adapter else ""
+        raise ReadError(
+            f"cannot load a model from {folder}{with_adapter} ({error}): expected a Hugging Face folder or name"
+        ) from None
+    except RuntimeError as error:
+        if adapter is None or "size mismatch" not in str(error):
+            raise
+        raise ReadError(
+            f"the adapter {adapter} does not fit the model {folder}: the shapes of the weights differ. "
+            "Load the model that the adapter was trained on, or train the adapter again"
+        ) from None
+    return model.to(device).eval(), tokenizer
+
+
+def merged_in_process(policy: Policy | BatchPolicy) -> AbstractContextManager[None]:
+    """Return a context in which the adapter of a policy in process is merged into the weights, which is faster."""
+    from trace_gym.policies.hf import HFPolicy, merged
+
+    return merged(policy.model) if isinstance(policy, HFPolicy) else nullcontext()
+
+
+def device_name(settings: ModelSettings) -> str:
+    """Return the device of the settings, with ``auto`` resolved."""
+    import torch
+
+    if settings.device != "auto":
+        return settings.device
+    found = None if settings.is_lab else torch.accelerator.current_accelerator(check_available=True)
+    return found.type if found else "cpu"
+
+
+def dtype_name(settings: ModelSettings, device: torch.device) -> str:
+    """Return the data type of the settings, with ``auto`` resolved for a device."""
+    if settings.dtype != "auto":
+        return settings.dtype
+    return "float32" if device.type == "cpu" else "bfloat16"
+
+
+def usable_device(name: str) -> torch.device:
+    """Return the torch device with this name.
+
+    Raises:
+        ConfigError: The device does not exist on this machine, or cannot be used.
+    """
+    import torch
+
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item() if device.type != "meta" else None
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # AssertionError: torch was built without CUDA
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ConfigError(
+            f"device is not usable: found {name} ({reason}), expected a device that torch finds here, such as cpu, "
+            "cuda or cuda:1. Choose another device"
+        ) from None
+    return device
+
+
+def rows_in_memory(config: Any, tokens: int, gib: float, element_bytes: int) -> int:
+    """Return the number of conversations whose keys and values fit into memory, from 1 to `MAX_ROWS`.
+
+    Args:
+        config: Configuration of a Hugging Face model.
+        tokens: Maximum number of tokens in a conversation.
+        gib: Memory for keys and values in GiB.
+        element_bytes: Bytes of one key or value element.
+    """
+    text = config.get_text_config()
+    tokens = min(tokens, getattr(text, "max_position_embeddings", None) or tokens)
+    heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
+    size = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    per_row = 2 * text.num_hidden_layers * heads * size * element_bytes * tokens
+    return max(1, min(MAX_ROWS, int(gib * 2**30 / per_row)))
+
+
+def _token_policy(settings: ModelSettings, adapter: str | Path | None, name: str) -> VLLMPolicy:
+    try:
+        from transformers import AutoConfig, AutoTokenizer
+    except ImportError as error:
+        raise MissingExtra(f"{error.name} is not installed. Run: pip install 'trace-gym[lab]'") from None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(settings.folder)
+        config: Any = AutoConfig.from_pretrained(settings.folder)
+    except (OSError, ValueError) as error:
+        raise ReadError(
+            f"cannot load a tokenizer from {settings.folder} ({error}): expected a Hugging Face folder or name"
+        ) from None
+    policy = vllm_policy(settings, config, tokenizer, name=name)
+    if adapter is not None:
+        policy.use(Path(adapter))
+    return policy
+
+
+def _endpoint_policy(
+    settings: ModelSettings, adapter: str | Path | None, name: str | None, temperature: float
+) -> Policy:
+    from trace_gym.models.serving import load_adapter
+    from trace_gym.policies.openai import OpenAIPolicy
+
+    model, url = endpoint_of(settings.served)
+    if adapter is not None:
+        model = load_adapter(url, Path(adapter))
+    # The weights of an endpoint are compared with runs in process, so the same limits apply.
+    tokens, turn = settings.limits if settings.has_weights else (settings.max_tokens, settings.max_turn_tokens)
+    options: dict[str, Any] = {"temperature": temperature} | ({"max_tokens": turn} if turn else {})
+    if settings.template:
+        options["extra_body"] = {"chat_template_kwargs": settings.template}
+    return OpenAIPolicy(model, name=name or model, base_url=url, conversation_tokens=tokens, **options)

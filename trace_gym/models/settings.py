@@ -1,0 +1,197 @@
+"""Settings of the agent's language model: weights or endpoint, machine, and limits of a conversation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.llm.model_uri import endpoint_of
+from trace_gym.models.catalog import CATALOG, fetched_folder
+from trace_gym.parsing import read_yaml
+from trace_gym.types import Record
+
+LAB = "lab"
+"""Name of the built-in toy model."""
+LAB_FOLDER = Path(__file__).parents[1] / "lab" / "base"
+"""The Hugging Face folder of the built-in toy model."""
+LAB_LIMITS = (1024, 64)
+LIMITS = (16_384, 1024)
+"""Default limits of a conversation and of one turn, in tokens, for all models but the toy model."""
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class ModelSettings(Record):
+    """Settings of the agent's language model. Every stage that runs the agent uses the same settings.
+
+    A string in place of the settings is the name of the model, or a YAML file with settings.
+    """
+
+    name: str = Field(LAB, min_length=1)
+    """``lab`` (the built-in toy model), ``smollm2`` (after ``trace-gym model fetch smollm2``), or a Hugging Face folder
+    or name. ``openai:MODEL`` or ``openai:MODEL@URL`` is a model behind an endpoint whose weights are not available."""
+    endpoint: str | tuple[str, ...] = ""
+    """``openai:MODEL@URL``: endpoint that serves the weights in `name`. Rollouts without training are collected from
+    this endpoint instead of in process. If adapters are evaluated, the endpoint must be a vLLM server that can load
+    LoRA adapters at run time. With ``engine: vllm``, a list of several vLLM servers is possible."""
+    engine: Literal["process", "vllm"] = "process"
+    """Engine that samples the rollouts of training. ``process`` is the model in process. With ``vllm``, the servers in
+    `endpoint` sample the token ids of all rollouts, and load the adapter of each iteration of training."""
+    device: str = "auto"
+    """Device of the model in process, such as ``cuda:1``. ``auto`` is the CPU for the toy model, and otherwise the
+    first accelerator of the machine, or the CPU if there is none."""
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Data type of the base model's weights in process. ``auto`` is float32 on the CPU and bfloat16 on accelerators."""
+    max_tokens: Count | None = None
+    """Maximum number of tokens in a conversation, including the policy and the tools. By default 1,024 for the toy
+    model and 16,384 for other models, or the context length of the model if it is shorter."""
+    max_turn_tokens: Count | None = None
+    """Maximum number of tokens in one turn. A longer turn is cut. By default 64 for the toy model and 1,024 for other
+    models."""
+    cache_gib: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4.0
+    """Memory for the keys and values of the conversations that run at once in process, in GiB. It limits the number of
+    conversations per batch; one conversation is always possible."""
+    template: dict[str, JsonValue] = Field(default_factory=dict)
+    """Arguments of the chat template, such as ``enable_thinking: false``."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, data: Any) -> Any:
+        if not isinstance(data, str | Path):
+            return data
+        if str(data).endswith((".yaml", ".yml")):
+            return _read(Path(data))
+        return {"name": str(data)}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        try:
+            found = [endpoint_of(uri) for uri in (*self.endpoints, *([] if self.has_weights else [self.name]))]
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        self._check_engine([url for _, url in found])
+        if self.endpoint and not self.has_weights:
+            raise ValueError(f"endpoint has no effect: name is already the endpoint {self.name}. Remove endpoint")
+        if not self.has_weights:
+            given = [key for key in ("device", "dtype", "cache_gib", "engine") if key in self.model_fields_set]
+            if given:
+                raise ValueError(f"{', '.join(given)} has no effect on the endpoint {self.name}. Remove it")
+        tokens, turn = self.limits
+        if turn >= tokens:
+            raise ValueError(
+                f"max_turn_tokens leaves no room for the policy and the tools: found {turn}, expected less than "
+                f"max_tokens ({tokens})"
+            )
+        return self
+
+    def _check_engine(self, urls: list[str | None]) -> None:
+        """Check that the endpoints fit the engine.
+
+        Raises:
+            ValueError: The engine requires other endpoints, or a setting has no effect on the engine.
+        """
+        if self.engine == "process" or not self.has_weights:
+            if not isinstance(self.endpoint, str):
+                raise ValueError(
+                    "endpoint is a list, which has an effect only with engine: vllm. Use one endpoint, or set engine"
+                )
+            return
+        if not urls or None in urls:
+            raise ValueError(
+                f"engine: vllm requires the URL of each server: found endpoint {self.served or 'not set'}, expected "
+                "openai:MODEL@URL or a list of such endpoints"
+            )
+        if len(set(urls)) < len(urls):
+            raise ValueError(f"endpoint contains a server twice: found {self.served}. Remove one of them")
+        if "cache_gib" in self.model_fields_set:
+            raise ValueError("cache_gib has no effect with engine: vllm, because vLLM manages its memory. Remove it")
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """All URIs in `endpoint`."""
+        return (self.endpoint,) * bool(self.endpoint) if isinstance(self.endpoint, str) else self.endpoint
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the weights are available, so that the model can be trained."""
+        return not self.name.startswith("openai:")
+
+    @property
+    def folder(self) -> str:
+        """The folder or the hub name of the weights.
+
+        Raises:
+            ConfigError: The model is behind an endpoint, so its weights are not available, or it has a name in
+                `trace_gym.models.catalog.CATALOG` and was not fetched.
+        """
+        if not self.has_weights:
+            raise ConfigError(
+                f"the weights of {self.name} are not available: found an endpoint, expected lab, or a Hugging Face "
+                "folder or name. To use the endpoint for rollouts, set endpoint in addition to name"
+            )
+        if self.name in CATALOG:
+            return str(fetched_folder(self.name))
+        return str(LAB_FOLDER) if self.name == LAB else self.name
+
+    @property
+    def served(self) -> str:
+        """URI of the endpoint that generates rollouts without training, or ``""`` if they are generated in process.
+
+        Several URIs are separated by commas.
+        """
+        return ", ".join(self.endpoints) if self.has_weights else self.name
+
+    def in_process(self) -> Self:
+        """Return the settings without endpoints, for a stage that only loads the weights."""
+        return self.model_copy(update={"engine": "process", "endpoint": ""})
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Maximum number of tokens in a conversation, and in one turn."""
+        tokens, turn = LAB_LIMITS if self.is_lab else LIMITS
+        tokens = self.max_tokens or tokens
+        return tokens, self.max_turn_tokens or min(turn, max(1, tokens // 4))
+
+    @property
+    def is_lab(self) -> bool:
+        """Whether the model is the built-in toy model."""
+        return self.name in (LAB, str(LAB_FOLDER))
+
+    def limited(self, tokens: int | None, turn: int | None) -> Self:
+        """Return the settings with smaller limits. None leaves a limit unchanged.
+
+        Raises:
+            ConfigError: A limit is larger than that of the model.
+        """
+        own = dict(zip(("max_tokens", "max_turn_tokens"), self.limits, strict=True))
+        for key, value in (("max_tokens", tokens), ("max_turn_tokens", turn)):
+            if value is not None and value > own[key]:
+                raise ConfigError(f"{key} is too large: found {value}, expected at most {own[key]}, as for the model")
+        changed = {k: v for k, v in (("max_tokens", tokens), ("max_turn_tokens", turn)) if v is not None}
+        return self.model_copy(update=changed)
+
+    @classmethod
+    def parse(cls, data: Any, source: str = "model") -> Self:
+        """Return the settings in parsed YAML data, a name, or the path of a YAML file.
+
+        Raises:
+            ConfigError: A setting is unknown or out of range. The message starts with `source`.
+        """
+        try:
+            return data if isinstance(data, cls) else cls.model_validate(data)
+        except ValidationError as error:
+            errors = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
+            raise ConfigError(f"{source}: {len(errors)} invalid settings: {'; '.join(errors)}") from None
+
+
+def _read(path: Path) -> Any:
+    try:
+        data = read_yaml(path, "See docs/guides/models.md")
+    except ReadError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(data, dict) or not data:
+        raise ValueError(f"{path}: expected a mapping of setting names to values, such as name: my_model")
+    return data

@@ -1,0 +1,190 @@
+"""Batch policy that samples token ids at vLLM servers. No text is tokenized twice.
+
+The policy sends the token ids of a conversation to ``/v1/completions``, and receives the sampled token ids and their
+log-probabilities. Prompts and answers are converted to tokens by the same code as in `HFPolicy`, and the same limits
+apply, so the rollouts have the same format and can be used for training. Each conversation runs in a separate thread,
+so that a slow conversation does not delay others. It stays at one server, whose cache contains its earlier tokens.
+
+Requests override the sampling parameters in ``generation_config.json``, which vLLM uses by default, because rollouts
+must come from the whole distribution of the model. At temperatures other than 0 and 1, the server must be started with
+``--logprobs-mode processed_logprobs``; otherwise its log-probabilities are those at temperature 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+
+from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, Unavailable
+from trace_gym.models.vllm import VLLMServer
+from trace_gym.policies.chat import Chat
+from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
+from trace_gym.rollouts import TokenRollout
+from trace_gym.types import sha256
+
+if TYPE_CHECKING:
+    import torch
+
+THREADS = 256
+"""Maximum number of conversations that run at once. vLLM queues requests that do not fit into its cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A conversation with its server and its seed."""
+
+    conversation: Conversation
+    hinted: list[int]
+    """Tokens of the initial observation with the hint. Equal to the initial tokens of the rollout if there is none."""
+    server: VLLMServer
+    seed: int
+
+
+class VLLMPolicy:
+    """A `BatchPolicy` that samples token ids at vLLM servers.
+
+    Args:
+        servers: Servers with the same model. Neighboring episodes, such as those of a GRPO group, use the same server.
+        tokenizer: The model's tokenizer, with a chat template and an ``eos_token`` that ends a turn.
+        vocabulary: Number of tokens in the vocabulary of the model.
+        max_turn_tokens: Maximum number of tokens of a turn. A longer turn is cut and passed to the episode.
+        max_tokens: Maximum number of tokens of a conversation.
+        template: Additional arguments of the chat template, such as ``enable_thinking``.
+        name: Name of the policy, stored in `Trajectory.model`.
+
+    Raises:
+        ConfigError: The tokenizer is not supported, a server does not serve the model, or its context is too short.
+        Unavailable: A server did not answer.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[VLLMServer],
+        tokenizer: Any,
+        *,
+        vocabulary: int,
+        max_turn_tokens: int = 64,
+        max_tokens: int = 1024,
+        template: Mapping[str, Any] | None = None,
+        name: str = "vllm",
+    ) -> None:
+        self.servers = list(servers)
+        self.chat = Chat(tokenizer, template)
+        self.vocabulary = vocabulary
+        self.max_turn_tokens, self.max_tokens = max_turn_tokens, max_tokens
+        self.name = name
+        self._tokenizing = Lock()
+        for server in self.servers:
+            if (length := server.context_length()) is not None and length < max_tokens:
+                raise ConfigError(
+                    f"the context length of {server.url} is too short: found {length}, expected at least {max_tokens} "
+                    f"(max_tokens). Start the server with --max-model-len {max_tokens}, or decrease max_tokens"
+                )
+
+    def use(self, adapter: Path, name: str | None = None) -> None:
+        """Load an adapter into all servers, use it for later rollouts, and then unload the adapter that it replaces.
+
+        The arguments and errors are those of `VLLMServer.use`.
+        """
+        for server in self.servers:
+            server.use(adapter, name)
+        for server in self.servers:
+            server.unload_old()
+
+    def rollout(
+        self,
+        episodes: Sequence[Episode],
+        *,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
+        progress: Callable[[int], None] | None = None,
+        hints: Sequence[str] = (),
+    ) -> list[TokenRollout]:
+        """Run new episodes to their end and return the rollouts in the same order.
+
+        The arguments and the meaning of the rollouts are those of `HFPolicy.rollout`. The seed of each request is
+        derived from the generator. vLLM does not promise the same tokens for the same seed, because its numerical
+        results depend on the requests that it processes at the same time.
+
+        Raises:
+            Unavailable: A server failed, also after retries. No rollout is returned, because a missing rollout must not
+                be scored.
+            ConfigError: An episode was already started, an initial observation does not fit, the temperature is
+                negative, or the log-probabilities of a server are not those at the temperature.
+        """
+        if not temperature >= 0:
+            raise ConfigError(f"invalid temperature: found {temperature}, expected 0 or more")
+        jobs = self._jobs(episodes, generator, hints or [""] * len(episodes))
+        self._check_logprobs(jobs, temperature)
+        stop = Event()
+        pool = ThreadPoolExecutor(min(THREADS, len(jobs)) or 1)
+        try:
+            for finished in as_completed([pool.submit(self._run, job, temperature, stop) for job in jobs]):
+                finished.result()
+                if progress:
+                    progress(1)
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+        return [job.conversation.out for job in jobs]
+
+    def _jobs(self, episodes: Sequence[Episode], generator: torch.Generator | None, hints: Sequence[str]) -> list[_Job]:
+        import torch
+
+        device = generator.device if generator else None
+        seeds = torch.randint(2**62, (len(episodes),), generator=generator, device=device).tolist()
+        jobs = []
+        for n, (episode, hint, seed) in enumerate(zip(episodes, hints, seeds, strict=True)):
+            conversation = Conversation(new_rollout(episode, hint))
+            hinted = prompt(self, episode, hint)
+            conversation.append(prompt(self, episode) if hint else hinted)
+            conversation.hidden = len(hinted) - len(conversation.out.ids)
+            jobs.append(_Job(conversation, hinted, self.servers[n * len(self.servers) // len(episodes)], seed))
+        return jobs
+
+    def _check_logprobs(self, jobs: Sequence[_Job], temperature: float) -> None:
+        """Check that the log-probabilities of all servers are those at the sampling temperature.
+
+        Raises:
+            ConfigError: The log-probabilities of a server do not depend on the temperature.
+        """
+        if temperature in (0, 1) or not jobs:
+            return
+        for server in self.servers:
+            if not server.scales_logprobs(jobs[0].hinted, temperature):
+                raise ConfigError(
+                    f"{server.url} returns log-probabilities at temperature 1: expected those at the sampling "
+                    f"temperature {temperature}. Start the server with --logprobs-mode processed_logprobs"
+                )
+
+    def _run(self, job: _Job, temperature: float, stop: Event) -> None:
+        """Run a conversation to the end of its episode, unless another conversation has failed."""
+        conversation, out = job.conversation, job.conversation.out
+        start = len(out.ids)
+        while not (out.episode.done or stop.is_set()):
+            ids, logprobs = job.server.sample(
+                job.hinted + out.ids[start:],
+                limit=conversation.room(self),
+                temperature=temperature,
+                seed=int(sha256(f"{job.seed}/{out.episode.turns}")[:8], 16),
+                end=self.chat.eos,
+                stop=stop,
+            )
+            if max(ids) >= self.vocabulary:
+                raise Unavailable(
+                    f"{job.server.url} sampled a token that the model does not have: found {max(ids)}, expected less "
+                    f"than {self.vocabulary}. Serve the model in name"
+                )
+            conversation.sampled(ids, logprobs)
+            answers = None
+            if conversation.turn_fits(self):
+                with self._tokenizing:
+                    [text] = self.chat.texts([out.ids[conversation.turn :]])
+                answers = take_turn(out.episode, text)
+            with self._tokenizing:  # tokenizers must not be used by several threads at once
+                conversation.answered(self, answers)

@@ -1,0 +1,259 @@
+"""The training loop that all trainers share: scenarios, optimizer, checkpoints, resumption and metrics.
+
+A trainer adds a `Method`: the step of one iteration, and the conditions that end the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Self
+
+import torch
+from pydantic import JsonValue
+
+from trace_gym import registry
+from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError, NoSignal, PolicyError
+from trace_gym.files import working_in
+from trace_gym.models import ModelSettings
+from trace_gym.models.loading import device_name, dtype_name, hf_policy, usable_device, vllm_policy
+from trace_gym.terminal import progress_bar
+from trace_gym.trainers import base, checkpoint
+from trace_gym.trainers.checkpoint import Metrics, RunState
+from trace_gym.trainers.config import TrainerConfig
+from trace_gym.trainers.draws import draw, drawn_levels, weighted
+from trace_gym.trainers.serving import ServedModel
+from trace_gym.trainers.trackers import check, tracking
+from trace_gym.types import Scenario
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+
+    from trace_gym.policies.hf import HFPolicy
+    from trace_gym.rollouts import TokenRollout
+
+OpenEpisode = Callable[[Scenario], Episode]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """Outputs of a training run."""
+
+    path: Path
+    """Folder of the adapter in the format of peft."""
+    base_model: str
+    rank: int
+    rollouts: int
+    """Number of rollouts."""
+    ended: str
+    """Reason for the end of the run."""
+    metrics: tuple[Metrics, ...]
+    """Metrics of each iteration, as in ``metrics.jsonl``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """The model with its adapter, the optimizer, and the sampling policy."""
+
+    model: PeftModel
+    optimizer: torch.optim.Optimizer
+    policy: HFPolicy
+    served: ServedModel | None = None
+    """Servers that sample the rollouts, or None if `policy` samples them in process."""
+
+    @classmethod
+    def build(cls, config: TrainerConfig, settings: ModelSettings, out: Path | None = None) -> Self:
+        model, tokenizer = base.load_with_lora(config, settings)
+        weights = [p for p in model.parameters() if p.requires_grad]
+        optimizer = torch.optim.AdamW(weights, lr=config.lr, weight_decay=config.weight_decay)
+        served = None
+        if settings.engine == "vllm":
+            assert out is not None, "adapters for servers are written to the output folder"
+            served = ServedModel(vllm_policy(settings, model.config, tokenizer), out)
+        return cls(model, optimizer, hf_policy(settings, model, tokenizer), served)
+
+    def rollout(
+        self,
+        iteration: int,
+        episodes: Sequence[Episode],
+        *,
+        temperature: float,
+        generator: torch.Generator,
+        hints: Sequence[str] = (),
+    ) -> list[TokenRollout]:
+        """Run episodes to their end with the current adapter, in process or at the servers."""
+        from trace_gym.policies.hf import merged
+
+        if self.served is not None:
+            return self.served.rollout(
+                self.model, iteration, episodes, temperature=temperature, generator=generator, hints=hints
+            )
+        with merged(self.model):
+            return self.policy.rollout(episodes, temperature=temperature, generator=generator, hints=hints)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """The part of a run in which trainers differ."""
+
+    name: str
+    """Name in the progress bar."""
+    progress: str
+    """Text of the progress bar after an iteration, formatted with its metrics."""
+    step: Callable[[Learner, RunState, Iterator[list[Scenario]], OpenEpisode], Metrics]
+    """Function that runs one iteration, updates the adapter, and returns the metrics. The iterator gives the scenarios
+    of the iteration, and then further scenarios that can replace them. The metrics contain ``rollouts``, the number of
+    rollouts since the start of the run."""
+    ended: Callable[[RunState], str | None]
+    """Function that returns the reason for the end of the run, or None if the run continues."""
+    idle: Callable[[RunState], str] = lambda state: ""
+    """Function that returns an error message if training makes no progress, else ``""``."""
+    samples: bool = True
+    """Whether the step samples rollouts, so that the engine of the model has an effect."""
+
+
+def run(
+    method: Method,
+    config: TrainerConfig,
+    *,
+    env: str | Sequence[tuple[str, float]],
+    model: ModelSettings | str | Path,
+    out_dir: str | Path,
+    open_episode: OpenEpisode | None,
+    progress: bool,
+    resume: bool,
+    on_iteration: Callable[[Metrics], bool | None] | None,
+) -> Trained:
+    """Train an adapter, and write ``adapter/``, ``checkpoint/`` and ``metrics.jsonl`` to `out_dir`.
+
+    The arguments and errors are those of `trace_gym.trainers.torch_grpo.train`.
+    """
+    settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
+    tokens, turn_tokens = settings.limits
+    config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
+    if config.trackers:
+        check(config.trackers)
+    if settings.engine != "process" and not method.samples:
+        raise ConfigError(
+            f"engine: {settings.engine} has no effect on the trainer {config.trainer}, which samples no rollouts. "
+            "Remove engine, or choose another trainer"
+        )
+    with working_in(Path(out_dir)):
+        out, envs = Path(out_dir), weighted(env)
+        opener = _opener(config, open_episode, out)
+        levels = drawn_levels(config, [name for name, _ in envs], registered=open_episode is None)
+        device = usable_device(device_name(settings))
+        # Initialization and dropout use torch's global generators, whose state is restored for the caller.
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            torch.manual_seed(derive(config.seed, "init"))
+            learner = Learner.build(config, settings, out)
+            fresh = RunState(config, affecting(settings, device), envs, base.fingerprint(settings.folder))
+            state = _begin(fresh, learner, out, resume)
+
+            def step() -> Metrics:
+                lr = config.lr_in(state.iteration)
+                for group in learner.optimizer.param_groups:
+                    group["lr"] = lr
+                draws = (draw(config, envs, levels, state.iteration, n) for n in count())
+                return {**method.step(learner, state, draws, opener), "lr": lr}
+
+            try:
+                ended = _iterate(method, learner, state, out, step, progress, on_iteration)
+            finally:
+                if learner.served is not None:
+                    learner.served.close()
+            checkpoint.save_adapter(learner.model, out / "adapter")
+    return Trained(out / "adapter", settings.folder, config.lora_rank, state.rollouts, ended, tuple(state.history))
+
+
+def _iterate(
+    method: Method,
+    learner: Learner,
+    state: RunState,
+    out: Path,
+    step: Callable[[], Metrics],
+    progress: bool,
+    on_iteration: Callable[[Metrics], bool | None] | None,
+) -> str:
+    """Run iterations until the run ends, and return the reason for its end."""
+    config, ended = state.config, method.ended(state)
+    bar = progress_bar(method.name, config.iterations, progress, state.iteration, transient=False)
+    with tracking(config, out) as track, bar as update_bar:
+        while not ended:
+            try:
+                entry = step()
+            except PolicyError:  # a server failed during the rollouts, so the weights are those of the last iteration
+                checkpoint.save(out / "checkpoint", learner.model, learner.optimizer, state)
+                raise
+            state.history.append(entry)
+            checkpoint.append_metrics(out / "metrics.jsonl", entry)
+            track(entry)
+            update_bar(advance=1, description=method.progress.format_map(entry))
+            stop = on_iteration is not None and on_iteration(entry)
+            ended = method.ended(state) or ("stopped" if stop else None)
+            idle = "" if ended else method.idle(state)
+            if ended or idle or state.iteration % config.checkpoint_every == 0:
+                checkpoint.save(out / "checkpoint", learner.model, learner.optimizer, state)
+            if idle:
+                raise NoSignal(f"{idle} The run is stored in {out / 'checkpoint'}.")
+    return ended
+
+
+def affecting(model: ModelSettings, device: torch.device) -> dict[str, JsonValue]:
+    """Return the settings of the model that must not change when a run is resumed."""
+    tokens, turn = model.limits
+    return {
+        "dtype": dtype_name(model, device),
+        "template": model.template,
+        "max_tokens": tokens,
+        "max_turn_tokens": turn,
+    }
+
+
+def _opener(config: TrainerConfig, given: OpenEpisode | None, out: Path) -> OpenEpisode:
+    """Return the function that creates episodes. Answers of a user model are stored in the folder of the run."""
+    if not config.user:
+        return given or registry.episode_starter()
+    if given is not None:
+        raise ConfigError("found both user and open_episode, expected at most one. Remove user, and pass it to Episode")
+    from trace_gym.user_model import LanguageUser
+
+    return registry.episode_starter(user=LanguageUser(config.user, folder=out / "user"))
+
+
+def _begin(fresh: RunState, learner: Learner, out: Path, resume: bool) -> RunState:
+    """Return the new state, or the state of the run in `out` after loading its tensors into the learner."""
+    if not resume:
+        checkpoint.clear(out)
+    elif (found := checkpoint.read_state(out / "checkpoint", type(fresh.config))) is not None:
+        assert_same_run(fresh, found, out)
+        checkpoint.read_tensors(out / "checkpoint", learner.model, learner.optimizer)
+        fresh.history = found.history
+    checkpoint.write_metrics(out / "metrics.jsonl", fresh.history)
+    return fresh
+
+
+def assert_same_run(now: RunState, found: RunState, out: Path) -> None:
+    """Check that the run that is stored in `out` has the same settings, environments and base model.
+
+    Raises:
+        ConfigError: The stored run is different.
+    """
+    changed = [f"{k} (was {was}, now {is_})" for k, (is_, was) in now.config.same_learning(found.config).items()]
+    changed += [f"{k} (was {found.model.get(k)}, now {v})" for k, v in now.model.items() if v != found.model.get(k)]
+    changed += [f"env (was {found.env}, now {now.env})"] if now.env != found.env else []
+    changed += ["the base model's weights"] if now.base != found.base else []
+    if changed:
+        raise ConfigError(
+            f"{out} contains a run with different settings: {', '.join(changed)}; "
+            "choose another out_dir, restore them, or train with resume=False"
+        )
+
+
+def derive(*parts: object) -> int:
+    """Return a torch seed derived from the parts, such as (seed, iteration, use)."""
+    return Random("/".join(map(str, parts))).getrandbits(63)

@@ -1,0 +1,105 @@
+"""Trainers by name: the built-in trainers, and trainers that other packages register.
+
+A package registers a trainer as an entry point of the group ``trace_gym.trainers``. The entry point is an object, such
+as a module, with the members of `Trainer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from trace_gym.errors import ConfigError
+from trace_gym.trainers.config import DistillConfig, GRPOConfig, SFTConfig, TrainerConfig
+from trace_gym.trainers.trl_config import TRLConfig
+
+if TYPE_CHECKING:
+    from trace_gym.models import ModelSettings
+    from trace_gym.trainers.loop import Trained
+
+GROUP = "trace_gym.trainers"
+"""Group of the entry points of trainers."""
+
+
+class Trainer(Protocol):
+    """Interface of a trainer."""
+
+    Config: type[TrainerConfig]
+    """Type of the settings of the trainer. The default of the field ``trainer`` is the name of the trainer."""
+
+    def train(
+        self,
+        config: Any,
+        *,
+        env: str | Sequence[tuple[str, float]],
+        model: ModelSettings,
+        out_dir: str | Path,
+        progress: bool = True,
+    ) -> Trained:
+        """Train a LoRA adapter for a model on environments, and write ``adapter/`` and ``metrics.jsonl`` to `out_dir`.
+
+        If `out_dir` contains a run that was interrupted, the run is resumed. Each line of ``metrics.jsonl`` is one
+        iteration.
+        """
+        ...
+
+
+class _BuiltIn:
+    """A trainer of this package, whose module is imported when it is used, because the import of torch is slow."""
+
+    def __init__(self, config: type[TrainerConfig], module: str) -> None:
+        self.Config, self.module = config, module
+
+    def train(self, config: Any, **arguments: Any) -> Trained:
+        trained: Trained = import_module(self.module).train(config, **arguments)
+        return trained
+
+
+_BUILT_IN: dict[str, Trainer] = {
+    "torch_grpo": _BuiltIn(GRPOConfig, "trace_gym.trainers.torch_grpo"),
+    "sft": _BuiltIn(SFTConfig, "trace_gym.trainers.sft"),
+    "distill": _BuiltIn(DistillConfig, "trace_gym.trainers.distill"),
+    "trl_grpo": _BuiltIn(TRLConfig, "trace_gym.trainers.trl_grpo"),
+}
+
+
+def names() -> list[str]:
+    """Return the names of all trainers."""
+    return sorted({*_BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
+
+
+def trainer(name: str) -> Trainer:
+    """Return the trainer with this name.
+
+    Raises:
+        ConfigError: No trainer has this name, or the package of the trainer cannot be used.
+    """
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    found = [point for point in entry_points(group=GROUP) if point.name == name]
+    if not found:
+        raise ConfigError(f"trainer is not valid: found {name!r}, expected one of {', '.join(names())}")
+    try:
+        made = found[0].load()
+    except Exception as error:  # a package of others may raise anything
+        raise ConfigError(f"the trainer {name} ({found[0].value}) cannot be imported: {error}") from error
+    config = getattr(made, "Config", None)
+    if not (isinstance(config, type) and issubclass(config, TrainerConfig) and callable(getattr(made, "train", None))):
+        raise ConfigError(
+            f"the trainer {name} ({found[0].value}) is not valid: expected an object with a function train and a "
+            "subclass Config of TrainerConfig"
+        )
+    return made  # type: ignore[no-any-return]
+
+
+def parse(settings: dict[str, Any]) -> TrainerConfig:
+    """Return the settings for the trainer that they name; ``torch_grpo`` if they name none.
+
+    Raises:
+        ConfigError: The trainer or a setting is not valid.
+    """
+    name = settings.get("trainer", "torch_grpo")
+    return trainer(str(name)).Config.parse({**settings, "trainer": name})

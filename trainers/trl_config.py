@@ -1,0 +1,73 @@
+"""Settings of the trainer ``trl_grpo``. Importing this module does not import torch or TRL."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from trace_gym.trainers.config import GRPOConfig, TrainerConfig
+
+
+class TRLConfig(GRPOConfig):
+    """Settings of GRPO with the `GRPOTrainer` of TRL (`trace_gym.trainers.trl_grpo`).
+
+    The settings have the same names and defaults as those of `GRPOConfig`. A setting that TRL does not support is an
+    error if its value is not the default.
+    """
+
+    SUPPORTED: ClassVar[frozenset[str]] = frozenset({
+        "trainer", "groups", "iterations", "levels", "max_tokens", "max_turn_tokens", "lr", "weight_decay",
+        "max_grad_norm", "epochs", "minibatches", "average", "lora_rank", "lora_alpha", "lora_targets",
+        "micro_batch_tokens", "gradient_checkpointing", "seed", "checkpoint_every", "samples", "temperature", "reward",
+        "advantage", "objective", "clip_low", "clip_high", "kl_coef", "max_idle_iterations", "target_success",
+        "target_window", "lr_schedule", "warmup_iterations", "trackers", "vllm", "vllm_url",
+    })  # fmt: skip
+    """Settings that have an effect. A setting that is added to `GRPOConfig` is an error until it is listed here."""
+    SCALES: ClassVar[dict[str, str]] = {"grpo": "group", "dr_grpo": "none", "batch_std": "batch"}
+    """Mapping of `advantage` to the setting ``scale_rewards`` of TRL."""
+
+    trainer: str = "trl_grpo"
+    vllm: Literal["off", "colocate", "server"] = "off"
+    """Generation of rollouts with vLLM: not used, in the process of the trainer, or on a server at `vllm_url`."""
+    vllm_url: str = ""
+    """URL of the vLLM server, such as ``http://localhost:8000``. Required if `vllm` is ``server``."""
+
+    @model_validator(mode="after")
+    def _supported_by_trl(self) -> Self:
+        fields = type(self).model_fields
+        unsupported = [
+            key
+            for key, field in fields.items()
+            if key not in self.SUPPORTED and getattr(self, key) != field.get_default(call_default_factory=True)
+        ]
+        if unsupported:
+            raise ValueError(
+                f"{', '.join(unsupported)} cannot be used with the trainer trl_grpo. Remove it, or use torch_grpo"
+            )
+        if self.advantage not in self.SCALES:
+            raise ValueError(
+                f"advantage is not supported by TRL: found {self.advantage!r}, expected one of "
+                f"{', '.join(self.SCALES)}. Choose another advantage, or use torch_grpo"
+            )
+        if self.objective == "cispo" and self.average != "token":
+            raise ValueError(
+                f"average is not supported by TRL for objective cispo: found {self.average!r}, expected 'token'. Set "
+                "average: token, or use torch_grpo"
+            )
+        if self.groups * self.samples % self.minibatches:
+            raise ValueError(
+                "minibatches of equal size are not possible, which TRL requires: found "
+                f"{self.groups} x {self.samples} rollouts (groups x samples) and {self.minibatches} minibatches. Set "
+                f"minibatches to a divisor of {self.groups * self.samples}"
+            )
+        if (self.vllm == "server") != bool(self.vllm_url):
+            raise ValueError(
+                f"vllm and vllm_url do not fit together: found vllm={self.vllm} and vllm_url={self.vllm_url!r}, "
+                "expected a URL if and only if vllm is server"
+            )
+        return self
+
+    def same_learning(self, other: TrainerConfig) -> dict[str, tuple[Any, Any]]:
+        """Return the settings that differ and must not change when a run is resumed. The URL of vLLM may change."""
+        return {k: values for k, values in super().same_learning(other).items() if k != "vllm_url"}
