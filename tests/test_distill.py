@@ -151,8 +151,9 @@ def test_missing_and_unfit_teachers_are_named(model_dir: Path, teachers: list[Pa
     both = SMALL.model_copy(update={"teachers": {"vowels": teachers[0], "numbers": teachers[1]}})
     with pytest.raises(ConfigError, match="found teachers of numbers, vowels"):
         run(both, model_dir, tmp_path / "run")
-    with pytest.raises(ReadError, match="nowhere cannot be read"):
+    with pytest.raises(ReadError, match="not an adapter folder"):
         run(SMALL.model_copy(update={"teachers": tmp_path / "nowhere"}), model_dir, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
     with pytest.raises(ReadError, match="does not fit the model"):
         run(SMALL.model_copy(update={"teachers": teachers[0]}), BASE, tmp_path / "run")
 

@@ -197,7 +197,7 @@ def test_a_tracker_gets_the_metrics_of_every_iteration(
 
 
 def test_a_tracker_that_cannot_be_used_is_an_error_before_the_run(model_dir: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="trackers is not valid: found 'paper'"):
+    with pytest.raises(ConfigError, match="unknown tracker: found 'paper'"):
         run(SMALL.model_copy(update={"trackers": ("paper",)}), model_dir, tmp_path / "out")
     with pytest.raises(MissingExtra, match="pip install comet-ml"):
         run(SMALL.model_copy(update={"trackers": ("comet_ml",)}), model_dir, tmp_path / "out")

@@ -260,7 +260,7 @@ def test_splits_are_disjoint_and_bounded(user_folder: Path) -> None:
     assert all(left[1] == right[0] for left, right in pairwise(ends))
     with pytest.raises(ScenarioError, match="no split"):
         registry.split_of(Scenario(env=TOY, level=0, seed=10**9))
-    with pytest.raises(ConfigError, match="'tests' is not a split"):
+    with pytest.raises(ConfigError, match="unknown split: found 'tests'"):
         registry.scenarios(TOY, "tests")
     with pytest.raises(ConfigError, match="seeds 0 to 999999"):
         registry.scenarios(TOY, "test", n=2, offset=999_999)

@@ -267,7 +267,7 @@ def test_every_environment_of_tau2_is_there_in_every_domain() -> None:
 
 
 def test_an_unknown_domain_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="'telecom' is unknown; expected one of airline, retail, mixed"):
+    with pytest.raises(ConfigError, match="unknown domain: found 'telecom', expected one of airline, retail, mixed"):
         gymnasium.make("trace/tau2-precondition-v0", domain="telecom")
     with pytest.raises(EnvNotFound, match="library_loans"):
         in_domain("library_loans", "retail")

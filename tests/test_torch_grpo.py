@@ -24,8 +24,9 @@ from trace_gym.score import SPARSE_WEIGHTS
 from trace_gym.trainers import checkpoint
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.draws import draw
-from trace_gym.trainers.torch_grpo import Trained, assert_same_start, train
-from trace_gym.types import Scenario
+from trace_gym.trainers.loop import Trained
+from trace_gym.trainers.sampling import assert_same_start
+from trace_gym.trainers.torch_grpo import train
 from trace_gym.world import Check, World
 
 LETTERS = "ae"
@@ -152,7 +153,7 @@ def test_a_group_that_does_not_start_from_one_state_is_refused(model_dir: Path, 
 
 def test_groups_are_compared_within_themselves() -> None:
     def rollout(seed: int, start: str) -> Any:
-        return SimpleNamespace(scenario=Scenario(env="x", level=0, seed=seed), start_hash=start)
+        return SimpleNamespace(scenario=f"x/0/{seed}", start_hash=start)
 
     assert_same_start([rollout(1, "a"), rollout(1, "a"), rollout(2, "b"), rollout(2, "b")], 2)
     with pytest.raises(EnvBug):

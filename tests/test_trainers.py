@@ -111,7 +111,7 @@ def test_settings_select_the_trainer(installed: None) -> None:
     assert config.train.trainer == "calm"
     assert RunConfig.parse(json.loads(config.model_dump_json()), "config.json") == config
     for settings, fault in (
-        ({"trainer": "none"}, "trainer is not valid: found 'none', expected one of broken, calm, distill, empty, sft"),
+        ({"trainer": "none"}, "unknown trainer: found 'none', expected one of broken, calm, distill, empty, sft"),
         ({"trainer": "sft", "samples": 3}, "samples: Extra inputs are not permitted"),
         ({"trainer": "calm", "patience": 0}, "patience: Input should be greater"),
         ({"trainer": "broken"}, "cannot be imported: No module named 'calm_trainer_that_is_missing'"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.errors import EnvNotFound, expect_choice
 from trace_gym.targets.base import Target
 from trace_gym.targets.catalogue import all_targets
 
@@ -37,8 +37,7 @@ def in_domain(name: str, domain: str) -> str:
         ConfigError: The domain does not exist.
         EnvNotFound: The environment does not exist, or has no variant in the domain.
     """
-    if domain not in (known := domains()):
-        raise ConfigError(f"domain {domain!r} is unknown; expected one of {', '.join(known)}")
+    expect_choice("domain", domain, domains())
     name = registry.name_of(name)
     targets = {t.name: t for t in all_targets()}
     parts = registry.mixture(name).mixture if name in registry.list_mixtures() else [name]

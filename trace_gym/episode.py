@@ -11,7 +11,7 @@ from typing import Any
 
 from trace_gym.actions import FORMATS, Malformed, clean, read_step, read_turn
 from trace_gym.chat import canonical, storable, text_of_malformed, tool_call, tool_message
-from trace_gym.errors import ConfigError, EnvBug, PolicyError, ScenarioError, TraceGymError
+from trace_gym.errors import EnvBug, PolicyError, ScenarioError, TraceGymError, expect_choice
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
 from trace_gym.speech import Speaker
@@ -68,8 +68,7 @@ class Episode:
                 f"scenario {scenario} does not exist: found level {scenario.level}, "
                 f"but {world.id} has levels {list(world.levels)}"
             )
-        if style not in FORMATS:
-            raise ConfigError(f"chat format is not valid: found {style!r}, expected one of {', '.join(FORMATS)}")
+        expect_choice("chat format", style, FORMATS)
         self.scenario = scenario
         self.style = style
         self.share_start = share_start

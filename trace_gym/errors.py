@@ -29,6 +29,8 @@ message, so that it can be pickled. `trace_gym.world.ToolError` is not in this l
 of a call, and it is never raised to the caller of this library.
 """
 
+from collections.abc import Iterable
+
 
 class TraceGymError(Exception):
     """Base class of the exceptions that trace_gym raises for expected errors."""
@@ -129,3 +131,18 @@ class BudgetSpent(TraceGymError, RuntimeError):
 
 class SandboxError(TraceGymError, RuntimeError):
     """The supervisor process of the sandbox did not start, or did not answer in time."""
+
+
+def expect_choice(what: str, given: object, choices: Iterable[object]) -> None:
+    """Check that a value is one of the supported choices.
+
+    Args:
+        what: Kind of the value in the error message, such as ``split``.
+        given: The value.
+        choices: All supported values.
+
+    Raises:
+        ConfigError: The value is not supported.
+    """
+    if given not in (known := list(choices)):
+        raise ConfigError(f"unknown {what}: found {given!r}, expected one of {', '.join(map(str, known))}")

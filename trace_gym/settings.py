@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
-from trace_gym.errors import ConfigError, ReadError
+from trace_gym.errors import ConfigError, ReadError, expect_choice
 from trace_gym.llm.model_uri import ignored_settings
 from trace_gym.models.settings import ModelSettings
 from trace_gym.parsing import parse_yaml, read_yaml
@@ -259,8 +259,7 @@ class RunConfig(Record):
     @classmethod
     def preset(cls, name: str) -> Self:
         """Return a shipped configuration. `presets` lists the names."""
-        if name not in presets():
-            raise ConfigError(f"--preset is not valid: found {name!r}, expected one of {', '.join(presets())}")
+        expect_choice("preset", name, presets())
         text = (resources.files("trace_gym") / "presets" / f"{name}.yaml").read_text()
         return cls.parse(parse_yaml(text, name) or {}, f"preset {name}")
 

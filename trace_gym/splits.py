@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trace_gym.errors import ConfigError, ScenarioError
+from trace_gym.errors import ScenarioError, expect_choice
 from trace_gym.types import Scenario
 
 SPLITS = {
@@ -33,6 +33,5 @@ def seeds_of(split: str) -> range:
     Raises:
         ConfigError: The split does not exist.
     """
-    if split not in SPLITS:
-        raise ConfigError(f"{split!r} is not a split; expected one of {', '.join(SPLITS)}")
+    expect_choice("split", split, SPLITS)
     return SPLITS[split]

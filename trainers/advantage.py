@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, expect_choice
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -80,8 +80,7 @@ def advantages(rewards_GK: ArrayLike, method: str = "grpo", *, best: float = 1.0
     Raises:
         ConfigError: The method does not exist, a group has fewer than two rollouts, or a reward is not finite.
     """
-    if method not in ADVANTAGES:
-        raise ConfigError(f"advantage is not valid: found {method!r}, expected one of {', '.join(ADVANTAGES)}")
+    expect_choice("advantage", method, ADVANTAGES)
     rewards = np.asarray(rewards_GK, dtype=np.float64)
     if rewards.ndim != 2 or rewards.shape[1] < 2:
         raise ConfigError(

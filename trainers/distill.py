@@ -15,7 +15,6 @@ the same base model as the student. They share its weights in memory.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
 
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.models import LAB, ModelSettings
@@ -37,7 +35,7 @@ from trace_gym.trainers.config import DistillConfig
 from trace_gym.trainers.logps import reverse_kl
 from trace_gym.trainers.loop import Learner, Method, OpenEpisode, Trained
 from trace_gym.trainers.loss import trajectory_weights
-from trace_gym.trainers.update import mean
+from trace_gym.trainers.steps import mean, optimizer_steps
 from trace_gym.types import Scenario
 
 if TYPE_CHECKING:
@@ -111,7 +109,7 @@ def train(
         }
 
     return loop.run(
-        Method("distill", "distill KL {loss:.3f} success {success:.2f}", step, _ended),
+        Method("distill", "distill KL {loss:.3f} success {success:.2f}", step),
         config,
         env=env,
         model=model,
@@ -128,6 +126,7 @@ def teacher_folders(config: DistillConfig, envs: Sequence[str]) -> dict[str, Pat
 
     Raises:
         ConfigError: An environment has no teacher, or a teacher has no environment.
+        ReadError: A folder contains no adapter.
     """
     given = config.teachers
     folders = given if isinstance(given, Mapping) else dict.fromkeys(envs, given)
@@ -137,6 +136,12 @@ def teacher_folders(config: DistillConfig, envs: Sequence[str]) -> dict[str, Pat
             f"expected one for each of {', '.join(envs)}. Set teachers to an adapter folder, or to a mapping of "
             "environment to adapter folder"
         )
+    for folder in folders.values():
+        if not (folder / "adapter_config.json").is_file():
+            raise ReadError(
+                f"the teacher {folder} is not an adapter folder: found no adapter_config.json. Set teachers to the "
+                "folder adapter/ of a training run"
+            )
     return dict(folders)
 
 
@@ -182,26 +187,14 @@ def acting(model: PeftModel, adapter: str) -> Iterator[None]:
         model.set_adapter(STUDENT)
 
 
-def _ended(state: RunState) -> str | None:
-    return "iterations" if state.iteration >= state.config.iterations else None
-
-
 def _update(learner: Learner, taught: Sequence[Taught], config: DistillConfig, rng: Random) -> Metrics:
-    """Take epochs x minibatches optimizer steps, and return the mean loss, gradient norm and number of steps."""
-    weights = [p for group in learner.optimizer.param_groups for p in group["params"]]
-    losses, norms = [], []
-    for _ in range(config.epochs if taught else 0):
-        dealt = rng.sample(taught, len(taught))
-        parts = min(config.minibatches, len(dealt))
-        for n in range(parts):
-            minibatch = dealt[n * len(dealt) // parts : (n + 1) * len(dealt) // parts]
-            learner.optimizer.zero_grad(set_to_none=True)
-            losses.append(_backward(learner.model, minibatch, config))
-            norm = float(nn.utils.clip_grad_norm_(weights, config.max_grad_norm))
-            if not math.isfinite(norm):
-                raise ConfigError(f"the gradient is not finite at lr={config.lr}. Decrease lr or max_grad_norm")
-            learner.optimizer.step()
-            norms.append(norm)
+    """Take optimizer steps, and return their mean loss, mean gradient norm, and number."""
+    losses: list[float] = []
+
+    def backward(minibatch: Sequence[Taught]) -> None:
+        losses.append(_backward(learner.model, minibatch, config))
+
+    norms = optimizer_steps(learner.optimizer, taught, config, rng, backward)
     if not norms:
         return {"loss": None, "grad_norm": None, "steps": 0}
     return {"loss": mean(losses), "grad_norm": mean(norms), "steps": len(norms)}

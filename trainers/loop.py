@@ -18,7 +18,6 @@ from pydantic import JsonValue
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, NoSignal, PolicyError
-from trace_gym.files import working_in
 from trace_gym.models import ModelSettings
 from trace_gym.models.loading import device_name, dtype_name, hf_policy, usable_device, vllm_policy
 from trace_gym.terminal import progress_bar
@@ -26,6 +25,7 @@ from trace_gym.trainers import base, checkpoint
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.config import TrainerConfig
 from trace_gym.trainers.draws import draw, drawn_levels, weighted
+from trace_gym.trainers.ranks import ALONE, Ranks
 from trace_gym.trainers.serving import ServedModel
 from trace_gym.trainers.trackers import check, tracking
 from trace_gym.types import Scenario
@@ -64,9 +64,13 @@ class Learner:
     policy: HFPolicy
     served: ServedModel | None = None
     """Servers that sample the rollouts, or None if `policy` samples them in process."""
+    ranks: Ranks = ALONE
+    """Processes that train together."""
 
     @classmethod
-    def build(cls, config: TrainerConfig, settings: ModelSettings, out: Path | None = None) -> Self:
+    def build(
+        cls, config: TrainerConfig, settings: ModelSettings, out: Path | None = None, ranks: Ranks = ALONE
+    ) -> Self:
         model, tokenizer = base.load_with_lora(config, settings)
         weights = [p for p in model.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(weights, lr=config.lr, weight_decay=config.weight_decay)
@@ -74,7 +78,7 @@ class Learner:
         if settings.engine == "vllm":
             assert out is not None, "adapters for servers are written to the output folder"
             served = ServedModel(vllm_policy(settings, model.config, tokenizer), out)
-        return cls(model, optimizer, hf_policy(settings, model, tokenizer), served)
+        return cls(model, optimizer, hf_policy(settings, model, tokenizer), served, ranks)
 
     def rollout(
         self,
@@ -108,12 +112,16 @@ class Method:
     """Function that runs one iteration, updates the adapter, and returns the metrics. The iterator gives the scenarios
     of the iteration, and then further scenarios that can replace them. The metrics contain ``rollouts``, the number of
     rollouts since the start of the run."""
-    ended: Callable[[RunState], str | None]
+    ended: Callable[[RunState], str | None] = lambda state: (
+        "iterations" if state.iteration >= state.config.iterations else None
+    )
     """Function that returns the reason for the end of the run, or None if the run continues."""
     idle: Callable[[RunState], str] = lambda state: ""
     """Function that returns an error message if training makes no progress, else ``""``."""
     samples: bool = True
     """Whether the step samples rollouts, so that the engine of the model has an effect."""
+    parallel: bool = False
+    """Whether several processes can run the step together (`Learner.ranks`)."""
 
 
 def run(
@@ -142,17 +150,28 @@ def run(
             f"engine: {settings.engine} has no effect on the trainer {config.trainer}, which samples no rollouts. "
             "Remove engine, or choose another trainer"
         )
-    with working_in(Path(out_dir)):
-        out, envs = Path(out_dir), weighted(env)
+    ranks = Ranks.join()
+    if ranks.count > 1 and not (method.parallel and settings.engine == "process"):
+        raise ConfigError(
+            f"the trainer {config.trainer} with engine: {settings.engine} runs in one process: found {ranks.count} "
+            "processes. Start it without accelerate launch or torchrun, or use torch_grpo with engine: process"
+        )
+    with ranks.folder(Path(out_dir)) as out:
+        envs = weighted(env)
         opener = _opener(config, open_episode, out)
         levels = drawn_levels(config, [name for name, _ in envs], registered=open_episode is None)
         device = usable_device(device_name(settings))
         # Initialization and dropout use torch's global generators, whose state is restored for the caller.
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(derive(config.seed, "init"))
-            learner = Learner.build(config, settings, out)
+            learner = Learner.build(config, settings, out, ranks)
             fresh = RunState(config, affecting(settings, device), envs, base.fingerprint(settings.folder))
-            state = _begin(fresh, learner, out, resume)
+            if ranks.first:
+                state = _begin(fresh, learner, out, out, resume)
+                ranks.wait()
+            else:
+                ranks.wait()
+                state = _begin(fresh, learner, Path(out_dir), out, resume=True)
 
             def step() -> Metrics:
                 lr = config.lr_in(state.iteration)
@@ -162,12 +181,15 @@ def run(
                 return {**method.step(learner, state, draws, opener), "lr": lr}
 
             try:
-                ended = _iterate(method, learner, state, out, step, progress, on_iteration)
+                ended = _iterate(method, learner, state, out, step, progress and ranks.first, on_iteration)
             finally:
                 if learner.served is not None:
                     learner.served.close()
             checkpoint.save_adapter(learner.model, out / "adapter")
-    return Trained(out / "adapter", settings.folder, config.lora_rank, state.rollouts, ended, tuple(state.history))
+            ranks.wait()
+    return Trained(
+        Path(out_dir) / "adapter", settings.folder, config.lora_rank, state.rollouts, ended, tuple(state.history)
+    )
 
 
 def _iterate(
@@ -193,8 +215,8 @@ def _iterate(
             checkpoint.append_metrics(out / "metrics.jsonl", entry)
             track(entry)
             update_bar(advance=1, description=method.progress.format_map(entry))
-            stop = on_iteration is not None and on_iteration(entry)
-            ended = method.ended(state) or ("stopped" if stop else None)
+            stop = on_iteration is not None and bool(on_iteration(entry))
+            ended = method.ended(state) or ("stopped" if any(learner.ranks.gather([stop])) else None)
             idle = "" if ended else method.idle(state)
             if ended or idle or state.iteration % config.checkpoint_every == 0:
                 checkpoint.save(out / "checkpoint", learner.model, learner.optimizer, state)
@@ -225,13 +247,16 @@ def _opener(config: TrainerConfig, given: OpenEpisode | None, out: Path) -> Open
     return registry.episode_starter(user=LanguageUser(config.user, folder=out / "user"))
 
 
-def _begin(fresh: RunState, learner: Learner, out: Path, resume: bool) -> RunState:
-    """Return the new state, or the state of the run in `out` after loading its tensors into the learner."""
+def _begin(fresh: RunState, learner: Learner, stored: Path, out: Path, resume: bool) -> RunState:
+    """Return the new state, or the state of the run in `stored` after loading its tensors into the learner.
+
+    The metrics of the finished iterations are written to `out`.
+    """
     if not resume:
-        checkpoint.clear(out)
-    elif (found := checkpoint.read_state(out / "checkpoint", type(fresh.config))) is not None:
-        assert_same_run(fresh, found, out)
-        checkpoint.read_tensors(out / "checkpoint", learner.model, learner.optimizer)
+        checkpoint.clear(stored)
+    elif (found := checkpoint.read_state(stored / "checkpoint", type(fresh.config))) is not None:
+        assert_same_run(fresh, found, stored)
+        checkpoint.read_tensors(stored / "checkpoint", learner.model, learner.optimizer)
         fresh.history = found.history
     checkpoint.write_metrics(out / "metrics.jsonl", fresh.history)
     return fresh

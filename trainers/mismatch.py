@@ -21,16 +21,16 @@ from math import log
 import torch
 from peft import PeftModel
 
-from trace_gym.rollouts import TokenRollout
 from trace_gym.trainers.batch import Sample, batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.logps import token_logps
+from trace_gym.trainers.sampling import Outcome
 
 RATIO_CAP = 2.0
 """C: maximum initial ratio of the trainer's probability of a token to the server's."""
 
 
-def correct(model: PeftModel, rollouts: Sequence[TokenRollout], config: GRPOConfig) -> dict[str, float | None]:
+def correct(model: PeftModel, rollouts: Sequence[Outcome], config: GRPOConfig) -> dict[str, float | None]:
     """Truncate the ratios of rollouts from a server, and return metrics of the difference.
 
     Args:

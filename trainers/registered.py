@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, expect_choice
 from trace_gym.trainers.config import DistillConfig, GRPOConfig, SFTConfig, TrainerConfig
 from trace_gym.trainers.trl_config import TRLConfig
 
@@ -81,7 +81,7 @@ def trainer(name: str) -> Trainer:
         return _BUILT_IN[name]
     found = [point for point in entry_points(group=GROUP) if point.name == name]
     if not found:
-        raise ConfigError(f"trainer is not valid: found {name!r}, expected one of {', '.join(names())}")
+        expect_choice("trainer", name, names())
     try:
         made = found[0].load()
     except Exception as error:  # a package of others may raise anything

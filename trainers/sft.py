@@ -11,14 +11,12 @@ SFT shows it the format of successful episodes.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 import torch
-from torch import nn
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError
@@ -32,6 +30,7 @@ from trace_gym.trainers.config import SFTConfig
 from trace_gym.trainers.demonstrations import Recorded, demonstrate, successful
 from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.loop import Learner, Method, OpenEpisode, Trained
+from trace_gym.trainers.steps import mean, optimizer_steps
 from trace_gym.types import Scenario
 
 Config = SFTConfig
@@ -88,7 +87,7 @@ def train(
         }
 
     return loop.run(
-        Method("sft", "sft loss {loss:.3f}", step, _ended, samples=False),
+        Method("sft", "sft loss {loss:.3f}", step, samples=False),
         config,
         env=env,
         model=model,
@@ -100,30 +99,18 @@ def train(
     )
 
 
-def _ended(state: RunState) -> str | None:
-    return "iterations" if state.iteration >= state.config.iterations else None
-
-
 def _update(learner: Learner, samples: Sequence[Sample], config: SFTConfig, rng: Random) -> Metrics:
-    """Take epochs x minibatches optimizer steps, and return the mean loss, gradient norm and number of steps."""
-    weights = [p for group in learner.optimizer.param_groups for p in group["params"]]
-    losses, norms = [], []
-    for _ in range(config.epochs):
-        dealt = rng.sample(samples, len(samples))
-        parts = min(config.minibatches, len(dealt))
-        for n in range(parts):
-            minibatch = dealt[n * len(dealt) // parts : (n + 1) * len(dealt) // parts]
-            learner.optimizer.zero_grad(set_to_none=True)
-            total = 0.0
-            for batch in batches(minibatch, config, learner.model):
-                logp_BT, _ = token_logps(learner.model, batch, 1.0)
-                loss = -(batch.weights_B[:, None] * logp_BT.masked_fill(~batch.mask_BT, 0.0)).sum()
-                torch.autograd.backward(loss)
-                total += loss.item()
-            norm = float(nn.utils.clip_grad_norm_(weights, config.max_grad_norm))
-            if not math.isfinite(norm):
-                raise ConfigError(f"the gradient is not finite at lr={config.lr}. Decrease lr or max_grad_norm")
-            learner.optimizer.step()
-            losses.append(total)
-            norms.append(norm)
-    return {"loss": sum(losses) / len(losses), "grad_norm": sum(norms) / len(norms), "steps": len(norms)}
+    """Take optimizer steps, and return their mean loss, mean gradient norm, and number."""
+    losses: list[float] = []
+
+    def backward(minibatch: Sequence[Sample]) -> None:
+        total = 0.0
+        for batch in batches(minibatch, config, learner.model):
+            logp_BT, _ = token_logps(learner.model, batch, 1.0)
+            loss = -(batch.weights_B[:, None] * logp_BT.masked_fill(~batch.mask_BT, 0.0)).sum()
+            torch.autograd.backward(loss)
+            total += loss.item()
+        losses.append(total)
+
+    norms = optimizer_steps(learner.optimizer, samples, config, rng, backward)
+    return {"loss": mean(losses), "grad_norm": mean(norms), "steps": len(norms)}

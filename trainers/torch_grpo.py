@@ -23,7 +23,8 @@ Differences from other implementations of GRPO, with the reasons:
   same advantage.
 - The tokens of hints are not trained on. If a rollout was sampled with a hint (`GRPOConfig.hints`), the hint was in the
   prompt of pi_old but is not in the prompt of pi. The ratio in equation 2 corrects for this difference.
-- There is no support for several devices.
+- Several processes, started by ``accelerate launch``, sample and compute gradients together, but every process has the
+  whole model (`trace_gym.trainers.ranks`).
 
 Shapes: G groups, K rollouts per group, B rows of a batch, L tokens per row, T columns with a sampled token.
 """
@@ -34,26 +35,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from trace_gym.errors import EnvBug
 from trace_gym.models import LAB, ModelSettings
-from trace_gym.score import reward
 from trace_gym.trainers import loop, stopping
 from trace_gym.trainers.advantage import advantages
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.loop import Learner, Method, OpenEpisode, Trained, derive
 from trace_gym.trainers.mismatch import correct
-from trace_gym.trainers.update import mean, samples_of, update
+from trace_gym.trainers.sampling import rewards, sample
+from trace_gym.trainers.steps import mean
+from trace_gym.trainers.update import samples_of, update
 from trace_gym.types import Scenario
-
-if TYPE_CHECKING:
-    from trace_gym.rollouts import TokenRollout
 
 PROGRESS = "grpo reward {reward:.2f} success {success:.2f} signal {informative:.2f}"
 """Text of the progress bar after an iteration, formatted with its metrics."""
@@ -116,95 +112,34 @@ def _iteration(
     config, began, i = state.config, time.monotonic(), state.iteration
     assert isinstance(config, GRPOConfig)
     torch.manual_seed(derive(config.seed, i, "torch"))
-    rollouts = sample(learner, config, i, draws, open_episode)
-    rewards_GK = rewards(rollouts, config)
+    outcomes = sample(learner, config, i, draws, open_episode)
+    rewards_GK = rewards(outcomes, config)
     gains = advantages(rewards_GK, config.advantage, best=config.best_reward)
     sampled = time.monotonic()
-    kept = [r for r, keep in zip(rollouts, np.repeat(gains.kept_G, config.samples), strict=True) if keep]
+    kept = [r for r, keep in zip(outcomes, np.repeat(gains.kept_G, config.samples), strict=True) if keep]
     difference = correct(learner.model, kept, config) if learner.served is not None else {}
-    samples = samples_of(rollouts, gains, config.overlong)
-    fit = update(learner.model, learner.optimizer, samples, config, Random(f"{config.seed}/{i}/order"))
-    finished = [r.episode for r in rollouts]
+    samples = samples_of(outcomes, gains, config.overlong)
+    fit = update(learner.model, learner.optimizer, samples, config, Random(f"{config.seed}/{i}/order"), learner.ranks)
     return {
         "iteration": i,
         "reward": float(rewards_GK.mean()),
         "reward_std": float(rewards_GK.std()),
-        "success": mean(e.finish().success for e in finished),
+        "success": mean(o.success for o in outcomes),
         "informative": float(gains.kept_G.mean()),
         "groups": len(rewards_GK),
         "all_zero": gains.all_zero,
         "all_best": gains.all_best,
-        "turns": mean(e.turns for e in finished),
-        "wellformed": mean(e.finish().wellformed for e in finished),
-        "overflow": mean(r.overflow for r in rollouts),
-        "tokens": sum(sum(r.mask) for r in rollouts),
+        "turns": mean(o.turns for o in outcomes),
+        "wellformed": mean(o.wellformed for o in outcomes),
+        "overflow": mean(o.overflow for o in outcomes),
+        "tokens": sum(sum(o.mask) for o in outcomes),
         "trained_tokens": sum(sum(s.mask) for s in samples),
         **fit,
         **difference,
-        "rollouts": state.rollouts + len(rollouts),
+        "rollouts": state.rollouts + len(outcomes),
         "seconds": round(time.monotonic() - began, 3),
         "rollout_seconds": round(sampled - began, 3),
     }
-
-
-def sample(
-    learner: Learner,
-    config: GRPOConfig,
-    iteration: int,
-    draws: Iterator[list[Scenario]],
-    open_episode: OpenEpisode,
-) -> list[TokenRollout]:
-    """Return K rollouts of each scenario of an iteration, and of the scenarios that replace groups with equal rewards.
-
-    Args:
-        learner: Model with its adapter, and the sampling policy.
-        config: Settings of the run.
-        iteration: Number of the iteration.
-        draws: Scenarios of the iteration, and then further scenarios. At most `config.max_resamples` times, as many new
-            scenarios are used as informative groups are missing.
-        open_episode: Function that creates the episode of a scenario.
-    """
-    from trace_gym.policies.hints import drawn
-
-    generator = torch.Generator().manual_seed(derive(config.seed, iteration, "rollout"))
-    rollouts: list[TokenRollout] = []
-    missing = config.groups
-    for again in range(config.max_resamples + 1):
-        episodes = [open_episode(s) for s in next(draws)[:missing] for _ in range(config.samples)]
-        seed = f"{config.seed}/{iteration}/hints" + (f"/{again}" if again else "")
-        hints = drawn(episodes, config.hints, seed) if config.hints else ()
-        new = learner.rollout(iteration, episodes, temperature=config.temperature, generator=generator, hints=hints)
-        assert_same_start(new, config.samples)
-        rollouts += new
-        missing -= int(advantages(rewards(new, config), config.advantage).kept_G.sum())
-        if not missing:
-            break
-    return rollouts
-
-
-def rewards(rollouts: Sequence[TokenRollout], config: GRPOConfig) -> NDArray[np.float64]:
-    """Return the rewards of rollouts, with one row per group."""
-    return np.array([reward(r.episode.finish(), config.reward) for r in rollouts]).reshape(-1, config.samples)
-
-
-def assert_same_start(rollouts: Sequence[TokenRollout], samples: int) -> None:
-    """Check that all rollouts of a group start from the same state.
-
-    Args:
-        rollouts: Rollouts of all groups, in order.
-        samples: Number of rollouts per group.
-
-    Raises:
-        EnvBug: The rollouts of a group start from different states.
-    """
-    for g in range(0, len(rollouts), samples):
-        group = rollouts[g : g + samples]
-        if len({(str(r.scenario), r.start_hash) for r in group}) > 1:
-            raise EnvBug(
-                f"{group[0].scenario}: {samples} rollouts of one scenario start from different states; "
-                f"generate must depend on its rng only. Check the environment with trace-gym validate "
-                f"{group[0].scenario.env}"
-            )
 
 
 def _ended(state: RunState) -> str | None:
@@ -217,4 +152,4 @@ def _idle(state: RunState) -> str:
     return stopping.idle(state.config, state.history)
 
 
-METHOD = Method("grpo", PROGRESS, _iteration, _ended, _idle)
+METHOD = Method("grpo", PROGRESS, _iteration, _ended, _idle, parallel=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trace_gym.errors import ConfigError, MissingExtra
+from trace_gym.errors import MissingExtra, expect_choice
 from trace_gym.trainers.checkpoint import Metrics
 from trace_gym.trainers.config import TrainerConfig
 
@@ -55,8 +55,7 @@ def check(names: tuple[str, ...]) -> None:
 
     known = {str(name): name for name in LOGGER_TYPE_TO_CLASS}
     for name in names:
-        if name not in known:
-            raise ConfigError(f"trackers is not valid: found {name!r}, expected one of {', '.join(sorted(known))}")
+        expect_choice("tracker", name, sorted(known))
         # Trackers that other packages registered are not in `LoggerType`, and need no further package.
         if name in {str(kind) for kind in LoggerType} and name not in {str(kind) for kind in get_available_trackers()}:
             raise MissingExtra(f"the tracker {name} is not installed. Run: pip install {PACKAGES.get(name, name)}")

@@ -5,33 +5,33 @@ By default, the loss is equation 2 in the docstring of `trace_gym.trainers.torch
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from trace_gym.errors import ConfigError
 from trace_gym.trainers.advantage import Advantages
 from trace_gym.trainers.batch import Batch, Sample, batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.loss import LossStats, policy_loss
+from trace_gym.trainers.ranks import ALONE, Ranks
+from trace_gym.trainers.steps import mean, optimizer_steps
 
 if TYPE_CHECKING:
     from peft import PeftModel
 
-    from trace_gym.rollouts import TokenRollout
+    from trace_gym.trainers.sampling import Outcome
 
 
-def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages, overlong: str = "score") -> list[Sample]:
+def samples_of(outcomes: Sequence[Outcome], gains: Advantages, overlong: str = "score") -> list[Sample]:
     """Return the trajectories to train on: those of informative groups that contain at least one sampled token.
 
     Args:
-        rollouts: Rollouts of all groups, in order.
+        outcomes: Rollouts of all groups, in order.
         gains: Advantages of the rollouts.
         overlong: ``mask`` to leave out trajectories that reached the token limit, ``score`` to keep them.
     """
@@ -39,13 +39,18 @@ def samples_of(rollouts: Sequence[TokenRollout], gains: Advantages, overlong: st
     kept = np.repeat(gains.kept_G, gains.values_GK.shape[1])
     return [
         Sample(r.ids, r.mask, r.logprobs, float(a))
-        for r, a, keep in zip(rollouts, values, kept, strict=True)
+        for r, a, keep in zip(outcomes, values, kept, strict=True)
         if keep and any(r.mask) and not (r.overflow and overlong == "mask")
     ]
 
 
 def update(
-    model: PeftModel, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], config: GRPOConfig, rng: Random
+    model: PeftModel,
+    optimizer: torch.optim.Optimizer,
+    samples: Sequence[Sample],
+    config: GRPOConfig,
+    rng: Random,
+    ranks: Ranks = ALONE,
 ) -> dict[str, float | int | None]:
     """Take up to epochs x minibatches optimizer steps on the GRPO loss, and return the metrics.
 
@@ -56,29 +61,23 @@ def update(
         optimizer: Optimizer of the adapter's weights.
         samples: Trajectories to train on.
         config: Settings of the run.
-        rng: Source of randomness for the split of the samples into minibatches. A split by length would reduce
-            padding, but would bias the steps, because in many environments short trajectories are mostly failures.
+        rng: Source of randomness for the split of the samples into minibatches.
+        ranks: Processes that compute the gradient together. All other arguments must be equal in all processes.
 
     Raises:
         ConfigError: The gradient is not finite. The weights are not changed by this step.
     """
-    weights = [p for group in optimizer.param_groups for p in group["params"]]
-    stats, norms = LossStats(), []
-    for _ in range(config.epochs if samples else 0):
-        dealt = rng.sample(samples, len(samples))
-        parts = min(config.minibatches, len(dealt))
-        for n in range(parts):
-            minibatch = dealt[n * len(dealt) // parts : (n + 1) * len(dealt) // parts]
-            optimizer.zero_grad(set_to_none=True)
-            for batch in batches(minibatch, config, model):
-                loss, seen = batch_loss(model, batch, config)
-                torch.autograd.backward(loss)
-                stats += seen
-            norm = float(nn.utils.clip_grad_norm_(weights, config.max_grad_norm))
-            if not math.isfinite(norm):
-                raise ConfigError(f"the gradient is not finite at lr={config.lr}. Decrease lr or max_grad_norm")
-            optimizer.step()
-            norms.append(norm)
+    stats = LossStats()
+
+    def backward(minibatch: Sequence[Sample]) -> None:
+        nonlocal stats
+        for batch in ranks.share(list(batches(minibatch, config, model))):
+            loss, seen = batch_loss(model, batch, config)
+            torch.autograd.backward(loss)
+            stats += seen
+
+    norms = optimizer_steps(optimizer, samples, config, rng, backward, ranks)
+    stats = sum(ranks.gather([stats]), LossStats())
     if not norms:
         return dict.fromkeys([*stats.means(), "grad_norm"]) | {"steps": 0}
     means: dict[str, float | int | None] = {**stats.means(), "grad_norm": mean(norms), "steps": len(norms)}
@@ -105,9 +104,3 @@ def batch_loss(model: PeftModel, batch: Batch, config: GRPOConfig) -> tuple[Tens
         kl_coef=config.kl_coef,
     )
     return loss, stats + LossStats(entropy=entropy.total, entropy_tokens=entropy.tokens)
-
-
-def mean(values: Iterable[float]) -> float:
-    """Return the mean of one or more values."""
-    listed = list(values)
-    return sum(listed) / len(listed)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.episode import Action, Episode
-from trace_gym.errors import ConfigError, EnvBug, MissingExtra
+from trace_gym.errors import ConfigError, EnvBug, MissingExtra, expect_choice
 from trace_gym.score import reward
 from trace_gym.types import Call, Message
 
@@ -67,8 +67,7 @@ class Attempt:
     def __init__(
         self, episode: Episode, *, weights: str = "default", at_end: Callable[[Episode], None] = lambda _: None
     ) -> None:
-        if weights not in WEIGHTS:
-            raise ConfigError(f"unknown value of weights: found {weights!r}, expected one of {', '.join(WEIGHTS)}")
+        expect_choice("value of weights", weights, WEIGHTS)
         if taken := {READ, SAY, END} & set(episode.interface.kinds):
             raise ConfigError(
                 f"reserved tool name in {episode.scenario.env}: found {min(taken)!r}, which the adapter adds itself. "

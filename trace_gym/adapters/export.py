@@ -23,7 +23,7 @@ import jinja2
 import trace_gym
 from trace_gym import registry
 from trace_gym.episode import interface_of
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, expect_choice
 from trace_gym.files import write
 from trace_gym.registration import entries, package_folders
 from trace_gym.targets.user import folder as targets
@@ -201,8 +201,7 @@ def export(
         EnvNotFound, DuplicateEnv, TamperedEnv, ScenarioError: An environment cannot be exported.
         MissingExtra: A library that is required to write the data is not installed.
     """
-    if to not in LIBRARIES:
-        raise ConfigError(f"unknown library: found {to!r}, expected one of {', '.join(LIBRARIES)}")
+    expect_choice("library", to, LIBRARIES)
     if not envs or n < 1:
         raise ConfigError(
             f"nothing to export: found {len(envs)} environments and n={n} problems per environment, expected at least "

@@ -7,7 +7,7 @@ episode earlier; the episode is then scored in its current state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
 from operator import index
@@ -23,7 +23,7 @@ from trace_gym.adapters.spaces import Turns, UnicodeText
 from trace_gym.adapters.step_limit import step_limit
 from trace_gym.domains import in_domain
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError
+from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError, expect_choice
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, RewardWeights, reward
 from trace_gym.speech import Speaker
 from trace_gym.types import Message, Scenario
@@ -83,10 +83,10 @@ class TraceEnv(gymnasium.Env[str, Any]):
         domain: str | None = None,
         user: str | Speaker | None = None,
     ) -> None:
-        _one_of("split", split, registry.SPLITS)
-        _one_of("weights", weights, WEIGHTS)
-        _one_of("style", style, FORMATS)
-        _one_of("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        expect_choice("split", split, registry.SPLITS)
+        expect_choice("value of weights", weights, WEIGHTS)
+        expect_choice("value of style", style, FORMATS)
+        expect_choice("value of render_mode", render_mode, (None, *self.metadata["render_modes"]))
         self.environment = registry.environment(name if domain is None else in_domain(name, domain))
         level = None if level is None else self._existing_level(level)
         self.level, self.split, self.weights, self.style = level, split, weights, style
@@ -248,11 +248,6 @@ def make_vec(num_envs: int = 1, *, name: str, processes: bool = False, **options
     )
     # Shared memory has no advantage for text, and requires 4 MiB per environment.
     return AsyncVectorEnv([build] * num_envs, shared_memory=False) if processes else SyncVectorEnv([build] * num_envs)
-
-
-def _one_of(key: str, given: str | None, choices: Iterable[str | None]) -> None:
-    if given not in (known := list(choices)):
-        raise ConfigError(f"{key} {given!r} is unknown; expected one of {', '.join(map(str, known))}")
 
 
 def _text(messages: list[Message]) -> str:

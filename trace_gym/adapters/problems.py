@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trace_gym import registry
 from trace_gym.episode import interface_of
-from trace_gym.errors import ConfigError, ScenarioError
+from trace_gym.errors import ConfigError, ScenarioError, expect_choice
 from trace_gym.types import Interface, Message, Scenario
 
 
@@ -34,10 +34,9 @@ class Problems:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "envs", tuple(map(registry.name_of, self.envs)))
-        if not self.envs or self.split not in registry.SPLITS:
-            if not self.envs:
-                raise ConfigError("no environment is selected: expected at least one name")
-            raise ConfigError(f"unknown split: found {self.split!r}, expected one of {', '.join(registry.SPLITS)}")
+        if not self.envs:
+            raise ConfigError("no environment is selected: expected at least one name")
+        expect_choice("split", self.split, registry.SPLITS)
         for env in self.envs if self.level is not None else ():
             if self.level not in range(count := registry.level_count(env)):
                 raise ScenarioError(f"unknown level of {env}: found {self.level}, expected 0 to {count - 1}")
@@ -50,8 +49,8 @@ class Problems:
         """
         if type(seed) is not int or seed < 0:
             raise ConfigError(f"invalid seed: found {seed!r}, expected a non-negative integer")
-        if (split := split or self.split) not in registry.SPLITS:
-            raise ConfigError(f"unknown split: found {split!r}, expected one of {', '.join(registry.SPLITS)}")
+        split = split or self.split
+        expect_choice("split", split, registry.SPLITS)
         seeds, env = registry.SPLITS[split], self.envs[seed % len(self.envs)]
         at = seeds[seed % len(seeds)]
         return Scenario(env=env, level=registry.level_for(env, at) if self.level is None else self.level, seed=at)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra
+from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, expect_choice
 from trace_gym.files import replacement, write
 from trace_gym.score import RewardWeights, reward
 from trace_gym.types import Message, Scenario
@@ -233,8 +233,7 @@ def _scenario(row: Row, name: str) -> Scenario:
 
 
 def _weights(name: str) -> RewardWeights:
-    if name not in WEIGHTS:
-        raise ConfigError(f"unknown value of weights: found {name!r}, expected one of {', '.join(WEIGHTS)}")
+    expect_choice("value of weights", name, WEIGHTS)
     return WEIGHTS[name]
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from trace_gym import registry
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, MissingExtra
+from trace_gym.errors import ConfigError, MissingExtra, expect_choice
 from trace_gym.score import reward
 from trace_gym.types import Message, Scenario, Score
 
@@ -83,9 +83,8 @@ class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
 
     @vf.reward
     async def paid(self, trace: Any) -> float:
-        if (weights := self.config.weights) not in WEIGHTS:
-            raise ConfigError(f"unknown value of weights: found {weights!r}, expected one of {', '.join(WEIGHTS)}")
-        return reward(self._score(trace), WEIGHTS[weights])
+        expect_choice("value of weights", self.config.weights, WEIGHTS)
+        return reward(self._score(trace), WEIGHTS[self.config.weights])
 
     @vf.metric
     async def levels(self, trace: Any) -> dict[str, float]:

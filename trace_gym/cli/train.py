@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -66,9 +67,12 @@ def train(
     from trace_gym.policies.hints import require_hints
 
     require_hints([name], getattr(chosen, "hints", 0.0))
-    if agent.is_lab:
+    first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts
+    if agent.is_lab and first:
         say("training the built-in toy model (0.36 million parameters); choose another model with --model", err=True)
     done = registered.trainer(chosen.trainer).train(chosen, env=name, model=agent, out_dir=out)
+    if not first:
+        return
     last = done.metrics[-1]
     say(f"{done.ended} after {len(done.metrics)} iterations and {done.rollouts} rollouts: {done.path}")
     say(json.dumps({k: last[k] for k in ("loss", "reward", "success", "informative") if k in last}))

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from trace_gym.errors import ConfigError, EnvBug
+from trace_gym.errors import ConfigError, EnvBug, expect_choice
 from trace_gym.modules import file_bytes
 from trace_gym.sandbox.allowlist import MODULES
 from trace_gym.sandbox.file_packing import encode_files
@@ -153,8 +153,7 @@ class Sandbox:
         """
         place = Path(path).expanduser().resolve()
         source = file_bytes(place)
-        if profile not in PROFILES:
-            raise ConfigError(f"unknown profile: found {profile!r}, expected one of {', '.join(PROFILES)}")
+        expect_choice("profile", profile, PROFILES)
         if given.policy:
             raise ConfigError(f"policy {given.policy!r} cannot act inside the sandbox. Use trace_gym.sandbox.check")
         if engine not in ("here", "processes"):

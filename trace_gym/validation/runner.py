@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from trace_gym import terminal
-from trace_gym.errors import ConfigError, EnvBug
+from trace_gym.errors import ConfigError, EnvBug, expect_choice
 from trace_gym.types import Finding, Report, Scenario
 
 # Importing these modules registers their properties.
@@ -132,10 +132,8 @@ def validate(
         ConfigError: The profile, a property, a level, the engine or the policy does not exist, or `workers` or `budget`
             is not positive.
     """
-    if profile not in PROFILES:
-        raise ConfigError(f"unknown profile: found {profile!r}, expected one of {', '.join(PROFILES)}")
-    if engine not in ENGINES:
-        raise ConfigError(f"unknown engine: found {engine!r}, expected one of {', '.join(ENGINES)}")
+    expect_choice("profile", profile, PROFILES)
+    expect_choice("engine", engine, ENGINES)
     if workers < 1 or (budget is not None and not budget > 0):
         raise ConfigError(f"invalid limits: found {workers} workers and {budget} seconds, expected positive numbers")
     codes = select_codes(only, skip)

@@ -17,7 +17,7 @@ from trace_gym.adapters.limits import IDLE, SESSIONS, Event, Limits, Receive, Se
 from trace_gym.adapters.mcp.sessions import Sessions
 from trace_gym.adapters.problems import Problems
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError
+from trace_gym.errors import expect_choice
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 """Host names of a server that listens only on this machine."""
@@ -54,8 +54,7 @@ def app(
         TamperedEnv: An environment cannot be loaded.
         MissingExtra: The mcp package is not installed.
     """
-    if weights not in WEIGHTS:
-        raise ConfigError(f"unknown value of weights: found {weights!r}, expected one of {', '.join(WEIGHTS)}")
+    expect_choice("value of weights", weights, WEIGHTS)
     check_options(sessions, idle)
     problems = Problems([envs] if isinstance(envs, str) else envs, level, split)
     problems.parts()

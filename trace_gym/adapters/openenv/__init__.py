@@ -18,7 +18,7 @@ from trace_gym.adapters.openenv.client import Remote
 from trace_gym.adapters.openenv.server import Answer, Environment, Opening, Turn
 from trace_gym.adapters.openenv.sessions import Conversation, Session, Sessions
 from trace_gym.adapters.problems import Problems
-from trace_gym.errors import ConfigError, EnvBug, TraceGymError
+from trace_gym.errors import EnvBug, TraceGymError, expect_choice
 
 __all__ = ["Answer", "Conversation", "Environment", "Opening", "Remote", "Session", "Sessions", "Turn", "app"]
 
@@ -51,9 +51,8 @@ def app(
         EnvNotFound, ConfigError, ScenarioError: An argument is not valid.
         TamperedEnv: An environment cannot be loaded.
     """
-    for name, given, known in (("weights", weights, WEIGHTS), ("style", style, FORMATS)):
-        if given not in known:
-            raise ConfigError(f"unknown value of {name}: found {given!r}, expected one of {', '.join(known)}")
+    expect_choice("value of weights", weights, WEIGHTS)
+    expect_choice("value of style", style, FORMATS)
     check_options(sessions, idle)
     problems = Problems([envs] if isinstance(envs, str) else envs, level, split)
     problems.parts()

@@ -1,0 +1,95 @@
+"""Processes that train together, started by ``accelerate launch`` or ``torchrun`` (data parallelism).
+
+Every process has the whole model. It samples its share of the rollouts, and computes its share of the gradient. The
+gradients are added, so that all processes take the same optimizer steps. The first process writes the output folder.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Self, TypeVar
+
+import torch
+from torch import Tensor
+
+from trace_gym.files import working_in
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Number of this process, and number of processes. The default is a single process."""
+
+    rank: int = 0
+    count: int = 1
+
+    @classmethod
+    def join(cls) -> Self:
+        """Return the number of this process among those of the launcher, after connecting to them."""
+        if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+            return cls()
+        if not torch.distributed.is_initialized():
+            cuda = torch.cuda.is_available()
+            if cuda:
+                torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+            torch.distributed.init_process_group("nccl" if cuda else "gloo")
+            atexit.register(torch.distributed.destroy_process_group)
+        return cls(torch.distributed.get_rank(), torch.distributed.get_world_size())
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes to the output folder and shows progress."""
+        return self.rank == 0
+
+    @contextmanager
+    def folder(self, out: Path) -> Iterator[Path]:
+        """Yield the output folder in the first process, and a temporary folder in the other processes.
+
+        Raises:
+            InUse: Another run uses the output folder.
+            WriteError: `out` is a file, or cannot be created.
+        """
+        if self.first:
+            with working_in(out):
+                yield out
+        else:
+            with TemporaryDirectory() as scratch:
+                yield Path(scratch)
+
+    def share(self, items: Sequence[Item]) -> list[Item]:
+        """Return the items of this process: every `count`-th item."""
+        return list(items[self.rank :: self.count])
+
+    def gather(self, items: list[Item]) -> list[Item]:
+        """Return the items of all processes. If they come from `share`, they have the order before `share`."""
+        if self.count == 1:
+            return items
+        parts: list[list[Item]] = [[] for _ in range(self.count)]
+        torch.distributed.all_gather_object(parts, items)
+        longest = max(map(len, parts))
+        return [part[n] for n in range(longest) for part in parts if n < len(part)]
+
+    def add_gradients(self, weights: Iterable[Tensor]) -> None:
+        """Replace the gradient of each weight by the sum of the gradients of all processes."""
+        if self.count == 1:
+            return
+        for weight in weights:
+            if weight.grad is None:  # this process had no batch
+                weight.grad = torch.zeros_like(weight)
+            torch.distributed.all_reduce(weight.grad)
+
+    def wait(self) -> None:
+        """Wait until all processes have called this method."""
+        if self.count > 1:
+            torch.distributed.barrier()
+
+
+ALONE = Ranks()
+"""A single process."""
