@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trace_gym.targets.tau2.results import KINDS
@@ -35,6 +35,7 @@ def episode(
     outputs: Sequence[str] = (),
     name: str = "t/0",
     task: str = "",
+    tools: Mapping[str, Any] = TOOLS,
 ) -> Trajectory:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Hello."}]
     for n, step in enumerate(steps):
@@ -43,7 +44,7 @@ def episode(
             continue
         function = {"name": step.tool, "arguments": json.dumps(step.arguments)}
         messages.append({"role": "assistant", "content": None, "tool_calls": [{"id": f"c{n}", "function": function}]})
-        answer = "Error: no" if isinstance(step, Refused) else "{}"
+        answer = "Error: no" if isinstance(step, Refused) else json.dumps(step.arguments)
         messages.append({"role": "tool", "tool_call_id": f"c{n}", "name": step.tool, "content": answer})
     return Trajectory(
         id=name,
@@ -52,5 +53,5 @@ def episode(
         success=success,
         gold=None if gold is None else tuple(gold),
         outputs=tuple(outputs),
-        tools=TOOLS,
+        tools=dict(tools),
     )

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from trace_gym.diagnosis import RuleAnalyst
 from trace_gym.diagnosis.reference import canonical, compare_with_reference
-from trace_gym.diagnosis.rules import RULES
 from trace_gym.types import Call, Label
 
 
@@ -56,7 +55,7 @@ def refused(call: Call) -> Call:
 
 
 def label(capability: str, gold: Sequence[Call], *steps: Call | str, outputs: Sequence[str] = ()) -> Label:
-    return RuleAnalyst().label([episode(gold, *steps, outputs=outputs)])["t/0"][capability]
+    return RuleAnalyst().label([episode(gold, *steps, outputs=outputs)])[0]["t/0"][capability]
 
 
 READ = Call("get_reservation_details", {"reservation_id": "A"})
@@ -66,11 +65,13 @@ CASES: list[tuple[str, Label, Sequence[Call], Sequence[Call | str]]] = [
     # precondition_verification
     ("precondition_verification", "LACKING", [], [cancel("A")]),
     ("precondition_verification", "LACKING", [cancel("A")], [cancel("A"), cancel("B")]),
-    ("precondition_verification", "LACKING", [cancel("A")], [cancel("B")]),
+    ("precondition_verification", "NA", [cancel("A")], [cancel("B")]),  # the wrong record, not a forbidden action
     ("precondition_verification", "LACKING", [bags("A")], [update("A", "HAT1"), bags("A")]),
     ("precondition_verification", "LACKING", [book()], [book(), book("Bob")]),
     ("precondition_verification", "PRESENT", [READ], [READ, "That is not possible."]),
-    ("precondition_verification", "PRESENT", [], [refused(cancel("A"))]),
+    ("precondition_verification", "PRESENT", [], [refused(cancel("A"))]),  # no tool has shown the reservation
+    ("precondition_verification", "LACKING", [], [READ, refused(cancel("A"))]),
+    ("precondition_verification", "PRESENT", [], [READ, refused(cancel("AB"))]),
     ("precondition_verification", "PRESENT", [cancel("A")], [cancel("A")]),
     ("precondition_verification", "PRESENT", [update("A", "HAT1")], [update("A", "HAT9"), update("A", "HAT1")]),
     ("precondition_verification", "NA", [book()], [book()]),
@@ -122,7 +123,7 @@ def test_labels(capability: str, expected: Label, gold: Sequence[Call], steps: S
 
 def test_every_rule_is_tested_for_all_three_labels() -> None:
     tested = {(capability, expected) for capability, expected, _, _ in CASES}
-    for name in RULES.keys() - {"information_communication"}:
+    for name in {capability for capability, *_ in CASES}:
         assert {(name, e) for e in ("NA", "PRESENT", "LACKING")} <= tested
 
 
@@ -133,7 +134,7 @@ def test_information_communication_reads_what_was_said() -> None:
     assert label(name, [], "You own 4 cards.", outputs=["4", "9"]) == "LACKING"
     assert label(name, [], "Hello.") == "NA"
     user_said_it = episode([], outputs=["Hello."])
-    assert RuleAnalyst().label([user_said_it])["t/0"][name] == "LACKING", "only what the agent said counts"
+    assert RuleAnalyst().label([user_said_it])[0]["t/0"][name] == "LACKING", "only what the agent said counts"
 
 
 @pytest.mark.parametrize("success", [True, False, None])
@@ -147,7 +148,7 @@ def test_labels_are_blind_to_the_outcome(success: bool | None) -> None:
 def test_fields_that_the_reference_leaves_out_of_a_record_do_not_count() -> None:
     legs = [{"flight_number": "HAT1", "date": "2024-05-20", "origin": "EWR", "price": 3}]
     assert label("structured_data_reasoning", [update("A", "HAT1")], update("A", flights=legs)) == "PRESENT"
-    legs[0]["date"] = "2024-05-21"
+    legs[0]["flight_number"] = "HAT2"
     assert label("structured_data_reasoning", [update("A", "HAT1")], update("A", flights=legs)) == "LACKING"
 
 
@@ -156,7 +157,7 @@ def test_unreadable_arguments_are_a_refused_attempt_at_nothing(arguments: str) -
     broken = episode([cancel("A")])
     calls = [{"id": "c", "function": {"name": "cancel_reservation", "arguments": arguments}}]
     broken = broken.model_copy(update={"messages": (*broken.messages, {"role": "assistant", "tool_calls": calls})})
-    labels = RuleAnalyst().label([broken])["t/0"]
+    labels = RuleAnalyst().label([broken])[0]["t/0"]
     assert labels["permitted_action_completion"] == "NA"
     assert labels["precondition_verification"] == "NA"
 

@@ -52,9 +52,10 @@ def test_metrics_match_paper() -> None:
     capability = structured(found)
     assert (capability.er_failed, capability.er_passed, capability.coverage) == (6 / 8, 1 / 10, 6 / 20)
     assert capability.gap == pytest.approx(0.65)
-    assert capability.gap_interval == pytest.approx(
-        (0.1933, 0.8465), abs=1e-4
-    )  # Wilson 0.4093-0.9285 and 0.0179-0.4042
+    # Newcombe: Wilson 0.4093-0.9285 and 0.0179-0.4042. The bootstrap over tasks is wider above.
+    assert capability.gap_interval is not None
+    assert capability.gap_interval[0] == pytest.approx(0.1933, abs=0.03)
+    assert 0.8465 <= capability.gap_interval[1] <= 1
     assert capability.selected
     assert capability.labels == {
         "lacking_failed": 6, "present_failed": 2, "na_failed": 12,
@@ -67,15 +68,15 @@ def test_metrics_match_paper() -> None:
 
 def test_thresholds_are_reached_by_equality_and_missed_below() -> None:
     passed = group(True, present=10)
-    assert structured(diagnose(group(False, lacking=2, present=8) + passed)).selected
-    found = diagnose(group(False, lacking=1, present=9) + passed)
+    assert structured(diagnose(group(False, lacking=2, present=8) + passed, alpha=1)).selected
+    found = diagnose(group(False, lacking=1, present=9) + passed, alpha=1)
     assert not structured(found).selected
     assert found.remarks["structured_data_reasoning"] == "gap 0.10 is below 0.20"
-    found = diagnose(group(False, lacking=1, na=11) + passed)
+    found = diagnose(group(False, lacking=1, na=11) + passed, alpha=1)
     assert structured(found).gap == 1.0
     assert not structured(found).selected
     assert found.remarks["structured_data_reasoning"] == "coverage 0.08 is below 0.10"
-    assert structured(diagnose(group(False, lacking=1, na=11) + passed, rho=0.05)).selected
+    assert structured(diagnose(group(False, lacking=1, na=11) + passed, rho=0.05, alpha=1)).selected
 
 
 def test_rate_without_denominator_is_none() -> None:
@@ -99,7 +100,7 @@ def test_rate_without_denominator_is_none() -> None:
     ],
 )
 def test_total_deficit_is_selected_by_coverage(others: int, selected: bool, message: str) -> None:
-    capability = structured(found := diagnose(group(False, lacking=3, na=others) + group(True, na=9)))
+    capability = structured(found := diagnose(group(False, lacking=3, na=others) + group(True, na=9), alpha=1))
     assert (capability.er_passed, capability.gap, capability.selected) == (None, None, selected)
     assert found.remarks[capability.name].startswith("no successful trajectory needs it")
     assert message in found.remarks[capability.name]
@@ -128,7 +129,7 @@ def test_evidence_is_ranked_by_clarity_and_contrast_by_task() -> None:
 
 
 def test_unscored_and_unlabelled_episodes_are_counted_apart() -> None:
-    unknown = episode(None, cancel("A"), name="no-reference")
+    unknown = episode(None, "Hello.", name="no-reference")
     other = episode([cancel("A")], cancel("A"), name="no-kinds").model_copy(update={"tools": {}})
     unscored = episode([], cancel("A"), success=None, name="unscored")
     found = diagnose([unknown, other, unscored, *group(False, lacking=1), *group(True, present=1)])
@@ -166,15 +167,14 @@ def test_another_analyst_can_label() -> None:
         name = "coin"
         descriptions: Mapping[str, str] = {"luck": "Be lucky."}
 
-        def label(self, trajectories: Sequence[Trajectory]) -> dict[str, dict[str, Label]]:
-            return {
-                t.id: {"luck": "PRESENT" if t.success else "LACKING"} for t in trajectories if t.id != "failed/na/0"
-            }
+        def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+            kept = [t for t in trajectories if t.id != "failed/na/0"]
+            return [{t.id: {"luck": "PRESENT" if t.success else "LACKING"} for t in kept}]
 
-    found = diagnose(group(False, na=4) + group(True, na=4), analyst=Coin())
+    found = diagnose(group(False, na=8) + group(True, na=8), analyst=Coin())
     assert (found.analyst, found.unlabelled) == ("coin", ("failed/na/0",))
     assert [(c.name, c.description, c.gap, c.coverage, c.analyst) for c in found.selected] == [
-        ("luck", "Be lucky.", 1.0, 0.75, "coin")
+        ("luck", "Be lucky.", 1.0, 0.875, "coin")
     ]
 
 
@@ -183,6 +183,8 @@ def test_another_analyst_can_label() -> None:
     [
         ({"delta": 1.5}, "invalid delta: found 1.5, expected a number from 0 to 1"),
         ({"rho": -0.1}, "invalid rho: found -0.1, expected a number from 0 to 1"),
+        ({"alpha": 2}, "invalid alpha: found 2, expected a number from 0 to 1"),
+        ({"consistent": -1}, "invalid consistent: found -1, expected a number from 0 to 1"),
         ({"permutations": -1}, "invalid permutations: found -1"),
         ({"analyst": "oracle"}, "unknown analyst: found 'oracle', expected 'rules'"),
     ],
@@ -247,7 +249,7 @@ def test_diagnosis_finds_injected_deficit(missing: str) -> None:
 
 
 def test_oracle_lacks_no_capability() -> None:
-    labels = RuleAnalyst().label(planted("tau2_airline_desk", "", seeds=20))
+    labels = RuleAnalyst().label(planted("tau2_airline_desk", "", seeds=20))[0]
     assert not [(i, name) for i, given in labels.items() for name, value in given.items() if value == "LACKING"]
 
 
@@ -268,7 +270,7 @@ def test_recorded_episodes_carry_the_labels_that_reading_them_gives() -> None:
         "airline/10/0": {"multi_step_completion", "tool_precision"},  # books with a bag too many, never cancels
         "airline/11/1": {"tool_precision"},  # round trip instead of one way, certificate instead of card
         "airline/13/0": {"precondition_verification"},  # moves a trip to another city
-        "airline/19/0": {"structured_data_reasoning", "tool_precision"},  # wrong day; a bag for free
+        "airline/19/0": {"relative_date_reasoning", "tool_precision"},  # wrong day; a bag for free
         "airline/22/0": {"multi_step_completion"},  # upgrade and change in one write instead of two
         "airline/25/0": {"precondition_verification", "tool_precision"},  # forbidden cancellation, invented birthday
         "airline/26/1": {"precondition_verification", "tool_precision"},  # one cancellation too many, another card
@@ -284,10 +286,14 @@ def test_recorded_episodes_carry_the_labels_that_reading_them_gives() -> None:
 @needs_real
 def test_recorded_episodes_support_the_capabilities_of_the_paper() -> None:
     found = diagnose(read_results(REAL))
-    assert (found.failed, found.passed, found.unlabelled, found.uncovered) == (57, 43, (), ("airline/2/1",))
-    assert set(PLANTED) <= {c.name for c in found.selected}
+    assert (found.failed, found.passed, found.unlabelled) == (57, 43, ())
+    # The request depends on a duration; the turn limit was reached; another trip was cancelled.
+    assert found.uncovered == ("airline/33/0", "airline/2/1", "airline/31/1")
+    assert {c.name for c in found.selected} == {
+        "precondition_verification", "permitted_action_completion", "multi_step_completion", "tool_precision",
+    }  # fmt: skip
     assert found.capabilities[0].name == "precondition_verification"
-    for capability in found.capabilities:
+    for capability in found.selected:
         control = found.control[capability.name]
         assert control.mean == pytest.approx(0, abs=0.04)
         assert control.p is not None

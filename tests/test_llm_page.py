@@ -18,5 +18,8 @@ def test_page_names_exactly_the_stages_that_ask_a_language_model() -> None:
         re.MULTILINE,
     )
     asking = {room.name for room in rooms if any(imported.search(p.read_text()) for p in room.rglob("*.py"))}
-    pages = {"synthesis": "synthesize"}  # packages are nouns, and guides have the names of commands
+    pages = {
+        "synthesis": "synthesize",
+        "diagnosis": "diagnose_with_a_model",
+    }  # packages are nouns, and guides have the names of commands
     assert {pages.get(name, name) for name in asking} == set(re.findall(r"\(([a-z_]+)\.md\)", intro))

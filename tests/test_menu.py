@@ -214,7 +214,7 @@ def test_the_vocabulary_is_the_same_in_every_process() -> None:
 def test_a_bad_order_is_answered() -> None:
     with pytest.raises(ScenarioError, match="found 9, expected 0 to 3"):
         MenuEnv(ENV, level=9)
-    with pytest.raises(ConfigError, match="split 'dev' is unknown"):
+    with pytest.raises(ConfigError, match="unknown split: found 'dev'"):
         MenuEnv(ENV, split="dev")
 
 

@@ -87,6 +87,9 @@ def behaviors(text: str) -> list[Behavior]:
 VALUES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
     "system": lambda text: [{"properties": PROPERTIES}],
     "guidance": lambda text: [{}],
+    "diagnose_system": lambda text: [{}],
+    "diagnose_merge": lambda text: [{"proposals": [SimpleNamespace(name="skill", definition=text)]}],
+    "diagnose_match": lambda text: [{"capabilities": [("C1", ("a", text))], "registered": [("R1", ("b", text))]}],
     "plan": lambda text: [
         {
             "capability": capability(text),
@@ -179,7 +182,8 @@ def assert_contained(prompt: str, plain: str) -> None:
 def test_every_template_and_variable_is_tried() -> None:
     env = template._prompts()
     names = {path.name.removesuffix(".md.jinja") for path in FOLDER.iterdir()}
-    assert names == VALUES.keys() | PARTS
+    # The text between delimiters in these prompts is tested in test_analyst_prompts.py.
+    assert names - {"diagnose_discover", "diagnose_excerpts", "diagnose_label"} == VALUES.keys() | PARTS
     for name in VALUES:
         waiting, wanted = [f"{name}.md.jinja"], set[str]()
         while waiting:
@@ -196,7 +200,7 @@ def test_worst_text_stays_in_its_place(name: str) -> None:
         assert_contained(prompt, plain)
 
 
-@pytest.mark.parametrize("name", ["plan", "write", "base", "repair", "mutate"])
+@pytest.mark.parametrize("name", ["plan", "write", "base", "repair", "mutate", "diagnose_merge", "diagnose_match"])
 @settings(max_examples=25, deadline=None)
 @given(text=HOSTILE)
 def test_hostile_text_stays_in_its_place(name: str, text: str) -> None:

@@ -211,7 +211,8 @@ def test_conversations_are_read_in_the_forms_that_people_have(tmp_path: Path) ->
     path.write_text(to_jsonl(found))
     assert read_logs(path) == found
     for row, fault in (
-        ({}, "line 1 contains no messages"),
+        ({}, "line 1 is not a valid trajectory"),
+        ({"messages": []}, "line 1 contains no messages"),
         ([{"content": "x"}], "messages.0.role"),
         ({"messages": talk, "reward": "good"}, "reward"),
     ):

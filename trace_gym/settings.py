@@ -50,6 +50,21 @@ class Diagnose(Record):
 
     delta: float = Field(0.20, ge=0, le=1)
     rho: float = Field(0.10, ge=0, le=1)
+    alpha: float = Field(0.05, gt=0, le=1)
+    analyst: str = "rules"
+    """``rules``, or the URI of a language model that discovers and labels capabilities."""
+    runs: int = Field(10, ge=1)
+    """Number of label runs of a language model."""
+    keep: int = Field(8, ge=0)
+    """Minimum number of label runs in which a selected capability reaches `delta` and `rho`."""
+    outcome_aware: bool = False
+    """Whether the language model sees the outcomes while it labels."""
+    tokens: int | None = Field(None, ge=1)
+    """Budget in tokens for the language model."""
+    dollars: float | None = Field(None, ge=0)
+    """Budget in US dollars; requires `price`."""
+    price: str = ""
+    """US dollars per million tokens as ``prompt/completion``."""
 
 
 class Llm(Record):

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from trace_gym import terminal
-from trace_gym.cli.options import reject_overwriting
+from trace_gym.cli.options import reject_options, reject_overwriting
+from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
+
+if TYPE_CHECKING:
+    from trace_gym.diagnosis import Diagnosis
+    from trace_gym.diagnosis.analyst import ModelAnalyst
+    from trace_gym.types import Trajectory
+
+RULES = "rules"
+MODEL_OPTIONS = {"runs", "keep", "outcome_aware", "dry_run", "work", "tokens", "dollars", "price"}
+"""Options that require a language model."""
 
 
 def register(app: typer.Typer) -> None:
@@ -18,12 +30,72 @@ def register(app: typer.Typer) -> None:
 
 
 def diagnose(
-    source: Annotated[Path, typer.Argument(help="Results file of tau-bench or tau2, or JSONL of trace-gym rollout.")],
+    context: typer.Context,
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="Results of tau-bench, tau2 or ToolSandbox, JSONL of trace-gym rollout, or JSONL with conversations "
+            "in the format of OpenAI."
+        ),
+    ],
     delta: Annotated[
         float,
         typer.Option(help="Minimum contrastive gap: error rate of the capability in failed minus passed trajectories."),
     ] = 0.20,
     rho: Annotated[float, typer.Option(help="Minimum share of failed trajectories that lack the capability.")] = 0.10,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            help="Level of the permutation test, corrected for the number of capabilities. 1 disables the test."
+        ),
+    ] = 0.05,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File with labels to use instead of the rules: an earlier diagnosis, or lists of ids. Repeat the "
+            "option for several label runs."
+        ),
+    ] = None,
+    consistent: Annotated[
+        float | None,
+        typer.Option(
+            help="Minimum share of the label runs in which a selected capability reaches delta and rho: 0.8 by default."
+        ),
+    ] = None,
+    analyst: Annotated[
+        str,
+        typer.Option(
+            help="rules, or a language model that discovers and labels capabilities: openai:MODEL, openai:MODEL@URL, "
+            "replay:DIR or files:DIR."
+        ),
+    ] = RULES,
+    runs: Annotated[int, typer.Option(min=1, help="Number of label runs of a language model.")] = 10,
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Minimum number of the label runs in which a selected capability reaches delta and rho: 80 %."
+        ),
+    ] = None,
+    outcome_aware: Annotated[
+        bool, typer.Option("--outcome-aware", help="Show the outcomes to the language model while it labels.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the estimated requests, tokens and cost of a language model.")
+    ] = False,
+    work: Annotated[
+        Path, typer.Option(help="Folder for the answers, the ledger and the report of a language model.")
+    ] = Path("diagnosis_work"),
+    tokens: Annotated[int | None, typer.Option(min=1, help="Budget in tokens for all requests in the folder.")] = None,
+    dollars: Annotated[float | None, typer.Option(min=0, help="Budget in US dollars; requires --price.")] = None,
+    price: Annotated[
+        str, typer.Option(help="US dollars per million tokens as prompt/completion, such as 0.5/1.5.")
+    ] = "",
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Skip and count the invalid records of a .jsonl file.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write an HTML page with the capabilities, all labels, and example episodes.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the diagnosis as JSON.")] = None,
 ) -> None:
     """Find the missing capabilities that explain an agent's failures.
@@ -31,17 +103,100 @@ def diagnose(
     Exit code 1: no trajectory has a score.
 
     Example: trace-gym diagnose results.json --out diagnosis.json
+
+    With a language model:  trace-gym diagnose results.json --analyst openai:gpt-4o --dry-run
     """
     from trace_gym import diagnosis as stage
     from trace_gym.files import write
-    from trace_gym.targets.results import read_results
+    from trace_gym.llm.opening import price_of
 
-    reject_overwriting(out, source)
-    found = stage.diagnose(read_results(source), delta=delta, rho=rho)
+    reject_overwriting(out, source, *(labels or ()))
+    reject_overwriting(html, source, *(labels or ()), option="--html")
+    if consistent is not None and len(labels or ()) < 2:
+        raise ConfigError("--consistent has no effect on one label run. Pass --labels at least twice, or remove it")
+    if analyst == RULES:
+        reject_options(context, MODEL_OPTIONS, f"on analyst {RULES}")
+    else:
+        reject_options(context, {"labels", "consistent"}, "on a language model; use --keep for the label runs")
+        if keep is not None and keep > runs:
+            raise ConfigError(f"--keep is not valid: found {keep}, expected at most the number of label runs ({runs})")
+    trajectories, quotes = _read(source, skip_invalid), dict[str, str]()
+    with _analyst(analyst, labels, runs, outcome_aware, work, tokens, dollars, price, dry_run) as chosen:
+        if dry_run:
+            say(chosen.estimate(trajectories, price_of(price)))
+            return
+        found = stage.diagnose(
+            trajectories,
+            delta=delta,
+            rho=rho,
+            alpha=alpha,
+            consistent=keep / runs if keep is not None else 0.8 if consistent is None else consistent,
+            analyst=chosen,
+        )
+        if analyst != RULES:
+            quotes = _quotes(found, chosen)
+            write(work / "analyst.json", chosen.report().model_dump_json(indent=1) + "\n")
+            say(f"capabilities, quotes and agreement of the model: {work / 'analyst.json'}", err=True)
     terminal.console().print(stage.render(found))
     if out is not None:
         write(out, found.model_dump_json(indent=1) + "\n")
         follows = f"; next: trace-gym synthesize --from {out}" if found.selected else ""
         say(f"written to {out}{follows}")
+    if html is not None:
+        from trace_gym.report.diagnosis import render_diagnosis
+
+        write(html, render_diagnosis(found, trajectories, quotes))
+        say(f"page: {html}")
     if found.unscored == found.n:
         raise typer.Exit(1)
+
+
+def _quotes(found: Diagnosis, analyst: ModelAnalyst) -> dict[str, str]:
+    """Return the quotes of the episodes that the page shows, by capability and trajectory."""
+    shown = [(c.name, i) for c in found.selected for i in (*c.evidence[:1], *c.contrast[:1])]
+    return {f"{name}/{i}": analyst.evidence(i, name) for name, i in shown}
+
+
+def _read(source: Path, skip_invalid: bool) -> list[Trajectory]:
+    from trace_gym.targets.results import read_results
+
+    faults: list[str] = []
+    records = read_results(source, on_invalid=faults.append if skip_invalid else None)
+    if faults:
+        say(f"{len(faults)} invalid record{'s were' if len(faults) > 1 else ' was'} skipped; the first: {faults[0]}")
+    return records
+
+
+@contextmanager
+def _analyst(
+    analyst: str,
+    labels: list[Path] | None,
+    runs: int,
+    outcome_aware: bool,
+    work: Path,
+    tokens: int | None,
+    dollars: float | None,
+    price: str,
+    dry_run: bool,
+) -> Iterator[Any]:
+    """Yield the analyst of the options."""
+    from trace_gym import diagnosis as stage
+
+    if analyst == RULES:
+        yield stage.GivenLabels(labels) if labels else RULES
+        return
+    from trace_gym.diagnosis.analyst import AnalystOptions
+    from trace_gym.diagnosis.analyst.opening import open_analyst
+
+    options = AnalystOptions(runs=runs, outcome_aware=outcome_aware)
+    with open_analyst(
+        analyst,
+        options,
+        work,
+        lambda line: say(line, err=True),
+        tokens=tokens,
+        dollars=dollars,
+        price=price,
+        dry=dry_run,
+    ) as chosen:
+        yield chosen

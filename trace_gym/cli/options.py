@@ -75,14 +75,14 @@ User = Annotated[
 """Option for a language model that rewords the messages of the scripted user."""
 
 
-def reject_overwriting(out: Path | None, *inputs: Path) -> None:
-    """Raise an error if the output path is also an input path.
+def reject_overwriting(out: Path | None, *inputs: Path, option: str = "--out") -> None:
+    """Raise an error if the output path of an option is also an input path.
 
     Raises:
         ConfigError: The output would replace an input.
     """
     if out is not None and any(out.resolve() == path.resolve() for path in inputs):
-        raise ConfigError(f"--out {out} is also an input file, which would be overwritten. Choose another path")
+        raise ConfigError(f"{option} {out} is also an input file, which would be overwritten. Choose another path")
 
 
 def require_lab_extra() -> None:

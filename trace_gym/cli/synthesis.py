@@ -112,9 +112,10 @@ def synthesize(
     else:
         write = _plan_model_work(name, source, trajectories, target, own, folder, validation, repairs, workers, force)
     with working_in(folder):
-        from trace_gym.synthesis.authoring_model import open_model
+        from trace_gym.llm.opening import open_model
+        from trace_gym.synthesis.admission import CANDIDATES
 
-        model = open_model(llm, folder, _log, tokens=tokens, dollars=dollars, price=price, answered_by=by)
+        model = open_model(llm, folder / CANDIDATES, _log, tokens=tokens, dollars=dollars, price=price, answered_by=by)
         try:
             write(model)
         finally:

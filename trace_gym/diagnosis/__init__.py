@@ -6,21 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-import numpy as np
-
-from trace_gym.diagnosis.rules import RuleAnalyst
-from trace_gym.diagnosis.selection import (
-    Control,
-    Diagnosis,
-    lacking_capabilities,
-    permutation_control,
-    score_capability,
-)
+from trace_gym.diagnosis.given import GivenLabels
+from trace_gym.diagnosis.records import Control, Diagnosis
+from trace_gym.diagnosis.rule_analyst import RuleAnalyst
+from trace_gym.diagnosis.selection import Criteria, Labels, lacking_capabilities, majority, select
 from trace_gym.diagnosis.tables import markdown, render
 from trace_gym.errors import ConfigError
-from trace_gym.types import Label, Trajectory
+from trace_gym.types import Trajectory
 
-__all__ = ["Analyst", "Control", "Diagnosis", "RuleAnalyst", "diagnose", "markdown", "render"]
+__all__ = ["Analyst", "Control", "Diagnosis", "GivenLabels", "RuleAnalyst", "diagnose", "markdown", "render"]
 
 
 class Analyst(Protocol):
@@ -36,10 +30,11 @@ class Analyst(Protocol):
         """Mapping from capability name to description, in a fixed order."""
         ...
 
-    def label(self, trajectories: Sequence[Trajectory]) -> Mapping[str, Mapping[str, Label]]:
-        """Return a mapping from trajectory id to capability to label.
+    def label(self, trajectories: Sequence[Trajectory]) -> Sequence[Labels]:
+        """Return one or more label runs: mappings from trajectory id to capability to label.
 
-        Trajectories that cannot be labeled are omitted.
+        Rules label once. A language model can label several times, because its answers vary. Trajectories that cannot
+        be labeled are omitted from a run.
         """
         ...
 
@@ -49,6 +44,8 @@ def diagnose(
     *,
     delta: float = 0.20,
     rho: float = 0.10,
+    alpha: float = 0.05,
+    consistent: float = 0.8,
     analyst: Analyst | str = "rules",
     permutations: int = 1000,
     seed: int = 0,
@@ -60,6 +57,9 @@ def diagnose(
         delta: Minimum gap of a selected capability. The gap is the difference between the error rates of failed and
             passed trajectories.
         rho: Minimum coverage of a selected capability. The coverage is the share of failures that lack the capability.
+        alpha: Level of the permutation test: a selected capability has a p-value below `alpha`, corrected for the
+            number of capabilities, and the confidence interval of its gap does not contain 0. 1 disables both.
+        consistent: Minimum share of the label runs in which a selected capability reaches `delta` and `rho`.
         analyst: ``"rules"``, or an `Analyst`.
         permutations: Number of permutations of the outcomes in the permutation control.
         seed: Seed of the permutation control.
@@ -67,24 +67,26 @@ def diagnose(
     Raises:
         ConfigError: A threshold is not between 0 and 1, an id occurs twice, or the analyst is unknown.
     """
-    _check(trajectories, delta, rho, permutations)
-    chosen_analyst = _analyst(analyst)
-    analyst_labels = chosen_analyst.label(trajectories)
-    labels: dict[str, dict[str, Label]] = {
-        t.id: {
-            name: analyst_labels[t.id].get(name, "NA") if t.id in analyst_labels else "NA"
-            for name in chosen_analyst.descriptions
-        }
-        for t in trajectories
-    }
+    _check(trajectories, {"delta": delta, "rho": rho, "alpha": alpha, "consistent": consistent}, permutations)
+    chosen = _analyst(analyst)
+    given = chosen.label(trajectories)
+    ids, names = [t.id for t in trajectories], list(chosen.descriptions)
+    labels = majority(given, ids, names)
+    runs = [majority([run], ids, names) for run in given]
+    labeled = {i for run in given for i in run}
     scored = [t for t in trajectories if t.success is not None]
     failed = [t for t in scored if not t.success]
-    scored_capabilities = [
-        score_capability(name, text, scored, labels, delta=delta, rho=rho, analyst=chosen_analyst.name)
-        for name, text in (chosen_analyst.descriptions.items() if failed else ())
-    ]
-    scored_capabilities.sort(key=lambda pair: (-pair[0].coverage, pair[0].name))
-    rng = np.random.default_rng(seed)
+    needed = {name for own in labels.values() for name, label in own.items() if label != "NA"}
+    capabilities, remarks, control = select(
+        {name: text for name, text in chosen.descriptions.items() if name in needed} if failed else {},
+        scored,
+        labels,
+        runs,
+        Criteria(delta, rho, alpha, consistent),
+        analyst=chosen.name,
+        permutations=permutations,
+        seed=seed,
+    )
     return Diagnosis(
         source=", ".join(sorted({t.source for t in trajectories} - {""})),
         n=len(trajectories),
@@ -93,16 +95,16 @@ def diagnose(
         unscored=len(trajectories) - len(scored),
         delta=delta,
         rho=rho,
-        capabilities=tuple(capability for capability, _ in scored_capabilities),
-        remarks={capability.name: remark for capability, remark in scored_capabilities if remark},
-        control={
-            c.name: permutation_control(c.name, scored, labels, c.gap, rng, permutations)
-            for c, _ in scored_capabilities
-        },
+        alpha=alpha,
+        runs=len(runs),
+        consistent=consistent,
+        capabilities=tuple(capabilities),
+        remarks=remarks,
+        control=control,
         labels=labels,
-        uncovered=tuple(t.id for t in failed if t.id in analyst_labels and not lacking_capabilities(labels[t.id])),
-        unlabelled=tuple(t.id for t in trajectories if t.id not in analyst_labels),
-        analyst=chosen_analyst.name,
+        uncovered=tuple(t.id for t in failed if t.id in labeled and not lacking_capabilities(labels[t.id])),
+        unlabelled=tuple(t.id for t in trajectories if t.id not in labeled),
+        analyst=chosen.name,
     )
 
 
@@ -116,8 +118,8 @@ def _analyst(analyst: Analyst | str) -> Analyst:
     return RuleAnalyst()
 
 
-def _check(trajectories: Sequence[Trajectory], delta: float, rho: float, permutations: int) -> None:
-    for name, value in (("delta", delta), ("rho", rho)):
+def _check(trajectories: Sequence[Trajectory], shares: Mapping[str, float], permutations: int) -> None:
+    for name, value in shares.items():
         if not 0 <= value <= 1:
             raise ConfigError(f"invalid {name}: found {value}, expected a number from 0 to 1, such as 0.2")
     if permutations < 0:

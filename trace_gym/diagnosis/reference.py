@@ -58,16 +58,26 @@ class ReferenceComparison:
     pairs: tuple[WritePair, ...]
     """Write calls of the reference, in order."""
     extra_writes: tuple[Call, ...]
-    """Accepted write calls of the agent without a counterpart in the reference. A counterpart has the same tool and the
-    same entity."""
+    """Write calls of the agent without a counterpart in the reference, which has the same tool and the same entity. A
+    call that the tool refused is included if a tool has shown its entity, because then the entity exists."""
     acted: bool
     """Whether the agent made at least one write call."""
+    settings: tuple[Settings, Settings]
+    """Final settings after the calls of the reference, and after the accepted calls of the agent."""
+    refused: bool
+    """Whether a tool that does not change a setting refused at least one call."""
+    unresolved: bool
+    """Whether such a tool refused a call, and accepted no later call."""
     roles: Roles
     """Roles of the write tools and arguments of the target."""
 
     @property
     def attempted(self) -> tuple[WritePair, ...]:
         return tuple(p for p in self.pairs if p.attempt is not None)
+
+
+Settings = dict[str, Any]
+"""Mapping from a tool that changes a setting to the arguments of its last call."""
 
 
 def compare_with_reference(trajectory: Trajectory) -> ReferenceComparison | None:
@@ -78,8 +88,10 @@ def compare_with_reference(trajectory: Trajectory) -> ReferenceComparison | None
     if trajectory.gold is None or not trajectory.tools:
         return None
     roles = roles_of(trajectory)
-    gold = _by_place((c for c in trajectory.gold if trajectory.tools.get(c.tool) == "write"), roles)
-    made = [_attempt(c, refused) for c, refused in trajectory.calls if trajectory.tools.get(c.tool) == "write"]
+    calls = [_attempt(c, refused) for c, refused in trajectory.calls]
+    writes = {tool for tool, kind in trajectory.tools.items() if kind == "write"} - roles.settings
+    gold = _by_place((c for c in trajectory.gold if c.tool in writes), roles)
+    made = [a for a in calls if a.call.tool in writes]
     attempts = _by_place(made, roles, lambda attempt: attempt.call)
     pairs, extra_writes = [], []
     for where, wanted in gold.items():
@@ -87,15 +99,38 @@ def compare_with_reference(trajectory: Trajectory) -> ReferenceComparison | None
         found, left = _paired(wanted, tries if where[0] in roles.creates else _standing(tries, len(wanted)), roles)
         pairs += found
         extra_writes += [a.call for a in left if not a.refused and where[0] in roles.creates]
-    extra_writes += [a.call for rest in attempts.values() for a in rest if not a.refused]
+    rest = [a for group in attempts.values() for a in group]
+    shown = shown_records(trajectory) if any(a.refused for a in rest) else ""
+    extra_writes += [a.call for a in rest if not a.refused or _contains(shown, place(a.call, roles)[1])]
+    others = [a for a in calls if a.call.tool not in roles.settings]
     order = {id(c): n for n, c in enumerate(trajectory.gold)}
     return ReferenceComparison(
         trajectory=trajectory,
         pairs=tuple(sorted(pairs, key=lambda p: order[id(p.gold)])),
         extra_writes=tuple(extra_writes),
         acted=bool(made),
+        settings=(
+            _settings(trajectory.gold, roles),
+            _settings((a.call for a in calls if not a.refused), roles),
+        ),
+        refused=any(a.refused for a in others),
+        unresolved=any({a.call.tool: a.refused for a in others}.values()),
         roles=roles,
     )
+
+
+def _settings(calls: Iterable[Call], roles: Roles) -> Settings:
+    return {c.tool: canonical(c.arguments) for c in calls if c.tool in roles.settings}
+
+
+def _contains(text: str, entity: str) -> bool:
+    return bool(entity) and re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", text) is not None
+
+
+def shown_records(trajectory: Trajectory) -> str:
+    """Return the results of tools, without refusals."""
+    results = [str(m.get("content") or "") for m in trajectory.messages if m.get("role") == "tool"]
+    return "\n".join(r for r in results if not r.lower().startswith("error"))
 
 
 def _attempt(call: Call, refused: bool) -> WriteAttempt:

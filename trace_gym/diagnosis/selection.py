@@ -1,4 +1,4 @@
-"""Selection of the capabilities that explain failures, with a permutation control.
+"""Selection of the capabilities that explain failures.
 
 The label of a capability in a trajectory is PRESENT, LACKING, or NA if the trajectory does not need the capability. Let
 `lacking` be the number of trajectories with the label LACKING, and `needed` the number of those with any label but NA.
@@ -7,171 +7,202 @@ The suffix ``-`` denotes failed and ``+`` passed trajectories. The metrics are t
 
     ER- = lacking- / needed-     ER+ = lacking+ / needed+     gap = ER- - ER+     coverage = lacking- / failed
 
-A capability is selected if gap >= delta and coverage >= rho. A rate with the denominator 0 is None. A gap is None if
-one of its rates is None.
+A capability is selected if
 
-An agent that lacks a capability completely passes no task that needs the capability, so ER+ is None in the most severe
-case. The gap over all trajectories, lacking- / failed - lacking+ / passed, then equals the coverage. The capability is
-selected if the coverage reaches both thresholds and at least one trajectory passed. The reported gap is None, and a
-remark explains the decision, because a task that no trajectory passes may be defective.
+1. gap >= delta and coverage >= rho,
+2. this is also true in a share of at least `consistent` of the label runs, if the analyst labels several times,
+3. the p-value of the permutation control is below alpha. It is corrected for the number of capabilities that are
+   lacking in enough trajectories for a coverage of rho, and
+4. the confidence interval of the gap does not contain 0.
+
+A rate with the denominator 0 is None, and so is a gap that depends on it. An agent that lacks a capability completely
+passes no task that needs the capability, so ER+ is None in the most severe case. The gap over all trajectories,
+lacking- / failed - lacking+ / passed, then equals the coverage. In this case, the coverage must reach both thresholds,
+the control tests the coverage, and there is no interval. A remark explains the decision, because a task that no
+trajectory passes may be defective.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trace_gym.statistics import newcombe
-from trace_gym.types import Capability, Label, Record, Trajectory
+from trace_gym.diagnosis.records import Control
+from trace_gym.diagnosis.resampling import Outcomes, control_and_interval, holm
+from trace_gym.types import Capability, Label, Trajectory
 
-
-class Control(Record):
-    """Permutation control: distribution of the gap if the outcomes are shuffled among the tasks."""
-
-    mean: float | None
-    """Mean gap over the permutations, near 0 by construction; None if no permutation has both rates."""
-    high: float | None
-    """95th percentile of the gap over the permutations."""
-    p: float | None
-    """Share of permutations with a gap of at least the observed gap. The observed order counts as a permutation."""
-    permutations: int
-    """Number of permutations with both rates."""
+Labels = Mapping[str, Mapping[str, Label]]
+"""Mapping from trajectory id to capability to label."""
 
 
-class Diagnosis(Record):
-    """Capabilities that explain an agent's failures, with the labels and settings of the computation."""
+@dataclass(frozen=True)
+class Criteria:
+    """Thresholds of a selected capability."""
 
-    source: str
-    n: int
-    failed: int
-    passed: int
-    unscored: int
-    """Trajectories without an outcome. They are labeled, but not counted elsewhere."""
     delta: float
-    """Minimum gap of a selected capability."""
     rho: float
-    """Minimum coverage of a selected capability."""
-    capabilities: tuple[Capability, ...]
-    """All capabilities, largest coverage first; empty if no trajectory failed."""
-    remarks: dict[str, str]
-    """Mapping from capability name to a remark: the reason why the capability was not selected, or why the evidence for
-    the selection is weak."""
-    control: dict[str, Control]
-    labels: dict[str, dict[str, Label]]
-    """Mapping from trajectory id to capability to label."""
-    uncovered: tuple[str, ...]
-    """Ids of failed trajectories in which no capability is LACKING."""
-    unlabelled: tuple[str, ...]
-    """Ids of trajectories that the analyst could not label, for example without a reference. All labels are NA."""
-    analyst: str
-
-    @property
-    def selected(self) -> tuple[Capability, ...]:
-        """Capabilities that were selected for training."""
-        return tuple(c for c in self.capabilities if c.selected)
+    alpha: float
+    consistent: float
 
 
-def score_capability(
-    name: str,
-    description: str,
+@dataclass(frozen=True)
+class Rates:
+    """Metrics of one capability. The fields correspond to those of `Capability`."""
+
+    counts: dict[str, int]
+    er_failed: float | None
+    er_passed: float | None
+    gap: float | None
+    coverage: float
+
+    @classmethod
+    def of(cls, name: str, trajectories: Sequence[Trajectory], labels: Labels) -> Rates:
+        """Return the metrics in trajectories with an outcome, at least one of which failed."""
+        counts = {f"{label}_{outcome}": 0 for outcome in ("failed", "passed") for label in ("lacking", "present", "na")}
+        for t in trajectories:
+            counts[f"{labels[t.id][name].lower()}_{'passed' if t.success else 'failed'}"] += 1
+        failed = sum(not t.success for t in trajectories)
+        er_failed, er_passed = (_error_rate(counts, "failed"), _error_rate(counts, "passed"))
+        gap = None if er_failed is None or er_passed is None else er_failed - er_passed
+        return cls(counts, er_failed, er_passed, gap, counts["lacking_failed"] / failed)
+
+    def shortfall(self, delta: float, rho: float) -> str:
+        """Return the reason why the thresholds are not reached, or an empty string."""
+        if self.er_failed is None:
+            return "no failed trajectory needs it"
+        # Rounding errors must not reject a rate that equals the threshold.
+        short = [f"coverage {self.coverage:.2f} is below {rho:.2f}"] if self.coverage < rho - 1e-9 else []
+        if self.gap is not None:
+            short += [f"gap {self.gap:.2f} is below {delta:.2f}"] if self.gap < delta - 1e-9 else []
+        elif not short and self.coverage < delta - 1e-9:
+            short = [f"coverage {self.coverage:.2f} alone is below {max(delta, rho):.2f}"]
+        return " and ".join(short)
+
+
+def _error_rate(counts: Mapping[str, int], outcome: str) -> float | None:
+    needed = counts[f"lacking_{outcome}"] + counts[f"present_{outcome}"]
+    return counts[f"lacking_{outcome}"] / needed if needed else None
+
+
+def majority(runs: Sequence[Labels], ids: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, Label]]:
+    """Return the most frequent label of each trajectory and capability; NA if two labels are equally frequent.
+
+    Runs that did not label a trajectory are not counted.
+    """
+    return {i: {name: _mode([run[i].get(name, "NA") for run in runs if i in run]) for name in names} for i in ids}
+
+
+def _mode(values: Sequence[Label]) -> Label:
+    ranked = Counter(values).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return "NA"
+    return ranked[0][0]
+
+
+def select(
+    descriptions: Mapping[str, str],
     trajectories: Sequence[Trajectory],
-    labels: Mapping[str, Mapping[str, Label]],
+    labels: Labels,
+    runs: Sequence[Labels],
+    criteria: Criteria,
     *,
-    delta: float,
-    rho: float,
     analyst: str,
-) -> tuple[Capability, str]:
-    """Compute the metrics of a capability, and a remark on its selection, which may be empty.
+    permutations: int,
+    seed: int,
+) -> tuple[list[Capability], dict[str, str], dict[str, Control]]:
+    """Return all capabilities by coverage, remarks on their selection, and their permutation controls.
 
     Args:
-        name: Name of the capability.
-        description: Description of the capability.
+        descriptions: Mapping from capability name to description.
         trajectories: Trajectories with an outcome, at least one of which failed.
-        labels: Mapping from trajectory id to capability to label, for all trajectories and capabilities.
-        delta: Minimum gap of a selected capability.
-        rho: Minimum coverage of a selected capability.
+        labels: The most frequent label of each trajectory and capability.
+        runs: Labels of each run of the analyst, for all trajectories and capabilities.
+        criteria: Thresholds of the selection.
         analyst: Name of the analyst.
+        permutations: Number of permutations in the control.
+        seed: Seed of the control.
     """
-    counts = {f"{label}_{outcome}": 0 for outcome in ("failed", "passed") for label in ("lacking", "present", "na")}
-    for t in trajectories:
-        counts[f"{labels[t.id][name].lower()}_{'passed' if t.success else 'failed'}"] += 1
-    failed = sum(not t.success for t in trajectories)
-    lacking_failed, needed_failed = (counts["lacking_failed"], counts["lacking_failed"] + counts["present_failed"])
-    lacking_passed, needed_passed = (counts["lacking_passed"], counts["lacking_passed"] + counts["present_passed"])
-    er_failed = lacking_failed / needed_failed if needed_failed else None
-    er_passed = lacking_passed / needed_passed if needed_passed else None
-    gap = None if er_failed is None or er_passed is None else er_failed - er_passed
-    coverage = lacking_failed / failed
-    interval = newcombe(lacking_failed, needed_failed, lacking_passed, needed_passed)
-    selected, remark = _verdict(er_failed, gap, interval, coverage, delta, rho, any(t.success for t in trajectories))
-    evidence = _evidence(name, trajectories, labels)
-    capability = Capability(
-        name=name,
-        description=description,
-        coverage=coverage,
-        er_failed=er_failed,
-        er_passed=er_passed,
-        gap=gap,
-        gap_interval=interval,
-        labels=counts,
-        selected=selected,
-        evidence=tuple(t.id for t in evidence),
-        contrast=_contrast(name, trajectories, labels, {t.task for t in evidence}),
-        analyst=analyst,
-    )
-    return capability, remark
+    rng, outcomes = np.random.default_rng(seed), Outcomes.of(trajectories)
+    rates = {name: Rates.of(name, trajectories, labels) for name in descriptions}
+    tests = {
+        name: control_and_interval([labels[t.id][name] for t in trajectories], outcomes, rng, permutations)
+        for name in descriptions
+    }
+    corrected = holm({name: tests[name][0].p for name in descriptions if _can_be_selected(rates[name], criteria.rho)})
+    controls = {name: c.model_copy(update={"corrected": corrected.get(name)}) for name, (c, _) in tests.items()}
+    capabilities, remarks = [], {}
+    for name, description in descriptions.items():
+        found, interval = rates[name], tests[name][1]
+        reached = [not Rates.of(name, trajectories, run).shortfall(criteria.delta, criteria.rho) for run in runs]
+        frequency = sum(reached) / len(reached)
+        reason = _rejection(found, interval, controls[name], frequency, trajectories, criteria)
+        evidence = _evidence(name, trajectories, labels)
+        if remark := _remark(found, reason):
+            remarks[name] = remark
+        capabilities.append(
+            Capability(
+                name=name,
+                description=description,
+                coverage=found.coverage,
+                er_failed=found.er_failed,
+                er_passed=found.er_passed,
+                gap=found.gap,
+                gap_interval=interval,
+                labels=found.counts,
+                selected=not reason,
+                frequency=frequency,
+                evidence=tuple(t.id for t in evidence),
+                contrast=_contrast(name, trajectories, labels, {t.task for t in evidence}),
+                analyst=analyst,
+            )
+        )
+    capabilities.sort(key=lambda c: (-c.coverage, c.name))
+    return capabilities, {c.name: remarks[c.name] for c in capabilities if c.name in remarks}, controls
 
 
-def permutation_control(
-    name: str,
+def _can_be_selected(rates: Rates, rho: float) -> bool:
+    """Return whether enough trajectories lack the capability for a coverage of `rho`, whatever their outcomes are.
+
+    The correction for the number of tests does not count other capabilities. This does not invalidate the correction,
+    because the answer is the same for all permutations of the outcomes.
+    """
+    counts = rates.counts
+    failed = counts["lacking_failed"] + counts["present_failed"] + counts["na_failed"]
+    return counts["lacking_failed"] + counts["lacking_passed"] >= max(1, rho * failed - 1e-9)
+
+
+def _rejection(
+    rates: Rates,
+    interval: tuple[float, float] | None,
+    control: Control,
+    frequency: float,
     trajectories: Sequence[Trajectory],
-    labels: Mapping[str, Mapping[str, Label]],
-    gap: float | None,
-    rng: np.random.Generator,
-    permutations: int,
-) -> Control:
-    """Shuffle the outcomes among the tasks, and compute the distribution of the gap.
-
-    The trials of a task are not independent, so their outcomes are moved together, to a task with the same number of
-    trials.
-    """
-    given = [labels[t.id][name] for t in trajectories]
-    lacking_N = np.array([label == "LACKING" for label in given])
-    needed_N = np.array([label != "NA" for label in given])
-    passed_N = np.array([bool(t.success) for t in trajectories])
-    blocks, gaps = _blocks(trajectories), []
-    for _ in range(permutations):
-        order_N = passed_N.copy()
-        for block_TK in blocks:
-            order_N[block_TK] = passed_N[rng.permutation(block_TK)]
-        needed_failed, needed_passed = (int((needed_N & ~order_N).sum()), int((needed_N & order_N).sum()))
-        if needed_failed and needed_passed:
-            gaps.append((lacking_N & ~order_N).sum() / needed_failed - (lacking_N & order_N).sum() / needed_passed)
-    if not gaps:
-        return Control(mean=None, high=None, p=None, permutations=0)
-    reached = sum(g >= gap - 1e-12 for g in gaps) if gap is not None else None
-    return Control(
-        mean=float(np.mean(gaps)),
-        high=float(np.quantile(gaps, 0.95)),
-        p=None if reached is None else (int(reached) + 1) / (len(gaps) + 1),
-        permutations=len(gaps),
-    )
+    criteria: Criteria,
+) -> str:
+    """Return the reason why a capability is not selected, or an empty string."""
+    if rates.gap is None and rates.er_failed is not None and not any(t.success for t in trajectories):
+        return "no trajectory passed"
+    if short := rates.shortfall(criteria.delta, criteria.rho):
+        return short
+    if frequency < criteria.consistent - 1e-9:
+        return f"reached the thresholds in {frequency:.0%} of the label runs, which is below {criteria.consistent:.0%}"
+    if criteria.alpha >= 1:
+        return ""
+    if control.corrected is None or control.corrected >= criteria.alpha:
+        found = "missing" if control.corrected is None else f"{control.corrected:.3f}"
+        return f"corrected p {found} is not below {criteria.alpha:g}, so chance explains the {control.statistic}"
+    if interval is not None and interval[0] <= 0:
+        return "the confidence interval of its gap contains 0"
+    return ""
 
 
-def _blocks(trajectories: Sequence[Trajectory]) -> list[NDArray[np.int_]]:
-    """Group the indices of the trajectories by number of trials per task.
-
-    Each group is an array of the shape (tasks, trials).
-    """
-    by_task: dict[str, list[int]] = {}
-    for n, t in enumerate(trajectories):
-        by_task.setdefault(t.task, []).append(n)
-    by_size: dict[int, list[list[int]]] = {}
-    for positions in by_task.values():
-        by_size.setdefault(len(positions), []).append(positions)
-    return [np.array(tasks) for tasks in by_size.values()]
+def _remark(rates: Rates, reason: str) -> str:
+    if rates.gap is None and rates.er_failed is not None:
+        return f"no successful trajectory needs it, so it has no gap; {reason or 'selected by its coverage alone'}"
+    return reason
 
 
 def lacking_capabilities(labels: Mapping[str, Label]) -> list[str]:
@@ -179,44 +210,13 @@ def lacking_capabilities(labels: Mapping[str, Label]) -> list[str]:
     return [name for name, label in labels.items() if label == "LACKING"]
 
 
-def _verdict(
-    er_failed: float | None,
-    gap: float | None,
-    interval: tuple[float, float] | None,
-    coverage: float,
-    delta: float,
-    rho: float,
-    something_passed: bool,
-) -> tuple[bool, str]:
-    """Return whether a capability is selected, and a remark, which may be empty."""
-    if er_failed is None:
-        return False, "no failed trajectory needs it"
-    # Rounding errors must not reject a rate that equals the threshold.
-    short = [f"coverage {coverage:.2f} is below {rho:.2f}"] if coverage < rho - 1e-9 else []
-    if gap is None or interval is None:
-        remark = "no successful trajectory needs it, so it has no gap"
-        if not something_passed:
-            return False, f"{remark}; no trajectory passed"
-        if coverage < delta - 1e-9:
-            return (False, f"{remark}; coverage {coverage:.2f} alone is below {max(delta, rho):.2f}")
-        return not short, "; ".join([remark, *(short or ["selected by its coverage alone"])])
-    short += [f"gap {gap:.2f} is below {delta:.2f}"] if gap < delta - 1e-9 else []
-    if short:
-        return False, " and ".join(short)
-    return True, "selected, although the confidence interval of its gap contains 0" if interval[0] <= 0 else ""
-
-
-def _evidence(
-    name: str, trajectories: Sequence[Trajectory], labels: Mapping[str, Mapping[str, Label]]
-) -> list[Trajectory]:
+def _evidence(name: str, trajectories: Sequence[Trajectory], labels: Labels) -> list[Trajectory]:
     """Return the failed trajectories that lack the capability, sorted by the number of capabilities that they lack."""
     found = [t for t in trajectories if not t.success and labels[t.id][name] == "LACKING"]
     return sorted(found, key=lambda t: (len(lacking_capabilities(labels[t.id])), len(t.messages), t.id))
 
 
-def _contrast(
-    name: str, trajectories: Sequence[Trajectory], labels: Mapping[str, Mapping[str, Label]], tasks: set[str]
-) -> tuple[str, ...]:
+def _contrast(name: str, trajectories: Sequence[Trajectory], labels: Labels, tasks: set[str]) -> tuple[str, ...]:
     """Return the ids of successful trajectories that show the capability, starting with the tasks of the evidence."""
     found = [t for t in trajectories if t.success and labels[t.id][name] == "PRESENT"]
     return tuple(t.id for t in sorted(found, key=lambda t: (t.task not in tasks, len(t.messages), t.id)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trace_gym.diagnosis.selection import Diagnosis
+from trace_gym.diagnosis.records import Diagnosis
 from trace_gym.tables import Grid
 from trace_gym.types import Capability
 
@@ -19,8 +19,11 @@ HEADINGS = (
 LEGEND = (
     "coverage: share of failed trajectories that lack the capability; lacking: share of trajectories that lack the "
     "capability among those that need it; shuffled gap: mean gap with shuffled outcomes, and probability p of the "
-    "gap by chance; see: failed trajectories with the clearest evidence"
+    "gap by chance, corrected for the number of capabilities; see: failed trajectories with the clearest evidence"
 )
+
+MANY_UNEXPLAINED = 1 / 3
+"""Share of unexplained failures from which the notes recommend another analyst."""
 
 
 def render(diagnosis: Diagnosis) -> Grid:
@@ -47,8 +50,15 @@ def _title(diagnosis: Diagnosis) -> str:
     return (
         f"{diagnosis.source or 'trajectories'}: {diagnosis.failed} failed, {diagnosis.passed} passed{unscored}; "
         f"{len(diagnosis.selected)} of {len(diagnosis.capabilities)} capabilities selected "
-        f"(gap >= {diagnosis.delta:.2f}, coverage >= {diagnosis.rho:.2f}; analyst: {diagnosis.analyst})"
+        f"({_criteria(diagnosis)}; analyst: {diagnosis.analyst})"
     )
+
+
+def _criteria(diagnosis: Diagnosis) -> str:
+    parts = [f"gap >= {diagnosis.delta:.2f}", f"coverage >= {diagnosis.rho:.2f}"]
+    parts += [f"p < {diagnosis.alpha:g}"] if diagnosis.alpha < 1 else []
+    parts += [f"in {diagnosis.consistent:.0%} of {diagnosis.runs} label runs"] if diagnosis.runs > 1 else []
+    return ", ".join(parts)
 
 
 def _notes(diagnosis: Diagnosis) -> str:
@@ -62,6 +72,11 @@ def _notes(diagnosis: Diagnosis) -> str:
     notes = [f"{name}: {remark}." for name, remark in diagnosis.remarks.items()]
     share = f"{len(diagnosis.uncovered)} of {diagnosis.failed} failures"
     notes.append(f"No capability explains {share}{_some(diagnosis.uncovered)}.")
+    if diagnosis.analyst == "rules" and len(diagnosis.uncovered) >= MANY_UNEXPLAINED * diagnosis.failed:
+        notes.append(
+            "The rules have no name for the cause of these failures. Label them with a language model (--analyst "
+            "openai:MODEL) or by hand (--labels FILE)."
+        )
     if diagnosis.unlabelled:
         share = f"{len(diagnosis.unlabelled)} of {diagnosis.n} trajectories"
         notes.append(f"{share} could not be labeled{_some(diagnosis.unlabelled)}.")
@@ -83,7 +98,7 @@ def _row(diagnosis: Diagnosis, capability: Capability) -> tuple[str, ...]:
         f"{_number(capability.er_failed)} ({counts['lacking_failed']}/{_needed(counts, 'failed')})",
         f"{_number(capability.er_passed)} ({counts['lacking_passed']}/{_needed(counts, 'passed')})",
         gap,
-        f"{_number(control.mean)}, p {_number(control.p, 3)}",
+        f"{_number(control.mean)}, p {_number(control.p if control.corrected is None else control.corrected, 3)}",
         "yes" if capability.selected else "no",
         ", ".join(capability.evidence[:3]),
     )

@@ -8,11 +8,12 @@ from pathlib import Path
 from trace_gym import registry
 from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
 from trace_gym.files import working_in
+from trace_gym.llm.opening import open_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.records import read_records
 from trace_gym.synthesis import ValidationConfig
-from trace_gym.synthesis.authoring_model import open_model
+from trace_gym.synthesis.admission import CANDIDATES
 from trace_gym.synthesis.recorded import RECORDED_MODEL, recorded_capabilities
 from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.types import Capability, Manifest
@@ -50,7 +51,9 @@ def _write_environments(
 ) -> dict[str, Manifest | str]:
     llm = run.config.llm
     uri = RECORDED_MODEL if run.config.author == "recorded" else llm.model
-    model = open_model(uri, folder, log, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, answered_by=llm.by)
+    model = open_model(
+        uri, folder / CANDIDATES, log, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, answered_by=llm.by
+    )
     evidence = read_records(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
     validation = ValidationConfig(budget=llm.seconds, policy=llm.policy)
     try:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym import registry
+from trace_gym.errors import EnvNotFound
 from trace_gym.parsing import read_json
 from trace_gym.pipeline.jobs import Job, RolloutJob, run_jobs
 from trace_gym.pipeline.ledger import VERSION, Run
+from trace_gym.targets import DEFAULT_TARGET
 from trace_gym.terminal import progress_bar
 from trace_gym.types import Scenario
 from trace_gym.user_model import LanguageUser
@@ -52,6 +54,14 @@ def user_model(run: Run) -> LanguageUser | None:
 def environment_key(name: str) -> dict[str, str]:
     """Return the part of a stage's cache key that identifies an environment: the hash of its module."""
     return {f"module {name}": registry.manifest(name).module_sha256}
+
+
+def target_of(env: str) -> str:
+    """Return the target whose interface an environment uses; the default target if the manifest contains none."""
+    try:
+        return registry.manifest(env).target or DEFAULT_TARGET
+    except EnvNotFound:
+        return DEFAULT_TARGET
 
 
 def environments(run: Run) -> dict[str, dict[str, str]]:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from trace_gym.diagnosis import Diagnosis
 from trace_gym.diagnosis import diagnose as find
 from trace_gym.diagnosis import markdown as diagnosis_markdown
+from trace_gym.errors import ConfigError
 from trace_gym.files import write
+from trace_gym.llm.model_uri import log_to_stderr
+from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.records import read_records
+from trace_gym.targets.catalogue import all_targets, target_name_of
+from trace_gym.types import Trajectory
 
 
 def diagnose(run: Run) -> None:
@@ -18,9 +26,57 @@ def diagnose(run: Run) -> None:
     settings = run.config.diagnose
 
     def work() -> str:
-        found = find(read_records(source), delta=settings.delta, rho=settings.rho)
+        records = read_records(source)
+        _check_target(run, records)
+        found = _diagnosis(run, records)
         write(out, found.model_dump_json(indent=1) + "\n")
         write(page, diagnosis_markdown(found))
         return f"missing capabilities: {', '.join(c.name for c in found.selected) or 'none above the thresholds'}"
 
     run.stage("diagnose", {"source": source, "settings": settings.model_dump(), "version": VERSION}, [out, page], work)
+
+
+def _check_target(run: Run, records: Sequence[Trajectory]) -> None:
+    """Check that the diagnosed trajectories are from the benchmark of the environment on which the run is evaluated.
+
+    Raises:
+        ConfigError: The trajectories are from another benchmark, for which no adapter could be evaluated.
+    """
+    found = {target_name_of(t) for t in records} - {""}
+    env = run.config.target.env
+    own = common.target_of(env)
+    benchmarks = {t.name: t.benchmark or t.name for t in all_targets()}
+    if found and benchmarks[own] not in {benchmarks[name] for name in found}:
+        raise ConfigError(
+            f"the trajectories in source do not fit target.env: found trajectories of {', '.join(sorted(found))}, "
+            f"expected {own}, the target of {env}. Set target.env to an environment of {sorted(found)[0]}"
+        )
+
+
+def _diagnosis(run: Run, records: Sequence[Trajectory]) -> Diagnosis:
+    settings = run.config.diagnose
+    if settings.analyst == "rules":
+        return find(records, delta=settings.delta, rho=settings.rho, alpha=settings.alpha)
+    from trace_gym.diagnosis.analyst import AnalystOptions
+    from trace_gym.diagnosis.analyst.opening import open_analyst
+
+    options = AnalystOptions(runs=settings.runs, outcome_aware=settings.outcome_aware)
+    with open_analyst(
+        settings.analyst,
+        options,
+        run.path("diagnosis"),
+        log_to_stderr,
+        tokens=settings.tokens,
+        dollars=settings.dollars,
+        price=settings.price,
+    ) as analyst:
+        found = find(
+            records,
+            delta=settings.delta,
+            rho=settings.rho,
+            alpha=settings.alpha,
+            analyst=analyst,
+            consistent=min(settings.keep / settings.runs, 1.0),
+        )
+        write(run.path("diagnosis", "analyst.json"), analyst.report().model_dump_json(indent=1) + "\n")
+        return found

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from trace_gym import registry
 from trace_gym.diagnosis import Diagnosis
-from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.errors import ConfigError
 from trace_gym.files import write
 from trace_gym.parsing import read_model
 from trace_gym.pipeline import authoring, common, named
 from trace_gym.pipeline.ledger import VERSION, Run
-from trace_gym.targets import DEFAULT_TARGET
 from trace_gym.types import Manifest
 
 
@@ -22,7 +20,7 @@ def synthesize(run: Run) -> None:
     config = run.config
 
     def work() -> str:
-        target = _interface(config.target.env)
+        target = common.target_of(config.target.env)
         wanted = (
             list(read_model(source, Diagnosis, "a diagnosis", common.REDO).selected)
             if config.diagnoses
@@ -59,11 +57,3 @@ def synthesize(run: Run) -> None:
     if config.author == "llm":
         depends["llm"] = config.llm.model_dump(mode="json")
     run.stage("synthesize", depends, [out], work)
-
-
-def _interface(env: str) -> str:
-    """Return the target whose interface an environment uses; the default target if the manifest contains none."""
-    try:
-        return registry.manifest(env).target or DEFAULT_TARGET
-    except EnvNotFound:
-        return DEFAULT_TARGET

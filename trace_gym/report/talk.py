@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trace_gym.types import Message, NamedCheck, Trajectory
@@ -19,6 +19,8 @@ class Said:
 
     kind: Literal["user", "agent"]
     text: str
+    decisive: bool = False
+    """Whether the message is marked as the one that decides a label."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,9 @@ class Called:
     result: str
     write: bool
     refused: bool
+    raw: str = field(default="", compare=False)
+    """The arguments as JSON with sorted keys."""
+    decisive: bool = False
     kind: str = "call"
 
 
@@ -81,6 +86,7 @@ def _called(call: dict[str, Any], result: str, trajectory: Trajectory) -> Called
         result=_pretty(_parsed(result)),
         write=trajectory.tools.get(name) == "write",
         refused=result.lower().startswith("error"),
+        raw=json.dumps(arguments, sort_keys=True),
     )
 
 

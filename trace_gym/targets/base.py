@@ -18,6 +18,20 @@ from trace_gym.world import World
 
 
 @dataclass(frozen=True)
+class Specific:
+    """Capability whose lack a wrong value of one argument shows, such as a wrong date."""
+
+    capability: str
+    description: str
+    arguments: tuple[str, ...]
+    """Arguments of write tools, each as ``argument``, ``tool.argument``, or ``argument.field`` for a field of the
+    records in a list."""
+    requires: str = ""
+    """Regular expression of the tool result that contains the data for computing the value. If no result matches, the
+    agent did not look the data up, and a wrong value is no evidence for the lack of this capability."""
+
+
+@dataclass(frozen=True)
 class Roles:
     """Roles of a target's write tools and of their arguments, for comparing an agent's calls with a reference.
 
@@ -35,6 +49,18 @@ class Roles:
     earlier one."""
     routine: frozenset[str] = frozenset()
     """Write tools that the policy allows without a condition; all others require a check of the record."""
+    settings: frozenset[str] = frozenset()
+    """Write tools that change settings on which other tools depend. They are compared by the final settings."""
+    times: frozenset[str] = frozenset()
+    """Arguments that contain a date or a time, which the agent computes from the request."""
+    restricted: bool = True
+    """Whether a policy forbids writes. If not, a write that the reference lacks was made without enough information."""
+    specific: tuple[Specific, ...] = field(default=(), kw_only=True)
+    """Capabilities of single arguments. A wrong value of such an argument is no evidence for other capabilities."""
+    claims: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+    """Statements of users that may be false, as pairs of regular expressions. The first matches the statement in a
+    message of the user. The second matches the result of a tool that contradicts the statement, or that is necessary to
+    check the statement."""
 
     def selects_records(self, argument: str) -> bool:
         """Return whether an argument selects records."""
@@ -42,7 +68,11 @@ class Roles:
 
     def is_precise_value(self, argument: str) -> bool:
         """Return whether an argument is a precise value."""
-        return argument not in self.selectors and argument not in self.entities
+        return argument not in self.selectors and argument not in self.entities and argument not in self.times
+
+    def is_time(self, argument: str) -> bool:
+        """Return whether an argument contains a date or a time."""
+        return argument in self.times
 
 
 @dataclass(frozen=True)

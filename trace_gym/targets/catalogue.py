@@ -96,14 +96,24 @@ def readers() -> list[Reader]:
 def roles_of(trajectory: Trajectory) -> Roles:
     """Return the roles of the write tools and arguments in a trajectory.
 
-    The target of the trajectory is the one whose write tools include those of the trajectory. If several do, the one
-    with the fewest write tools is used. If there is none, or if it does not declare roles, the roles of the default
-    target are used.
+    If the target of the trajectory is unknown, or if it does not declare roles, the roles of the default target are
+    used.
     """
+    found = _target_of(trajectory)
+    return (found.roles if found else None) or default_target().roles or Roles()
+
+
+def target_name_of(trajectory: Trajectory) -> str:
+    """Return the name of the target of a trajectory, or an empty string if the target is unknown."""
+    found = _target_of(trajectory)
+    return found.name if found else ""
+
+
+def _target_of(trajectory: Trajectory) -> Target | None:
+    """Return the target whose write tools include those of the trajectory: the one with the fewest write tools."""
     writes = frozenset(tool for tool, kind in trajectory.tools.items() if kind == "write")
-    fitting = [(len(kinds), roles) for kinds, roles in _write_tools() if writes and writes <= kinds]
-    found = min(fitting, key=lambda pair: pair[0])[1] if fitting else None
-    return found or default_target().roles or Roles()
+    fitting = [(len(kinds), found) for kinds, found in _write_tools() if writes and writes <= kinds]
+    return min(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 
 def importable_modules() -> tuple[str, ...]:
@@ -146,13 +156,13 @@ def _folders() -> Iterator[TargetFolder]:
                 continue
 
 
-def _write_tools() -> Iterator[tuple[frozenset[str], Roles | None]]:
-    """Yield the write tools and the roles of each target."""
+def _write_tools() -> Iterator[tuple[frozenset[str], Target]]:
+    """Yield the write tools of each target."""
     for known in registered().values():
-        yield _writes_of(known), known.roles
+        yield _writes_of(known), known
     for home in _folders():
         try:
-            yield frozenset(tool for tool, kind in home.kinds.items() if kind == "write"), home.roles
+            yield frozenset(tool for tool, kind in home.kinds.items() if kind == "write"), _of_folder(home)
         except ReadError:
             continue
 

@@ -101,7 +101,9 @@ class Capability(Record):
     The keys are lacking_failed, present_failed, na_failed, lacking_passed, present_passed and na_passed.
     """
     selected: bool = False
-    """Whether both the gap and the coverage reach their thresholds."""
+    """Whether the capability meets all criteria of `trace_gym.diagnosis.selection`."""
+    frequency: float = 1.0
+    """Share of the label runs in which the gap and the coverage reach their thresholds."""
     evidence: tuple[str, ...] = ()
     """Ids of failed trajectories labeled LACKING, clearest first."""
     contrast: tuple[str, ...] = ()

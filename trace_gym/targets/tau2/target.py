@@ -8,7 +8,7 @@ from typing import Any
 from trace_gym.errors import ReadError
 from trace_gym.files import read_text
 from trace_gym.parsing import parse_json
-from trace_gym.targets.base import Reader, Roles, Target
+from trace_gym.targets.base import Reader, Roles, Specific, Target
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
 from trace_gym.targets.tau2.results import read_tau2, read_tau_bench
@@ -23,6 +23,30 @@ ROLES = Roles(
     creates=frozenset({"book_reservation", "send_certificate"}),
     routine=frozenset(
         {"book_reservation", "modify_user_address", "update_reservation_baggages", "update_reservation_passengers"}
+    ),
+    specific=(
+        Specific(
+            "baggage_allowance",
+            "Compute how many checked bags are free, and how many must be paid.",
+            ("nonfree_baggages",),
+            requires=r'"membership"',
+        ),
+        Specific("relative_date_reasoning", "Compute the date that a request describes.", ("flights.date",)),
+        Specific(
+            "passenger_correction",
+            "Correct the wrong fields of the right passengers, and keep all other fields.",
+            ("update_reservation_passengers.passengers",),
+        ),
+    ),
+    claims=(
+        (r"\b(is|are|was) insured|\b(have|has|bought|with|includes?) (travel )?insurance", r'"insurance": "no"'),
+        (
+            r"\bnot (insured|buy (travel )?insurance)|\bno insurance|n't (buy|have) (travel )?insurance",
+            r'"insurance": "yes"',
+        ),
+        (r"\bgold member\b", r'"membership": "(silver|regular)"'),
+        (r"\bsilver member\b", r'"membership": "(gold|regular)"'),
+        (r"\bregular member\b", r'"membership": "(gold|silver)"'),
     ),
 )
 """Roles of the tools and arguments of both domains."""

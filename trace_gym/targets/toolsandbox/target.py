@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NoReturn
-
-from trace_gym.errors import ReadError
 from trace_gym.targets.base import Reader, Roles, Target
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox.needs import DESCRIPTIONS
+from trace_gym.targets.toolsandbox.results import is_summary, read_summary
 
 ROLES = Roles(
     entities=("person_id", "reminder_id"),  # messages have neither argument, so they share one entity
@@ -17,21 +14,18 @@ ROLES = Roles(
     routine=frozenset(
         {"add_contact", "modify_contact", "remove_contact", "add_reminder", "modify_reminder", "remove_reminder"}
     ),  # these tools depend on no setting of the phone
+    settings=frozenset(
+        {
+            "set_cellular_service_status",
+            "set_location_service_status",
+            "set_low_battery_mode_status",
+            "set_wifi_status",
+        }
+    ),
+    times=frozenset({"reminder_timestamp"}),
+    restricted=False,
 )
 """Roles of the tools and arguments of the phone."""
-
-
-def _is_summary(data: Any) -> bool:
-    return isinstance(data, dict) and "per_scenario_results" in data
-
-
-def _refuse_summary(data: Any, path: Path, where: str, model: str) -> NoReturn:
-    raise ReadError(
-        f"{where} is a result_summary.json of ToolSandbox: found scores without conversations, expected trajectories. "
-        "ToolSandbox scores milestones and has no reference calls, so its results cannot be diagnosed by rules. "
-        "Record trajectories of the target's environments instead: trace-gym rollout toolsandbox_permission_recovery "
-        "--policy openai:MODEL --out agent.jsonl"
-    )
 
 
 TOOLSANDBOX = Target(
@@ -46,7 +40,7 @@ TOOLSANDBOX = Target(
     benchmark="toolsandbox",
     roles=ROLES,
     descriptions=frozen(DESCRIPTIONS),
-    readers=(Reader("", _is_summary, _refuse_summary, "result_summary.json"),),
+    readers=(Reader("the folder of a ToolSandbox run", is_summary, read_summary, "result_summary.json"),),
     user_rules="trace_gym.targets.toolsandbox.user_rules:RULES",
 )
 TARGETS = (TOOLSANDBOX,)

@@ -88,6 +88,8 @@ def _roles(home: TargetFolder) -> Iterator[Note]:
         ("selectors", said.selectors, arguments, "an argument of a tool with the kind write"),
         ("creates", said.creates, tools, "a tool with the kind write"),
         ("routine", said.routine, tools, "a tool with the kind write"),
+        ("settings", said.settings, tools, "a tool with the kind write"),
+        ("times", said.times, arguments, "an argument of a tool with the kind write"),
     ):
         if unknown := [name for name in named if name not in known]:
             yield _wrong(f"{SETTINGS}: {key} is not valid: found {_some(unknown)}, expected {what}", "correct the name")

@@ -56,6 +56,12 @@ class Settings(Record):
     """Write tools that add a record with each call."""
     routine: tuple[str, ...] = ()
     """Write tools that the policy allows without a condition."""
+    settings: tuple[str, ...] = ()
+    """Write tools that change settings on which other tools depend."""
+    times: tuple[str, ...] = ()
+    """Arguments of write tools that contain a date or a time, which the agent computes."""
+    restricted: bool = True
+    """Whether the policy forbids writes under some conditions."""
     benchmark: str = ""
     """Name of the benchmark, if the target is one of its domains."""
     domain: str = ""
@@ -124,9 +130,16 @@ class TargetFolder:
     def roles(self) -> Roles | None:
         """Roles of the write tools and their arguments; None if the settings declare none."""
         said = self.settings
-        if not (said.entities or said.selectors or said.creates or said.routine):
-            return None
-        return Roles(said.entities, frozenset(said.selectors), frozenset(said.creates), frozenset(said.routine))
+        roles = Roles(
+            said.entities,
+            frozenset(said.selectors),
+            frozenset(said.creates),
+            frozenset(said.routine),
+            frozenset(said.settings),
+            frozenset(said.times),
+            said.restricted,
+        )
+        return None if roles == Roles() else roles
 
     @cached_property
     def interface(self) -> Interface:

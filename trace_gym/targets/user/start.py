@@ -50,11 +50,14 @@ kinds:
 # With ["*"] nothing of a tool's answers is compared, and nothing is known of how true its copy is.
 not_compared: {{}}
 
-# Optional settings, described in docs/guides/targets.md. The first four improve the labels of trace-gym diagnose.
+# Optional settings, described in docs/guides/targets.md. The first seven improve the labels of trace-gym diagnose.
 # entities: [order_id]         # arguments that name the record on which a write tool acts
 # selectors: [item_ids]        # arguments that select records from the results of other tools
 # creates: [create_order]      # write tools that add a record with each call
 # routine: [update_address]    # write tools that the policy allows without a condition
+# settings: [set_wifi]         # write tools that change settings on which other tools depend
+# times: [due_at]              # arguments that contain a date or a time, which the agent computes
+# restricted: false            # if the policy forbids no write
 # benchmark: my_benchmark      # a domain is found by trace_gym.domains.in_domain
 # domain: orders
 # capabilities: {{}}           # capability: description, for the router and the reports

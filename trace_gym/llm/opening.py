@@ -1,7 +1,4 @@
-"""Setup of the language model of an author, with a cache of completions and a log of requests.
-
-Both are stored in the folder of candidates.
-"""
+"""Setup of a language model with a folder for the cache of completions and the log of requests."""
 
 from __future__ import annotations
 
@@ -9,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trace_gym.errors import ConfigError
-from trace_gym.llm import Budget, Price, Resolved, resolve
-from trace_gym.llm.model_uri import ignored_settings
-from trace_gym.synthesis.admission import CANDIDATES
+from trace_gym.llm.budget import Budget, Price
+from trace_gym.llm.model_uri import Resolved, ignored_settings, resolve
 
 
 def open_model(
@@ -28,7 +24,7 @@ def open_model(
 
     Args:
         uri: Model URI, as for `trace_gym.llm.resolve`.
-        folder: Folder of the environments.
+        folder: Folder of the cache and of the log of requests.
         log: Function that receives log lines about retries and waiting times.
         tokens: Budget in tokens for all requests; None means no limit.
         dollars: Budget in US dollars for all requests; requires a price.
@@ -47,11 +43,11 @@ def open_model(
             f"{', '.join(unused)} has no effect with the model {uri}: budgets and prices require openai:MODEL, and by "
             "requires files:DIR. Remove the option, or choose another model"
         )
-    candidates = folder.expanduser().resolve() / CANDIDATES
+    folder = folder.expanduser().resolve()
     return resolve(
         uri,
-        cache=candidates / "completions",
-        ledger=candidates / "requests.jsonl",
+        cache=folder / "completions",
+        ledger=folder / "requests.jsonl",
         budget=Budget(tokens=tokens, dollars=dollars),
         price=price_of(price),
         log=log,

@@ -1,0 +1,131 @@
+"""Tests of the language-model analyst with an endpoint: errors, budgets, and resumption."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from diagnosis_cases import cancel, episode
+from llm_server import Body, Handler, Server, fails, message
+
+from trace_gym.diagnosis import diagnose
+from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
+from trace_gym.errors import BudgetSpent
+from trace_gym.llm.model_uri import Resolved
+from trace_gym.llm.opening import open_model
+from trace_gym.types import Trajectory, to_jsonl
+
+SKILL = {
+    "name": "check_dates",
+    "description": "Check the date of a booking.",
+    "needed_when": "A date matters.",
+    "present_when": "The date is checked.",
+    "lacking_when": "The date is not checked.",
+}
+REGISTERED = {"relative_date_reasoning": "Work with relative dates.", "aggregation": "Add up."}
+
+
+def trajectories(count: int = 24) -> list[Trajectory]:
+    """Return trajectories of which every second failed, with the words of the label in a message of the agent."""
+    return [
+        episode([], cancel(f"R{n}"), "I checked the date." if n % 2 else "I guessed the date.", success=bool(n % 2))
+        .model_copy(update={"id": f"t{n}", "task": f"task{n}"})
+        for n in range(count)
+    ]  # fmt: skip
+
+
+def answer(prompt: str) -> str:
+    """Answer a prompt as a careful reader would."""
+    if "Label whether" not in prompt:
+        if "Registered capabilities" in prompt:
+            number = re.search(r"- (R\d+) `relative_date_reasoning`", prompt)
+            return json.dumps({"matches": [{"capability": "C1", "registered": number[1] if number else ""}]})
+        return json.dumps({"capabilities": [SKILL]})
+    labels = []
+    for number, text in re.findall(r"## Episode (T\d+).*?BEGIN \w+\n(.*?)\nEND ", prompt, flags=re.S):
+        good = "I checked" in text
+        words = "I checked the date" if good else "I guessed the date"
+        labels.append(
+            {
+                "trajectory": number,
+                "capability": "C1",
+                "label": "PRESENT" if good else "LACKING",
+                "quote": words,
+            }
+        )
+    return json.dumps({"labels": labels})
+
+
+def analyst(model: Resolved) -> ModelAnalyst:
+    return ModelAnalyst(model, AnalystOptions(runs=2, concurrency=1), registered=REGISTERED)
+
+
+def careful(handler: Handler, body: Body) -> None:
+    usage = {"prompt_tokens": 5000, "completion_tokens": 100, "total_tokens": 5100}
+    message(answer(str(body["messages"][-1]["content"])), usage=usage)(handler, body)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    made = Server(careful)
+    yield made
+    made.close()
+
+
+def opened(server: Server, folder: Path, **given: Any) -> Resolved:
+    return open_model(f"openai:m@{server.url}", folder, lambda line: None, **given)
+
+
+def test_a_repeated_analysis_sends_no_request_again(server: Server, tmp_path: Path) -> None:
+    first = analyst(opened(server, tmp_path))
+    labels = first.label(trajectories())
+    sent = len(server.requests)
+    assert sent == first.report().requests
+    again = analyst(opened(server, tmp_path))
+    assert again.label(trajectories()) == labels
+    assert len(server.requests) == sent
+    assert again.report().cached == sent
+
+
+def test_an_interrupted_analysis_resumes(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(BudgetSpent):
+        analyst(opened(server, tmp_path, tokens=60_000)).label(trajectories())
+    sent = len(server.requests)
+    assert sent > 0
+    reader = analyst(opened(server, tmp_path))
+    assert [len(run) for run in reader.label(trajectories())] == [24, 24]
+    assert len(server.requests) == reader.report().requests
+    assert reader.report().cached == sent
+
+
+def test_a_storm_of_429_loses_no_label(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    server = Server(careful, *[fails(429, retry_after="0")] * 5, careful)
+    try:
+        reader = analyst(opened(server, tmp_path))
+        assert [len(run) for run in reader.label(trajectories())] == [24, 24]
+    finally:
+        server.close()
+
+
+def test_a_run_of_stages_selects_the_environment_that_the_model_matched(server: Server, tmp_path: Path) -> None:
+    from trace_gym.pipeline import diagnose as stage
+    from trace_gym.pipeline.ledger import Run
+    from trace_gym.settings import RunConfig
+
+    settings = {"analyst": f"openai:m@{server.url}", "runs": 2, "keep": 2}
+    run = Run(RunConfig.parse({"diagnose": settings}, "test"), tmp_path / "run")
+    run.path("rollouts", "select.jsonl").parent.mkdir(parents=True)
+    run.path("rollouts", "select.jsonl").write_text(to_jsonl(trajectories()))
+    run.path("config.yaml").parent.mkdir(exist_ok=True)
+    stage.diagnose(run)
+    found = json.loads(run.path("diagnosis.json").read_text())
+    assert [c["name"] for c in found["capabilities"] if c["selected"]] == ["relative_date_reasoning"]
+    sent = len(server.requests)
+    assert diagnose(trajectories(), analyst=analyst(opened(server, run.path("elsewhere")))).runs == 2
+    assert len(server.requests) > sent

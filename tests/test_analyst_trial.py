@@ -1,0 +1,26 @@
+"""Replay of the recorded trial of the language-model analyst."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TRIAL = ROOT / "tests" / "data" / "analyst_trial"
+
+
+def test_recorded_trial_names_all_planted_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import bench_analyst
+
+    found = bench_analyst.run(TRIAL, f"replay:{TRIAL / 'recordings' / 'files'}")
+    assert found["named"] == found["planted"]
+    [agreement] = found["agreement"]
+    assert (agreement["own_right"], agreement["own_wrong"], agreement["other_right"]) == (24, 1, 50)
+    assert found["not_labeled"] == 0
+    [injection] = found["injection"]
+    assert injection["equal"]
+    assert injection["copy"]["aggregation"] == "LACKING"
+    sys.modules.pop("bench_analyst")

@@ -1,0 +1,113 @@
+"""Tests of the HTML page of a diagnosis."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+
+from diagnosis_cases import cancel, episode, update
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from trace_gym.cli.entry import app
+from trace_gym.diagnosis import Diagnosis, diagnose
+from trace_gym.report.diagnosis import lacking, marked, overlap, render_diagnosis, smallest_cover
+from trace_gym.types import Capability, Label, Trajectory, to_jsonl
+
+HOSTILE = '</pre><script>alert(1)</script><img src=x onerror="alert(1)">&'
+
+
+class Tags(HTMLParser):
+    """Collect the tags and the attributes of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags, self.attributes = set[str](), set[str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def trajectories(words: str = "Hello.") -> list[Trajectory]:
+    """Return episodes of which every second changes a reservation to the wrong flights."""
+    found = []
+    for n in range(24):
+        made = episode([update("A", "HAT1")], update("A", "HAT1" if n % 2 else "HAT2"), words, success=bool(n % 2))
+        found.append(made.model_copy(update={"id": f"{words}{n}", "task": str(n), "source": words}))
+    return found
+
+
+def test_page_shows_capabilities_and_both_episodes_with_the_wrong_call_marked() -> None:
+    made = trajectories()
+    found = diagnose(made)
+    page = render_diagnosis(found, made)
+    assert [c.name for c in found.selected] == ["structured_data_reasoning"]
+    assert "1 of" in page
+    assert page.count('class="capability selected"') == 1
+    assert page.count('<section class="talk">') == 2
+    marks = re.findall(r'<details class="tool write decisive">.*?</details>', page, flags=re.S)
+    assert len(marks) == 2
+    assert "HAT2" in marks[0]
+    assert "HAT1" in marks[1]
+    assert page.count("<title>") == 1 + len(found.capabilities) * 24  # the page, and each label
+
+
+def test_text_of_trajectories_is_escaped() -> None:
+    made = trajectories(HOSTILE)
+    page = render_diagnosis(diagnose(made), made)
+    tags = Tags(page)
+    assert not tags.tags & {"script", "img", "iframe", "object", "link"}
+    assert not [name for name in tags.attributes if name.startswith("on")]
+    assert "default-src 'none'" in page
+
+
+def test_quoted_turn_is_marked_also_in_a_message() -> None:
+    made = episode([], cancel("A"), "I did it.", "Bye.")
+    assert [t.decisive for t in marked(made, "skill", "[3] I did  it.").turns] == [False, False, True, False]
+    assert not any(t.decisive for t in marked(made, "skill", "never said").turns)
+
+
+def test_page_of_a_diagnosis_without_failures_or_capabilities() -> None:
+    made = [t for t in trajectories() if t.success]
+    assert "nothing to diagnose" in render_diagnosis(diagnose(made), made)
+
+
+labels = st.lists(
+    st.lists(st.sampled_from(["LACKING", "PRESENT", "NA"]), min_size=4, max_size=4), min_size=1, max_size=12
+)
+
+
+@given(labels)
+def test_smallest_cover_covers_everything_and_no_smaller_set_does(rows: list[list[Label]]) -> None:
+    made = [episode([], name=f"t{n}") for n in range(len(rows))]
+    names = [f"c{n}" for n in range(4)]
+    blank = {"description": "", "coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None}
+    found = Diagnosis(
+        source="", n=len(made), failed=len(made), passed=0, unscored=0, delta=0.2, rho=0.1, remarks={}, control={},
+        capabilities=tuple(Capability(name=name, **blank) for name in names),
+        labels={t.id: dict(zip(names, row, strict=True)) for t, row in zip(made, rows, strict=True)},
+        uncovered=(), unlabelled=(), analyst="test",
+    )  # fmt: skip
+    sets = lacking(found, made)
+    whole = set().union(*sets.values())
+    cover = smallest_cover(found, made)
+    assert set().union(*(sets[name] for name, _ in cover)) == whole
+    assert sum(added for _, added in cover) == len(whole)
+    smaller = combinations(sets, max(0, len(cover) - 1))
+    assert not cover or all(set().union(*(sets[name] for name in chosen)) != whole for chosen in smaller)
+    assert [counts[n] for n, (_, counts) in enumerate(overlap(found, made))] == [len(ids) for ids in sets.values()]
+
+
+def test_command_writes_the_page(tmp_path: Path) -> None:
+    log, page = tmp_path / "log.jsonl", tmp_path / "page.html"
+    log.write_text(to_jsonl(trajectories()))
+    done = CliRunner().invoke(app, ["diagnose", str(log), "--html", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "structured data reasoning" in page.read_text()
+    assert CliRunner().invoke(app, ["diagnose", str(log), "--html", str(log)]).exit_code != 0
+    assert log.read_text().startswith("{")

@@ -1,0 +1,139 @@
+"""Tests of readers: conversations in OpenAI's format, runs of ToolSandbox, and files with invalid records."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from trace_gym.cli.entry import app
+from trace_gym.diagnosis import diagnose
+from trace_gym.errors import ReadError
+from trace_gym.targets.results import read_results
+from trace_gym.types import Trajectory
+
+TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+
+
+def chats(path: Path, *rows: Any) -> Path:
+    path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_conversations_need_no_ids_and_may_be_unscored(tmp_path: Path) -> None:
+    rows = [TALK, {"messages": TALK, "reward": 0.5, "task": "t"}, {"messages": TALK, "success": True, "id": "x"}]
+    path = chats(tmp_path / "log.jsonl", *rows)
+    found = read_results(path, model="m")
+    assert [(t.id, t.task, t.success, t.reward, t.source, t.model) for t in found] == [
+        ("log-1", "log-1", None, None, "log", "m"),
+        ("log-2", "t", False, 0.5, "log", "m"),
+        ("x", "x", True, None, "log", "m"),
+    ]
+    packed = tmp_path / "log.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_results(packed, model="m") == found
+
+
+@pytest.mark.parametrize("more", [{}, {"id": "x"}, {"id": "x", "task": "t"}, {"id": "x", "task": "t", "model": "m"}])
+def test_conversations_have_the_same_outcome_with_and_without_names(more: dict[str, str], tmp_path: Path) -> None:
+    parts = [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
+    for first in ([], [TALK]):
+        path = chats(tmp_path / "log.jsonl", *first, {"messages": parts, "reward": 1.0} | more)
+        found = read_results(path)[-1]
+        assert (found.success, found.reward, found.messages[0]["content"]) == (True, 1.0, "Hi")
+
+
+def test_a_diagnosis_of_conversations_says_that_no_rule_applies(tmp_path: Path) -> None:
+    path = chats(tmp_path / "log.jsonl", {"messages": TALK, "success": False}, {"messages": TALK, "success": True})
+    found = diagnose(read_results(path))
+    assert (found.failed, found.passed, len(found.unlabelled)) == (1, 1, 2)
+
+
+@pytest.mark.parametrize("bad", ["{oops", '{"messages": [{"content": "x"}]}', '{"messages": [], "success": true}', "7"])
+def test_invalid_lines_are_an_error_or_skipped(bad: str, tmp_path: Path) -> None:
+    path = chats(tmp_path / "log.jsonl", {"messages": TALK, "success": False}, bad, {"messages": TALK, "reward": 1})
+    with pytest.raises(ReadError, match="line 2"):
+        read_results(path)
+    faults: list[str] = []
+    assert [t.id for t in read_results(path, on_invalid=faults.append)] == ["log-1", "log-3"]
+    assert len(faults) == 1
+    assert "line 2" in faults[0]
+
+
+def test_repeated_records_are_an_error_or_skipped(tmp_path: Path) -> None:
+    record = Trajectory(id="a#0", task="a", messages=tuple(TALK), success=True).model_dump_json()
+    path = chats(tmp_path / "own.jsonl", record, record, "{broken")
+    with pytest.raises(ReadError, match="is there twice"):
+        read_results(path)
+    faults: list[str] = []
+    assert [t.id for t in read_results(path, on_invalid=faults.append)] == ["a#0"]
+    assert len(faults) == 2
+
+
+def test_the_command_counts_skipped_records(tmp_path: Path) -> None:
+    path = chats(tmp_path / "log.jsonl", {"messages": TALK, "success": False}, "{oops", {"messages": TALK, "reward": 1})
+    runner = CliRunner()
+    assert runner.invoke(app, ["diagnose", str(path)]).exit_code != 0
+    done = runner.invoke(app, ["diagnose", str(path), "--skip-invalid"])
+    assert done.exit_code == 0
+    assert "1 invalid record was skipped" in done.output
+    assert "line 2" in done.output
+    assert "1 failed, 1 passed" in done.output
+
+
+# ---- ToolSandbox
+
+
+def toolsandbox(folder: Path, **changed: Any) -> Path:
+    """Write a run of two scenarios in the layout of ToolSandbox."""
+    results = [
+        {"name": "wifi_off", "similarity": 1.0, "exception_type": None, "categories": ["X"], "turn_count": 4},
+        {"name": "crash", "similarity": 0.0, "exception_type": "RateLimitError", "traceback": "..."},
+        {"name": "wrong", "similarity": 0.4, "milestone_mapping": {"0": [5, 0.4]}} | changed,
+    ]
+    calls = [
+        {"id": "c1", "type": "function", "function": {"name": "send_message_with_phone_number", "arguments": "{}"}}
+    ]
+    messages = [
+        {"role": "system", "content": "Do not guess."},
+        {"role": "user", "content": "Text Lucia."},
+        {"role": "assistant", "content": "", "tool_calls": calls, "assistant_details": {"database_update": {}}},
+        {"role": "tool", "tool_call_id": "c1", "name": "send", "content": "ConnectionError: Cellular is off"},
+        {"role": "assistant", "content": "I cannot.", "assistant_details": {"milestone_matches": []}},
+    ]
+    for result in results:
+        place = folder / "trajectories" / str(result["name"])
+        place.mkdir(parents=True)
+        (place / "conversation.json").write_text(json.dumps(messages))
+    (folder / "result_summary.json").write_text(
+        json.dumps({"per_scenario_results": results, "category_aggregated_results": {}, "git_sha": "x"})
+    )
+    return folder
+
+
+def test_runs_of_toolsandbox_are_read_from_the_folder_and_from_the_summary(tmp_path: Path) -> None:
+    folder = toolsandbox(tmp_path / "run")
+    found = read_results(folder, model="m")
+    assert found == read_results(folder / "result_summary.json", model="m")
+    assert [(t.task, t.success, t.reward, t.ended) for t in found] == [
+        ("wifi_off", True, 1.0, "unknown"),
+        ("crash", None, None, "error"),
+        ("wrong", False, 0.4, "unknown"),
+    ]
+    assert [(call.tool, refused) for call, refused in found[0].calls] == [("send_message_with_phone_number", True)]
+    assert found[0].tools["set_wifi_status"] == "write"
+
+
+def test_incomplete_runs_of_toolsandbox_are_refused(tmp_path: Path) -> None:
+    folder = toolsandbox(tmp_path / "run")
+    (folder / "trajectories/wrong/conversation.json").unlink()
+    with pytest.raises(ReadError, match="lacks 1 of 3 conversations, for example wrong/conversation.json"):
+        read_results(folder)
+    with pytest.raises(ReadError, match=r"not a valid result_summary.json of ToolSandbox: .*similarity"):
+        read_results(toolsandbox(tmp_path / "other", similarity=3))
+    with pytest.raises(ReadError, match=r"not a valid result_summary.json of ToolSandbox: .*name"):
+        read_results(toolsandbox(tmp_path / "third", name="../outside"))

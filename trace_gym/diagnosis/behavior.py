@@ -1,0 +1,91 @@
+"""Rules for trajectories without a reference, which read only the tool calls and their results.
+
+A target with a verifier but without reference actions has such trajectories. These rules find symptoms of a failure,
+so they name general capabilities.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from trace_gym.types import Call, Label, Trajectory
+
+REPEATED = 3
+"""Number of identical calls with identical results that count as a loop."""
+
+BEHAVIOR_RULES: dict[str, Callable[[Trajectory], Label]] = {}
+"""Mapping from capability name to the rule that labels the capability, in the order of registration."""
+
+
+def _rule(function: Callable[[Trajectory], Label]) -> Callable[[Trajectory], Label]:
+    BEHAVIOR_RULES[function.__name__] = function
+    return function
+
+
+@_rule
+def error_recovery(trajectory: Trajectory) -> Label:
+    """React to the refusal of a tool call with a call that succeeds."""
+    refused = {call.tool for call, refusal in trajectory.calls if refusal}
+    if not refused:
+        return "NA"
+    last = {call.tool: refusal for call, refusal in trajectory.calls}
+    return "LACKING" if any(last[tool] for tool in refused) else "PRESENT"
+
+
+@_rule
+def grounded_arguments(trajectory: Trajectory) -> Label:
+    """Pass only ids that the conversation contains."""
+    known, used = "", False
+    for message in trajectory.messages:
+        for call in message.get("tool_calls") or ():
+            for value in _ids(call["function"]["arguments"]):
+                used = True
+                if value.lower() not in known:
+                    return "LACKING"
+        if message.get("role") != "assistant":
+            known += str(message.get("content") or "").lower() + "\n"
+    return "PRESENT" if used else "NA"
+
+
+_id = re.compile(r"(?=[^ ]*[A-Za-z])(?=[^ ]*\d)[^ ]{4,}")
+
+
+def _ids(arguments: Any) -> Iterator[str]:
+    """Yield the ids in the arguments of a call: words of four or more characters with letters and digits."""
+    try:
+        pending = [json.loads(arguments) if isinstance(arguments, str) else arguments]
+    except (ValueError, RecursionError):
+        return
+    while pending:
+        match pending.pop():
+            case dict() as inner:
+                pending += inner.values()
+            case list() as inner:
+                pending += inner
+            case str() as text if _id.fullmatch(text):
+                yield text
+
+
+@_rule
+def loop_avoidance(trajectory: Trajectory) -> Label:
+    """Change the approach instead of repeating a call with the same result."""
+    calls = Counter(_key(call, refused) for call, refused in trajectory.calls)
+    if not calls:
+        return "NA"
+    return "LACKING" if max(calls.values()) >= REPEATED else "PRESENT"
+
+
+def _key(call: Call, refused: bool) -> str:
+    return json.dumps([call.tool, call.arguments, refused], sort_keys=True, default=str)
+
+
+@_rule
+def attempt_before_transfer(trajectory: Trajectory) -> Label:
+    """Try to solve a task before transferring it to a human."""
+    if trajectory.ended != "transfer":
+        return "NA"
+    return "PRESENT" if len(trajectory.calls) > 1 else "LACKING"

@@ -1,0 +1,62 @@
+"""Records of a diagnosis."""
+
+from __future__ import annotations
+
+from trace_gym.types import Capability, Label, Record
+
+
+class Control(Record):
+    """Permutation control: distribution of a statistic if the outcomes are shuffled among the tasks."""
+
+    mean: float | None
+    """Mean of the statistic over the permutations; None if the statistic is undefined. The mean gap is near 0."""
+    high: float | None
+    """95th percentile of the statistic over the permutations."""
+    p: float | None
+    """Share of permutations in which the statistic is at least as large as the observed value. The observed order
+    counts as a permutation."""
+    permutations: int
+    """Number of permutations in which the statistic is defined."""
+    statistic: str = "gap"
+    """``gap``, or ``coverage`` if no passed trajectory needs the capability."""
+    corrected: float | None = None
+    """`p`, corrected for the number of capabilities (Holm)."""
+
+
+class Diagnosis(Record):
+    """Capabilities that explain an agent's failures, with the labels and settings of the computation."""
+
+    source: str
+    n: int
+    failed: int
+    passed: int
+    unscored: int
+    """Trajectories without an outcome. They are labeled, but not counted elsewhere."""
+    delta: float
+    """Minimum gap of a selected capability."""
+    rho: float
+    """Minimum coverage of a selected capability."""
+    alpha: float = 1.0
+    """Level of the permutation test. 1 disables the test, as in files of earlier versions."""
+    runs: int = 1
+    """Number of label runs."""
+    consistent: float = 0.0
+    """Minimum share of the label runs in which a selected capability reaches `delta` and `rho`."""
+    capabilities: tuple[Capability, ...]
+    """Capabilities that at least one trajectory needs, largest coverage first; empty if no trajectory failed."""
+    remarks: dict[str, str]
+    """Mapping from capability name to a remark: the reason why the capability was not selected, or why the evidence for
+    the selection is weak."""
+    control: dict[str, Control]
+    labels: dict[str, dict[str, Label]]
+    """Mapping from trajectory id to capability to the most frequent label of all runs."""
+    uncovered: tuple[str, ...]
+    """Ids of failed trajectories in which no capability is LACKING: the failures that the analyst cannot explain."""
+    unlabelled: tuple[str, ...]
+    """Ids of trajectories that the analyst could not label, for example without a reference. All labels are NA."""
+    analyst: str
+
+    @property
+    def selected(self) -> tuple[Capability, ...]:
+        """Capabilities that were selected for training."""
+        return tuple(c for c in self.capabilities if c.selected)

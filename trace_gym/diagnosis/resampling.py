@@ -1,0 +1,164 @@
+"""Permutation test and cluster bootstrap of the gap of a capability.
+
+The trajectories of one task are not independent. Both methods therefore resample whole tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trace_gym.diagnosis.records import Control
+from trace_gym.statistics import newcombe
+from trace_gym.types import Label, Trajectory
+
+CHUNK = 2_000_000
+"""Maximum number of outcomes that are permuted at once, which bounds the memory."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Outcomes of N trajectories, and the tasks to which they belong."""
+
+    passed_N: NDArray[np.bool_]
+    task_N: NDArray[np.int_]
+    """Number of the task of each trajectory, from 0."""
+
+    @classmethod
+    def of(cls, trajectories: Sequence[Trajectory]) -> Outcomes:
+        """Return the outcomes of trajectories, all of which are scored."""
+        numbers: dict[str, int] = {}
+        tasks = [numbers.setdefault(t.task, len(numbers)) for t in trajectories]
+        return cls(np.array([bool(t.success) for t in trajectories], bool), np.array(tasks, int))
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return int(self.task_N.max(initial=-1)) + 1
+
+    def permuted(self, rng: np.random.Generator, count: int) -> NDArray[np.bool_]:
+        """Return `count` permutations of the outcomes, as an array of the shape (count, N).
+
+        The outcomes of a task are moved together, to a task with the same number of trajectories.
+        """
+        members = [np.flatnonzero(self.task_N == task) for task in range(self.tasks)]
+        permuted_PN = np.repeat(self.passed_N[None], count, axis=0)
+        for size in {len(m) for m in members}:
+            block_TK = np.array([m for m in members if len(m) == size])
+            order_PT = np.argsort(rng.random((count, len(block_TK))), axis=1)
+            permuted_PN[:, block_TK.ravel()] = self.passed_N[block_TK][order_PT].reshape(count, -1)
+        return permuted_PN
+
+    def redrawn(self, rng: np.random.Generator, count: int) -> NDArray[np.int_]:
+        """Return the frequencies of the trajectories in `count` bootstrap samples of the tasks: shape (count, N)."""
+        drawn_CT = rng.multinomial(self.tasks, np.full(self.tasks, 1 / self.tasks), size=count)
+        return np.asarray(drawn_CT[:, self.task_N])
+
+
+def control_and_interval(
+    labels: Sequence[Label], outcomes: Outcomes, rng: np.random.Generator, permutations: int
+) -> tuple[Control, tuple[float, float] | None]:
+    """Return the permutation control of a capability, and the 95 % confidence interval of its gap.
+
+    If no passed trajectory needs the capability, the gap is undefined. The control then tests the coverage.
+
+    Args:
+        labels: Label of the capability in each trajectory.
+        outcomes: Outcomes of the trajectories, in the same order.
+        rng: Source of randomness.
+        permutations: Number of permutations and of bootstrap samples.
+    """
+    lacking_N, needed_N = (np.array([v == "LACKING" for v in labels]), np.array([v != "NA" for v in labels]))
+    passed_N = outcomes.passed_N
+    statistic = "gap" if (needed_N & passed_N).any() else "coverage"
+    values = []
+    for count in _chunks(permutations, len(passed_N)):
+        gaps, coverages = _rates(lacking_N, needed_N, ~outcomes.permuted(rng, count))
+        values.append(gaps if statistic == "gap" else coverages)
+    (gap,), (coverage,) = _rates(lacking_N, needed_N, ~passed_N[None])
+    control = _control(np.concatenate(values or [np.empty(0)]), gap if statistic == "gap" else coverage, statistic)
+    return control, _interval(lacking_N, needed_N, outcomes, rng, permutations)
+
+
+def _chunks(count: int, width: int) -> list[int]:
+    size = max(1, CHUNK // max(1, width))
+    return [min(size, count - start) for start in range(0, count, size)]
+
+
+def _rates(
+    lacking_N: NDArray[np.bool_], needed_N: NDArray[np.bool_], failed_PN: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the gap and the coverage for each row of outcomes. Undefined values are NaN."""
+    failed = failed_PN.astype(np.float64)
+    lacking_failed, needed_failed = failed @ lacking_N, failed @ needed_N
+    lacking_passed, needed_passed = lacking_N.sum() - lacking_failed, needed_N.sum() - needed_failed
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return lacking_failed / needed_failed - lacking_passed / needed_passed, lacking_failed / failed.sum(axis=1)
+
+
+def _control(values: NDArray[np.float64], observed: float, statistic: str) -> Control:
+    values = values[~np.isnan(values)]
+    if not len(values) or np.isnan(observed):
+        return Control(mean=None, high=None, p=None, permutations=0, statistic=statistic)
+    reached = int((values >= observed - 1e-12).sum())
+    return Control(
+        mean=float(values.mean()),
+        high=float(np.quantile(values, 0.95)),
+        p=(reached + 1) / (len(values) + 1),
+        permutations=len(values),
+        statistic=statistic,
+    )
+
+
+def _interval(
+    lacking_N: NDArray[np.bool_],
+    needed_N: NDArray[np.bool_],
+    outcomes: Outcomes,
+    rng: np.random.Generator,
+    samples: int,
+) -> tuple[float, float] | None:
+    """Return the interval of the gap: the smallest one that contains the bootstrap's and Newcombe's.
+
+    The bootstrap over tasks takes the dependence between the trajectories of a task into account. It has no spread if a
+    rate is 0 or 1, which Newcombe's method (method 10, `trace_gym.statistics.newcombe`) handles.
+    """
+    failed_N, counts = ~outcomes.passed_N, []
+    for group_N in (failed_N, ~failed_N):
+        counts += [int((lacking_N & group_N).sum()), int((needed_N & group_N).sum())]
+    exact = newcombe(*counts)
+    if exact is None:
+        return None
+    gaps = []
+    for count in _chunks(samples, len(failed_N)):
+        times_CN = outcomes.redrawn(rng, count).astype(np.float64)
+        rates = []
+        for group_N in (failed_N, ~failed_N):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rates.append((times_CN @ (lacking_N & group_N)) / (times_CN @ (needed_N & group_N)))
+        gaps.append(rates[0] - rates[1])
+    found = np.concatenate(gaps or [np.empty(0)])
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return exact
+    low, high = np.quantile(found, [0.025, 0.975])
+    return min(exact.low, float(low)), max(exact.high, float(high))
+
+
+def holm(p_values: dict[str, float | None]) -> dict[str, float | None]:
+    """Return p-values that are corrected for the number of tests.
+
+    Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6
+    (1979).
+
+    Args:
+        p_values: Mapping from name to p-value. Tests without a p-value are not counted.
+    """
+    tested = sorted((p, name) for name, p in p_values.items() if p is not None)
+    corrected: dict[str, float | None] = dict.fromkeys(p_values)
+    largest = 0.0
+    for done, (p, name) in enumerate(tested):
+        corrected[name] = largest = max(largest, min(1.0, p * (len(tested) - done)))
+    return corrected

@@ -1,0 +1,78 @@
+"""Analyst that labels trajectories by rules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+
+from trace_gym.diagnosis.behavior import BEHAVIOR_RULES
+from trace_gym.diagnosis.evidence import claims, differences, exchanged, gives_alternatives, names_of, specific
+from trace_gym.diagnosis.reference import ReferenceComparison, WritePair, compare_with_reference
+from trace_gym.diagnosis.rules import RULES
+from trace_gym.targets.base import Specific
+from trace_gym.targets.catalogue import all_targets
+from trace_gym.types import Label, Trajectory
+
+
+class RuleAnalyst:
+    """Analyst that applies rules. The labels are deterministic and need no language model.
+
+    The analyst compares a trajectory with its reference by `RULES` and by the capabilities in `Roles.specific` of the
+    registered targets. A trajectory without a reference is labeled by `BEHAVIOR_RULES`, which read only its tool calls.
+    """
+
+    name = "rules"
+
+    @property
+    def descriptions(self) -> dict[str, str]:
+        """Mapping from capability name to a description in one sentence."""
+        described = {s.capability: s.description for s in _specific_capabilities()}
+        rules = RULES | BEHAVIOR_RULES
+        return {name: inspect.cleandoc(function.__doc__ or "") for name, function in rules.items()} | described
+
+    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+        """Return one label run. Trajectories without a reference and without tool calls are omitted."""
+        declared = _specific_capabilities()
+        run: dict[str, dict[str, Label]] = {}
+        for t in trajectories:
+            if (seen := compare_with_reference(t)) is not None:
+                run[t.id] = {name: function(seen) for name, function in RULES.items()}
+                run[t.id] |= {s.capability: specific_label(s, seen) for s in declared}
+            elif t.gold is None and t.calls:
+                run[t.id] = {name: function(t) for name, function in BEHAVIOR_RULES.items()}
+        return [run]
+
+
+def _specific_capabilities() -> list[Specific]:
+    """Return the capabilities of single arguments that the registered targets declare."""
+    return list(dict.fromkeys(s for t in all_targets() if t.roles for s in t.roles.specific))
+
+
+def specific_label(capability: Specific, seen: ReferenceComparison) -> Label:
+    """Return the label of a capability in `Roles.specific`.
+
+    The capability is lacking if a call with a wrong value of its arguments differs in no other argument.
+    """
+    if capability not in seen.roles.specific:
+        return "NA"
+    pairs = [p for p in seen.attempted if _concerned(names_of(p.gold), p, capability, seen)]
+    if not pairs:
+        return "NA"
+    wrong = [(p, found) for p in pairs if (found := _concerned(differences(p), p, capability, seen))]
+    if not wrong:
+        return "PRESENT"
+    if gives_alternatives(seen.trajectory) or claims(seen):
+        return "NA"
+    return "LACKING" if any(_is_only_cause(p, found, seen) for p, found in wrong) else "NA"
+
+
+def _concerned(
+    names: set[str] | frozenset[str], pair: WritePair, capability: Specific, seen: ReferenceComparison
+) -> set[str]:
+    """Return the arguments, among names of arguments and fields, that a capability determines."""
+    return {n.partition(".")[0] for n in names if specific(pair.gold.tool, n, seen) == capability.capability}
+
+
+def _is_only_cause(pair: WritePair, arguments: set[str], seen: ReferenceComparison) -> bool:
+    others = {n.partition(".")[0] for n in differences(pair)} - arguments
+    return not pair.refused and not others and not any(exchanged(pair, name, seen) for name in arguments)

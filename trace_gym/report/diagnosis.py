@@ -1,0 +1,194 @@
+"""The HTML page of a diagnosis: capabilities, labels of all trajectories, and episodes that show the difference.
+
+The self-contained page has the style of a run report. It contains no scripts and loads no files, and a content security
+policy forbids both, because most of its text comes from trajectories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from markupsafe import Markup
+
+import trace_gym
+from trace_gym.diagnosis import Diagnosis
+from trace_gym.diagnosis.decisive import decisive_turn
+from trace_gym.report.drawing import tag
+from trace_gym.report.page import _jinja
+from trace_gym.report.talk import Called, Said, Talk
+from trace_gym.report.validation import conversation
+from trace_gym.types import Capability, Trajectory
+
+MOST_COLUMNS = 400
+"""Maximum number of trajectories in the map of labels."""
+MOST_CAPABILITIES = 16
+"""Maximum number of capabilities for which the smallest set that covers the failures is computed."""
+COLORS = {"LACKING": "var(--bad)", "PRESENT": "var(--good)", "NA": "var(--line)"}
+CELL, ROW, NAMES = 6, 22, 200
+"""Sizes in CSS pixels: width of a cell, height of a row, and width of the names in the map of labels."""
+
+
+@dataclass(frozen=True)
+class CapabilityView:
+    """A capability, as values for the page template. Lengths are percentages."""
+
+    capability: Capability
+    remark: str
+    p: str
+    gap: str
+    rates: tuple[tuple[str, float, str], ...]
+    """Name, value and text of the error rates of failed and passed trajectories, and of the coverage."""
+    interval: tuple[float, float] | None
+    """Interval of the gap, as start and width."""
+    talks: tuple[tuple[str, Talk], ...]
+    """Heading and conversation of the clearest failed and successful episode."""
+
+
+def render_diagnosis(
+    found: Diagnosis, trajectories: Sequence[Trajectory], quotes: Mapping[str, str] | None = None
+) -> str:
+    """Return the HTML page of a diagnosis.
+
+    Args:
+        found: The diagnosis.
+        trajectories: The diagnosed trajectories.
+        quotes: Mapping from ``capability/trajectory id`` to words of the turn that decided the label. Without it, the
+            first write call that differs from the reference is marked.
+    """
+    by_id = {t.id: t for t in trajectories}
+    views = [_view(c, found, by_id, quotes or {}) for c in found.capabilities]
+    page = (
+        _jinja()
+        .get_template("diagnosis.html.jinja")
+        .render(
+            found=found,
+            views=views,
+            map=label_map(found, trajectories),
+            hidden=max(0, len(_scored(trajectories)) - MOST_COLUMNS),
+            cover=smallest_cover(found, trajectories),
+            overlap=overlap(found, trajectories),
+            version=trace_gym.__version__,
+        )
+    )
+    return page.encode(errors="replace").decode()  # lone surrogates cannot be written to a file
+
+
+def _view(
+    capability: Capability, found: Diagnosis, by_id: Mapping[str, Trajectory], quotes: Mapping[str, str]
+) -> CapabilityView:
+    control = found.control.get(capability.name)
+    p = None if control is None else control.p if control.corrected is None else control.corrected
+    rates = [
+        (name, 100 * value, f"{value:.2f}")
+        for name, value in (
+            ("coverage", capability.coverage),
+            ("lacking, failed", capability.er_failed),
+            ("lacking, passed", capability.er_passed),
+        )
+        if value is not None
+    ]
+    interval = capability.gap_interval
+    shown = [(i, "failed") for i in capability.evidence[:1]] + [(i, "passed") for i in capability.contrast[:1]]
+    talks = [
+        (f"{outcome}: {i}", marked(by_id[i], capability.name, quotes.get(f"{capability.name}/{i}", "")))
+        for i, outcome in (shown if capability.selected else [])
+        if i in by_id
+    ]
+    gap = "-" if capability.gap is None else f"{capability.gap:.2f}"
+    return CapabilityView(
+        capability=capability,
+        remark=found.remarks.get(capability.name, ""),
+        p="-" if p is None else f"{p:.3f}",
+        gap=f"{gap} ({interval[0]:.2f} to {interval[1]:.2f})" if interval else gap,
+        rates=tuple(rates),
+        interval=None if interval is None else (50 + 50 * interval[0], 50 * (interval[1] - interval[0])),
+        talks=tuple(talks),
+    )
+
+
+def marked(trajectory: Trajectory, capability: str, quote: str = "") -> Talk:
+    """Return the conversation of a trajectory, in which the turn that decided a label is marked."""
+    view = conversation(trajectory.messages, trajectory)
+    turn = decisive_turn(trajectory, capability, quote)
+    if turn is None:
+        return view
+    wanted = " ".join(turn.split())
+    turns = list(view.turns)
+    for n, shown in enumerate(turns):
+        if wanted and wanted in " ".join(_words(shown).split()):
+            turns[n] = replace(shown, decisive=True)
+            break
+    return replace(view, turns=tuple(turns))
+
+
+def _words(turn: Said | Called) -> str:
+    return turn.text if isinstance(turn, Said) else f"{turn.name} {turn.raw} {turn.result}"
+
+
+def _scored(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    return [t for t in trajectories if t.success is not None]
+
+
+def label_map(found: Diagnosis, trajectories: Sequence[Trajectory]) -> Markup:
+    """Return the labels as an SVG image, with a row per capability and a column per trajectory, failed ones first."""
+    names = [c.name for c in found.capabilities]
+    rank = {"LACKING": 0, "PRESENT": 1, "NA": 2}
+    columns = sorted(
+        _scored(trajectories), key=lambda t: (bool(t.success), [rank[found.labels[t.id][n]] for n in names])
+    )[:MOST_COLUMNS]
+    if not names or not columns:
+        return Markup()
+    width = NAMES + CELL * len(columns)
+    failed = sum(not t.success for t in columns)
+    parts = []
+    for row, name in enumerate(names):
+        y = ROW * (row + 1)
+        parts.append(tag("text", name.replace("_", " "), x=NAMES - 8, y=y + ROW - 7, text_anchor="end"))
+        for column, t in enumerate(columns):
+            value = found.labels[t.id][name]
+            x = NAMES + CELL * column
+            title = tag("title", f"{t.id}: {value}")
+            parts.append(tag("rect", title, x=x, y=y, width=CELL - 1, height=ROW - 2, fill=COLORS[value]))
+    heads = [("failed", 0, failed), ("passed", failed, len(columns))]
+    parts += [tag("text", name, x=NAMES + CELL * start, y=ROW - 6) for name, start, end in heads if end > start]
+    label = f"Labels of {len(names)} capabilities in {len(columns)} trajectories"
+    height = ROW * (len(names) + 1)
+    return tag(
+        "svg", *parts, class_="labels", viewBox=f"0 0 {width} {height}", width=width, role="img", aria_label=label
+    )
+
+
+def lacking(found: Diagnosis, trajectories: Sequence[Trajectory]) -> dict[str, set[str]]:
+    """Return the failed trajectories that lack each capability, for capabilities with at least one."""
+    failed = [t.id for t in trajectories if t.success is False]
+    sets = {c.name: {i for i in failed if found.labels[i][c.name] == "LACKING"} for c in found.capabilities}
+    return {name: ids for name, ids in sets.items() if ids}
+
+
+def smallest_cover(found: Diagnosis, trajectories: Sequence[Trajectory]) -> list[tuple[str, int]]:
+    """Return a smallest set of capabilities that covers all explained failures, with the failures that each adds.
+
+    The set is exact for up to `MOST_CAPABILITIES` capabilities. Otherwise, the capabilities that add the most failures
+    are chosen one after another.
+    """
+    sets = lacking(found, trajectories)
+    whole = set().union(*sets.values())
+    chosen = list(sets)
+    if len(sets) <= MOST_CAPABILITIES:
+        sizes = (c for size in range(len(sets) + 1) for c in combinations(sets, size))
+        chosen = list(next(c for c in sizes if set().union(*(sets[name] for name in c)) == whole))
+    ordered, covered = [], set[str]()
+    while chosen and covered != whole:
+        best = max(chosen, key=lambda name: len(sets[name] - covered))
+        ordered.append((best, len(sets[best] - covered)))
+        covered |= sets[best]
+        chosen.remove(best)
+    return ordered
+
+
+def overlap(found: Diagnosis, trajectories: Sequence[Trajectory]) -> list[tuple[str, list[int]]]:
+    """Return the number of failed trajectories that lack both capabilities, for each pair."""
+    sets = lacking(found, trajectories)
+    return [(name, [len(own & other) for other in sets.values()]) for name, own in sets.items()]
