@@ -1,11 +1,11 @@
-"""What a library costs: scripted episodes through each adapter in the process, over the bare `Episode`.
+"""CPU time of scripted episodes that run through each adapter, relative to a bare `Episode` in the same process.
 
-Both play the same scenarios by the same plan of the environment's expert, in turns: each scenario through the library
-and through `Episode`, which is given the turns in the form that the library hands over (calls, text, or OpenAI
-messages). What is printed is the median of the ratios of CPU time, over repetitions; models, tokens and networks are
-left out. Where a library works at every turn whoever serves it, the bare episode is also played beside a server of
-the library that does nothing; the row "without the library" counts only what the adapter takes beyond that. A library
-that is not installed is named and left out::
+Each scenario runs once through the library and once through `Episode`, with the same plan of the environment's oracle.
+`Episode` receives the turns in the form that the library passes on (calls, text, or OpenAI messages). The script prints
+the median ratio of the CPU times over several repetitions. Models, tokens and networks are not included. If a library
+itself uses CPU time at every turn, the bare episode is also run together with a server of the library that does
+nothing. The row "without the library" counts only the additional time of the adapter. A library that is not installed
+is reported and skipped::
 
     python benchmarks/bench_adapters.py [environment ...]
 """
@@ -38,35 +38,35 @@ from trace_gym.types import Call, Message, Say, Scenario  # noqa: E402
 ENVS = ("tau2_precondition", "tau2_structured_data", "tau2_retail_multi_step", "toolsandbox_state_dependency")
 SCENARIOS, REPEATS = 24, 15
 LIMIT = 1.20
-"""What a thin adapter may cost."""
+"""Maximum CPU time of a thin adapter, relative to the bare episode."""
 
 Turns = Sequence[Any]
 Play = Callable[[str, Turns], float | None]
-"""Plays one scenario by its turns and returns what the library is paid."""
+"""Function that runs one scenario with the given turns and returns the reward that the library receives."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """One way into a library, and the form of the turns that it is given."""
+    """One way of running an episode through a library, and the form of the turns that the library expects."""
 
     name: str
     form: Callable[[Call | Say], Any]
     play: Play
     idle: Play | None = None
-    """Plays the episode by itself, beside the library with nothing behind it."""
+    """Function that runs a bare episode together with a server of the library that does nothing."""
     before: Callable[[str], object] = str
-    """Makes what is there already when a scenario begins, such as the row of a dataset."""
+    """Function that prepares data before a scenario is timed, such as the row of a dataset."""
     thin: bool = True
-    """Whether it does nothing but hand turns over; only then `LIMIT` holds."""
+    """Whether the adapter only passes turns on. `LIMIT` applies only to such adapters."""
 
 
 def text(step: Call | Say) -> str:
-    """Return the turn as a model writes it."""
+    """Return the turn as the text that a model writes."""
     return step.text if isinstance(step, Say) else FORMATS["hermes"].render(step)
 
 
 def message(step: Call | Say) -> Message:
-    """Return the turn as an OpenAI client has it."""
+    """Return the turn as an OpenAI assistant message."""
     if isinstance(step, Say):
         return {"role": "assistant", "content": step.text}
     function = {"name": step.tool, "arguments": json.dumps(step.arguments)}
@@ -78,7 +78,7 @@ def same(step: Call | Say) -> Call | Say:
 
 
 def bare(scenario: str, turns: Turns) -> float:
-    """Return the episode by itself."""
+    """Run a bare episode and return its reward."""
     episode = registry.start_episode(scenario)
     for turn in turns:
         episode.step(turn)
@@ -210,7 +210,7 @@ def verifiers_ways(env: str) -> Iterator[Adapter]:
 
 
 class _completion(dict[str, Any]):
-    """A message as the endpoint's client returns it."""
+    """A message in the form that the endpoint's client returns."""
 
     def __init__(self, step: Call | Say) -> None:
         super().__init__(message(step))
@@ -220,11 +220,10 @@ class _completion(dict[str, Any]):
 
 
 def menu_ways(env: str) -> Iterator[Adapter]:
-    """Measure the menu adapter with a policy that encodes the possible calls and messages of every turn.
+    """Yield the menu adapter, with a policy that encodes the conversation after every turn, and a baseline.
 
-    It is no thin adapter.
-
-    The second row is the bare episode and what any menu must do: read the words and the records of the conversation.
+    The baseline is the bare episode plus the work that every menu must do: parse the words and the records of the
+    conversation. Neither is a thin adapter.
     """
     from trace_gym.adapters.sb3 import MenuEnv, results
     from trace_gym.policies.seen import words_of
@@ -268,8 +267,8 @@ LOOP = asyncio.new_event_loop()
 def ratios(adapter: Adapter, plans: dict[str, list[Call | Say]], repeats: int = REPEATS) -> tuple[float, float | None]:
     """Return the cost of an adapter relative to the bare episode, with and without the cost of its library.
 
-    Both are medians over repetitions of CPU time over that of the bare episode; the second is None where the library
-    alone cannot be timed. Each repetition has scenarios of its own, so that nothing is remembered from the last.
+    Both values are medians over the repetitions. The second is None if the library cannot be timed separately. Each
+    repetition uses different scenarios, so that it cannot benefit from values that an earlier repetition cached.
     """
     ways = [adapter.play, bare, *([adapter.idle] if adapter.idle else [])]
     whole, own = [], []

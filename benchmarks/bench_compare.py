@@ -1,8 +1,8 @@
 """Speed of this working tree compared with an earlier revision, measured in one run.
 
-The earlier revision is unpacked into a temporary folder. Both trees are then measured in turn, several times, each in
-a fresh process, so that a machine that becomes slower meanwhile slows down both. All figures are CPU time; a ratio is
-the median over the pairs of measurements.
+The earlier revision is unpacked into a temporary folder. The two trees are then measured alternately, several times,
+each time in a fresh process, so that a change in the speed of the machine affects both. All times are CPU times. A
+ratio is the median over the pairs of measurements.
 
 python benchmarks/bench_compare.py [--base REVISION] [--repeat N]
 """
@@ -82,12 +82,12 @@ def table(base: str, pairs: list[tuple[Rows, Rows]]) -> list[str]:
 
 
 def shown(figure: float) -> str:
-    """Return a figure with three significant digits or more."""
+    """Return a number as text with at least three significant digits."""
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
 def measure() -> Rows:
-    """All measurements of the tree that is imported."""
+    """Return all measurements of the imported tree."""
     import trace_gym
     from trace_gym import registry
     from trace_gym.adapters.gymnasium import TraceEnv
@@ -120,7 +120,7 @@ def measure() -> Rows:
 
 
 def step_time(env: Any, turns: int) -> float:
-    """Microseconds of a step when the conversation has so many turns."""
+    """Return the duration of a step in microseconds when the conversation has `turns` turns."""
     env.reset(seed=4)
     for _ in range(turns):
         env.step("Let me think.")
@@ -134,7 +134,7 @@ def step_time(env: Any, turns: int) -> float:
 
 
 def rate(work: Callable[[int], Any], seconds: float = 0.3, tries: int = 5) -> float:
-    """Return the calls of `work` per second in the best try; it is called with 0, 1, 2, ... in each."""
+    """Return the calls of `work` per second in the best of several tries. Each try calls it with 0, 1, 2, and so on."""
     rates = []
     for _ in range(tries):
         count, start = 0, time.process_time()
@@ -146,7 +146,7 @@ def rate(work: Callable[[int], Any], seconds: float = 0.3, tries: int = 5) -> fl
 
 
 def play(name: str, seed: int, plans: dict[int, list[Any]]) -> None:
-    """Play an episode by the plan of the oracle, which is made once for each seed."""
+    """Run an episode with the oracle's plan, which is created once per seed and stored in `plans`."""
     from trace_gym import registry
 
     episode = registry.start_episode(f"{name}/2/{seed}")
@@ -158,7 +158,7 @@ def play(name: str, seed: int, plans: dict[int, list[Any]]) -> None:
 
 
 def command_time(*arguments: str) -> float:
-    """CPU seconds of a command."""
+    """Return the CPU seconds that a command takes."""
     code = "import sys; from trace_gym.cli import main; sys.exit(main())"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code, *arguments], stdout=subprocess.DEVNULL, check=True)

@@ -2,15 +2,17 @@
 
     python benchmarks/bench_diagnose.py [--analyst NAME] [--env NAME ...] [--n N ...] [--scenarios 120] [--first 0]
 
-Each agent solves scenarios of several environments of one target. In the environments of its deficits, the agent
-follows the ablated expert with a probability, which is the strength of the deficit, and otherwise the oracle. In all
-other environments, the agent follows the oracle. Half of the episodes are from the environments of the deficits. An
-agent with noise has 10 % of its episodes scored as failed although the oracle solved them, as with a defective grader.
+Each agent solves scenarios of several environments of one target. In the environments that train a capability it lacks,
+the agent follows the ablated expert with a fixed probability (the strength of the deficit), and otherwise the oracle.
+In all other environments, the agent follows the oracle. Half of the episodes are from the environments of the deficits.
+For an agent with noise, 10 % of its episodes are scored as failed although the oracle solved them, as a defective
+grader would do.
 
 The tables contain precision and recall of the selected capabilities, the error of gap and coverage, and the share of
 healthy agents and of agents with shuffled outcomes for which at least one capability is selected. A capability is
 covered if the analyst's `descriptions` contain it; deficits in other capabilities have recall 0, and every selected
-capability counts as a wrong name. `--analyst` is `rules`, `random`, or an `Analyst` without arguments as
+capability counts as a wrong name. A last table contains agents with a deficit that no environment trains: they ask the
+customer for an id instead of looking it up. `--analyst` is `rules`, `random`, or an `Analyst` without arguments as
 `package.module:NAME`.
 """
 
@@ -22,7 +24,7 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
@@ -33,13 +35,16 @@ from typing import Any
 
 from trace_gym import registry
 from trace_gym.diagnosis import Analyst, RuleAnalyst, diagnose
+from trace_gym.episode import Episode
 from trace_gym.policies.scripted import Ablated, Oracle
 from trace_gym.rollouts import rollout
-from trace_gym.types import Label, Manifest, Scenario, Trajectory
+from trace_gym.types import Call, Label, Manifest, Say, Scenario, Trajectory
 
 STRENGTHS = (0.3, 0.6, 1.0)
 SIZES = (50, 100, 200, 500, 1000)
 NOISE = 0.1
+HABITS = ("tau2_record_identification", "tau2_retail_desk", "tau2_precondition", "tau2_retail_precondition")
+"""Environments in which agents ask for ids."""
 
 
 class RandomAnalyst:
@@ -50,20 +55,20 @@ class RandomAnalyst:
     def __init__(self) -> None:
         self.descriptions = {m.capability: m.capability for m in environments()}
 
-    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+    def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
         """Return one label run."""
         labels: tuple[Label, ...] = ("NA", "PRESENT", "LACKING")
         return [{t.id: {n: Random(f"{t.id}/{n}").choice(labels) for n in self.descriptions} for t in trajectories}]
 
 
 class Remembering:
-    """Analyst that labels every recorded episode once, although many agents have the same episodes."""
+    """Analyst that labels every recorded episode only once, even if several agents share the episode."""
 
     def __init__(self, analyst: Analyst, episodes: Sequence[Trajectory]) -> None:
         self.name, self.descriptions = analyst.name, dict(analyst.descriptions)
         self._runs = [dict(run) for run in analyst.label(episodes)]
 
-    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, Mapping[str, Label]]]:
+    def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, Mapping[str, Label]]]:
         """Return the label runs of an agent's episodes."""
         origin = {t.id: t.id.partition("@")[0] for t in trajectories}
         return [{i: run[o] for i, o in origin.items() if o in run} for run in self._runs]
@@ -191,7 +196,7 @@ def control_agents(pool: Sequence[Manifest], seeds: int = 20) -> Iterator[Agent]
 
 
 def background(pool: Sequence[Manifest], of: Manifest) -> tuple[str, ...]:
-    """Return the environments of the same target that train another capability."""
+    """Return the environments of the same target that train a different capability."""
     return tuple(m.id for m in pool if m.target == of.target and m.capability != of.capability)
 
 
@@ -203,7 +208,7 @@ def scores(results: Sequence[Result]) -> tuple[float | None, float | None]:
 
 
 def wrong(results: Sequence[Result]) -> float | None:
-    """Return the share of agents for which a capability was named that they have."""
+    """Return the share of agents for which the diagnosis named a capability that they do not lack."""
     return fmean(bool(r.named - r.truth) for r in results) if results else None
 
 
@@ -251,6 +256,55 @@ def report(analyst: Analyst, results: Sequence[Result]) -> None:
     confusion(large)
 
 
+class AsksForIds:
+    """Policy that asks the customer for the id of a record instead of looking it up, and never does anything else."""
+
+    name = "asks-for-ids"
+
+    def act(self, episode: Episode) -> Call | Say:
+        """Return the next question."""
+        return Say("Could you please give me the number of the record?" if episode.turns else "What is the number?")
+
+
+def habits(analyst: Analyst, episodes: Episodes, names: Sequence[str], n: int, first: int, scenarios: int) -> None:
+    """Print how often `lookup_before_action` is selected for agents that ask for ids in one environment."""
+    print(
+        f"\n| asks for ids in, {n} trajectories | agents | lookup_before_action | other capabilities |\n"
+        "|---|---:|---:|---|"
+    )
+    for name in names:
+        drawn = [
+            Scenario(env=name, level=i % registry.level_count(name), seed=i) for i in range(first, first + scenarios)
+        ]
+        asking = [
+            t.model_copy(update={"id": f"{t.id}?", "model": ""}) for t in rollout(AsksForIds(), drawn, progress=False)
+        ]
+        named = []
+        for strength in STRENGTHS:
+            for noise in (0.0, NOISE):
+                sample = [*habit_sample(episodes, name, asking, strength, noise, n)]
+                named.append({c.name for c in diagnose(sample, analyst=analyst, permutations=500).selected})
+        others = sorted({c for found in named for c in found} - {"lookup_before_action"})
+        counts = ", ".join(f"{c} ({sum(c in found for found in named)})" for c in others)
+        right = sum("lookup_before_action" in found for found in named)
+        print(f"| {name} | {len(named)} | {right} | {counts or 'none'} |", flush=True)
+
+
+def habit_sample(
+    episodes: Episodes, name: str, asking: Sequence[Trajectory], strength: float, noise: float, n: int
+) -> Iterator[Trajectory]:
+    """Yield `n` episodes of an agent, half of them from the environment in which it asks for ids."""
+    rng = Random(f"{name}/{strength}/{noise}/{n}")
+    [own] = [m for m in environments() if m.id == name]
+    others = background(environments(), own)
+    for number in range(n):
+        env = name if number % 2 else others[number // 2 % len(others)]
+        asks = env == name and rng.random() < strength
+        chosen = rng.choice(asking if asks else episodes.by_expert[env, False])
+        success = bool(chosen.success) and rng.random() >= noise
+        yield chosen.model_copy(update={"id": f"{chosen.id}@{number}", "success": success})
+
+
 def load(name: str) -> Analyst:
     """Return the analyst with this name."""
     if name in ("rules", "random"):
@@ -287,6 +341,9 @@ def main() -> None:
         print(f"{n} trajectories ({time.perf_counter() - start:.0f} s)", file=sys.stderr, flush=True)
     print(f"{len(results)} diagnoses by the analyst {analyst.name} ({time.perf_counter() - start:.0f} s)")
     report(analyst, results)
+    for n in (n for n in options.n if n >= 200):
+        own = load(options.analyst)
+        habits(own, episodes, [m.id for m in chosen if m.id in HABITS], n, options.first, options.scenarios)
     if options.json:
         options.json.write_text(json.dumps([_plain(r) for r in results], indent=1) + "\n")
 

@@ -1,12 +1,12 @@
-"""How often the scripted users react fittingly to the messages of independent authors, by intent.
+"""Share of fitting reactions of the scripted users to messages by independent authors, by intent.
 
     python benchmarks/bench_dialogue.py                      # weights of the package
     python benchmarks/bench_dialogue.py --held-out author    # weights trained without the author of each message
     python benchmarks/bench_dialogue.py --base               # replies of the base worlds, without overrides
 
-A reaction is fitting if it meets the rule of the intent: a question about the reason gets the reason, a proposal gets
-consent, a progress report does not end the conversation, and so on. `wrong end` counts conversations that end although
-the message gives no reason to end them.
+A reaction is fitting if it follows the rule for the intent: a question about the reason gets the reason, a proposal
+gets consent, a progress report does not end the conversation, and so on. `wrong end` counts conversations that end
+although the message gives no reason to end them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Reply = Callable[[Any, str], str | None]
 
 
 def restored(row: dict[str, Any]) -> Any:
-    """Return the world of a row after the first steps of its oracle."""
+    """Return the world of a row in its state after the first ``row["steps"]`` steps of the oracle."""
     episode: Episode = registry.start_episode(Scenario(env=row["env"], level=row["level"], seed=row["seed"]))
     for step in list(episode.world.copy().oracle())[: row["steps"]]:
         episode.step(step)
@@ -54,14 +54,14 @@ def restored(row: dict[str, Any]) -> Any:
 
 
 def facts(world: Any, intent: str) -> list[str]:
-    """Return what the user of a world can tell about the topic of an intent."""
+    """Return the facts that the user of a world can state about the topic of an intent."""
     known = getattr(world, "questions", {}).keys()
     told = (world.copy().tells(topic) for topic in TOPICS.get(intent, ()) if topic in known)
     return [fact for fact in told if fact]
 
 
 def fits(row: dict[str, Any], world: Any, answer: str | None) -> bool:
-    """Return whether an answer meets the rule of the intent of a message."""
+    """Return whether an answer follows the rule for the intent of the message."""
     intent = row["intent"]
     if intent in ENDS:
         return answer is None or (not CONSENT.search(answer) and not PUZZLED.search(answer))
@@ -123,7 +123,7 @@ def hold_out(rows: list[dict[str, Any]], reply: Reply) -> Reply:
 
 
 def base_reply(world: Any, text: str) -> str | None:
-    """Answer as the base world of an environment does."""
+    """Return the answer of the environment's base world."""
     from trace_gym.targets.users import ScriptedUser
 
     return ScriptedUser.reply(world, text)

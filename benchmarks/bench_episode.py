@@ -1,6 +1,6 @@
-"""How many resets, steps, whole episodes and state hashes a second of one core's time is good for.
+"""Number of resets, steps, whole episodes and state hashes per second of CPU time on one core.
 
-python benchmarks/bench_episode.py [environment ...]    # without one: the toy world of the tests
+python benchmarks/bench_episode.py [environment ...]    # default: the toy world of the tests
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Plan = list[Call | Say] | list[str]
 
 
 def rate(work: Callable[[int], int], seconds: float = SECONDS) -> float:
-    """Units of work a second of CPU time; `work` takes the number of its call and returns how many units it did."""
+    """Return the units of work per CPU second. `work` takes the index of the call and returns the units done."""
     done, turn, start = 0, 0, time.process_time()
     while (spent := time.process_time() - start) < seconds:
         done += work(turn)
@@ -31,7 +31,7 @@ def rate(work: Callable[[int], int], seconds: float = SECONDS) -> float:
 
 
 def measure(world: type[World]) -> dict[str, float]:
-    """Rates of `world` at its hardest level, over fifty problems."""
+    """Return the rates of `world` at its hardest level, measured with 50 scenarios."""
 
     def begin(seed: int) -> Episode:
         return Episode(world, Scenario(env=world.id, level=world.levels[-1], seed=seed % 50))
@@ -41,7 +41,7 @@ def measure(world: type[World]) -> dict[str, float]:
         return sum(1 for step in plans[seed % 50] if episode.step(step))
 
     def stepping(plans: list[Plan]) -> float:
-        """Measure steps per second: episodes start before the clock, and stop before they are scored."""
+        """Return the steps per second. The time to start and to score the episodes is not included."""
         steps, spent = 0, 0.0
         while spent < SECONDS:
             fresh = [begin(n) for n in range(50)]

@@ -1,9 +1,9 @@
-"""Memory and start time of MCP sessions: one process each over stdio, and one process for all over HTTP.
+"""Memory and start time of MCP sessions: one process per session over stdio, or one process for all over HTTP.
 
     python benchmarks/bench_mcp.py [--sessions 1 64] [--env tau2_precondition]
 
-Sessions are opened one after the other and stay open. Printed are the seconds until the first session has listed its
-tools (the start of a process included), the median seconds of each further session, and the memory of all server
+Sessions are opened one after the other and stay open. The script prints the seconds until the first session has listed
+its tools (including the start of the process), the median seconds of each further session, and the memory of all server
 processes together (proportional set size, so that shared pages count once).
 """
 
@@ -50,7 +50,7 @@ async def listed(stack: AsyncExitStack, streams: Any) -> None:
 
 
 async def stdio(env: str, count: int) -> tuple[list[float], float]:
-    """Seconds of each session until its tools are listed, and MiB, with a process for each."""
+    """Return the seconds until each session has listed its tools, and the MiB of memory, with a process per session."""
     seconds = []
     async with AsyncExitStack() as stack:
         for seed in range(count):
@@ -62,7 +62,7 @@ async def stdio(env: str, count: int) -> tuple[list[float], float]:
 
 
 async def http(env: str, count: int) -> tuple[list[float], float]:
-    """Seconds of each session until its tools are listed, and MiB, in one process."""
+    """Return the seconds until each session has listed its tools, and the MiB of memory, with one process for all."""
     seconds, began = [], time.perf_counter()
     line = [sys.executable, *COMMAND, env, "--http", "--port", "0", "--sessions", str(count)]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as server:
@@ -87,7 +87,7 @@ def processes() -> dict[int, str]:
 
 
 def memory(pids: list[int]) -> float:
-    """Proportional set size of processes in MiB."""
+    """Return the total proportional set size of the processes in MiB."""
     rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines() for pid in pids]
     return sum(int(line.split()[1]) for lines in rollups for line in lines if line.startswith("Pss:")) / 1024
 

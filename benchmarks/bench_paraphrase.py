@@ -1,11 +1,11 @@
-"""Success of the oracle's plan in other words, by environment, level and kind of rewriting.
+"""Success of the oracle's plan after its messages are reworded, by environment, level and kind of rewording.
 
     python benchmarks/bench_paraphrase.py [--env NAME ...] [--seeds 20] [--first 0] [--kind NAME ...] [--examples N]
 
-Each cell is the share of rewritten plans, in percent, that succeed as the plan does and whose messages the user
-understands as those of the plan. A dot means that no plan contains anything of that kind. The column `oracle` is the
-success of the plan as it is, and `ablated` counts the scenarios in which the ablated expert succeeds in other words and
-not in its own. `--examples` prints the first plans that differ for each kind.
+Each cell is the percentage of reworded plans that succeed just as the original plan does, and whose messages the user
+understands in the same way. A dot means that no plan contains a message that this kind of rewording applies to. The
+column `oracle` is the success rate of the original plan. The column `ablated` counts the scenarios in which the ablated
+expert succeeds after the rewording but not before. `--examples` prints the first plans that differ for each kind.
 """
 
 from __future__ import annotations

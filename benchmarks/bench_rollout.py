@@ -1,7 +1,7 @@
-"""Batched rollouts: episodes a second with a small random Qwen3 whose turns are scripted.
+"""Speed of batched rollouts, in episodes per second, for a small random Qwen3 model with scripted turns.
 
-The turns are fixed so that runs compare; the model computes and samples as usual, and its draw is then
-replaced. The best of several repetitions is printed, in wall-clock and in CPU seconds, which differ on a busy
+The turns are fixed so that runs are comparable: the model computes and samples as usual, and each sampled token is then
+replaced. The script prints the best of several repetitions, in wall-clock and in CPU seconds, which differ on a busy
 machine. ``python benchmarks/bench_rollout.py --help`` lists the settings.
 """
 
@@ -33,7 +33,7 @@ from trace_gym.types import Call, Interface, Say, Scenario  # noqa: E402
 
 @dataclass(frozen=True)
 class Thorough:
-    """Looks into box after box, then opens one and says so; episodes differ by up to two turns."""
+    """Policy that looks into some boxes, then opens one and reports it. Episodes differ by up to two turns."""
 
     turns: int
     name: str = "thorough"
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def puppet(scenarios: list[Scenario], interface: Interface, options: argparse.Namespace) -> Puppet:
-    """Return a policy with three layers of width 64, and a tokenizer that knows the world's calls."""
+    """Return a policy with a model of width 64 and three layers, and a tokenizer for the text of the episodes."""
     script = Thorough(options.turns)
     spoken = [str(m["content"]) for s in scenarios for m in play(script, Episode(ToyBoxes, s)).messages[1:]]
     tokenizer = tiny_tokenizer(1242, corpus=[*CORPUS, *spoken], across_words=True)

@@ -1,4 +1,4 @@
-"""Routing accuracy in the option order that was used in pre-training, and in other orders.
+"""Routing accuracy in the option order that was used in pre-training, and in different orders.
 
     python benchmarks/bench_route.py [--tasks 300] [--orders 20] [--level 0] [--skip NAME ...]
     python benchmarks/bench_route.py --run runs/full     # which adapters improved, for each training seed
@@ -32,7 +32,7 @@ from trace_gym.targets.tau2.needs import DESCRIPTIONS
 from trace_gym.types import Scenario
 
 Grades = list[list[bool]]
-"""Whether a choice was correct [order, task]."""
+"""Correctness of each choice, indexed by order and task."""
 
 
 def main() -> None:
@@ -100,14 +100,15 @@ def names(router: LogitRouter) -> list[str]:
 
 
 def graded(chosen: Sequence[str], wanted: Sequence[Collection[str]], offered: Sequence[str]) -> list[bool]:
-    """Return for each task whether the choice is needed, or is the base model where no offered option is needed."""
+    """Return whether each choice is a needed option, or the base model if the task needs no offered option."""
     return [c in (set(w) & set(offered) or {BASE}) for c, w in zip(chosen, wanted, strict=True)]
 
 
 def summary(grades: Grades) -> str:
-    """Accuracy with a 95 % interval, and its range over the orders.
+    """Return the accuracy with a 95 % interval, and its range over the orders, as text.
 
-    One order: Wilson's interval. Several: a bootstrap of orders and tasks, resampled independently.
+    For one order, this is Wilson's interval. For several orders, it is a bootstrap interval for which orders and tasks
+    are resampled independently.
     """
     by_order = [mean(row) for row in grades]
     if len(grades) == 1:
@@ -126,7 +127,7 @@ def summary(grades: Grades) -> str:
 def print_learned(folder: Path) -> None:
     """Print success before and after training for each adapter and seed, from ``proof.json`` of a run.
 
-    An adapter counts as improved when Newcombe's 95 % interval of the difference excludes 0.
+    An adapter counts as improved if Newcombe's 95 % interval of the difference excludes 0.
     """
     rows = json.loads((folder / "proof.json").read_text())
     seeds = sorted({row["seed"] for row in rows})

@@ -3,15 +3,15 @@
     python benchmarks/bench_trainers.py [--width 512] [--env NAME ...] [--rounds 3] [--iterations 4]
 
 Every trainer runs in its own process with one thread, on the same model, environment, scenarios and batch, with the
-settings of the preset ``demo`` (8 scenarios with 8 rollouts each, two optimizer steps). The trainers take turns, so
-that a change of the load affects all of them. The first iteration of each process is not counted. The table shows
-medians over rounds and iterations, and the time of each trainer relative to that of `torch_grpo`.
+settings of the preset ``demo`` (8 scenarios with 8 rollouts each, two optimizer steps). The trainers run alternately,
+so that a change in the load of the machine affects all of them. The first iteration of each process is not counted. The
+table shows medians over rounds and iterations, and the time of each trainer relative to that of `torch_grpo`.
 
 Without --width, the model is the toy model. With --width, it is a random Qwen3 of this width with the toy model's
 tokenizer.
 
-The last line compares the tokens that one update computes: prefix trees, rows, and one row per turn, as the code of the
-TRACE paper trains.
+The last line compares the number of tokens that one update computes with prefix trees, with one row per rollout, and
+with one row per turn, as in the code of the TRACE paper.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def compare(env: str, model: str, options: argparse.Namespace) -> None:
-    """Run the trainers in turns, and print a table."""
+    """Run the trainers alternately, and print a table."""
     seen: dict[str, list[dict[str, Any]]] = {name: [] for name in options.trainers}
     for number in range(options.rounds):
         for name in options.trainers:

@@ -1,15 +1,15 @@
-"""How many scenarios a second each property validates, and a whole validation in one worker process and in two.
+"""Number of scenarios per second that each property and a whole validation check, with one and two worker processes.
 
     python benchmarks/bench_validate.py [--repeat 3] [--profile gate] [--whole] [environment ...]
 
-Without environments all that are registered are measured. A property is timed by itself, with nothing played before;
-in a validation properties share their plays, so the whole takes less than their sum. Medians are printed, by the clock
-and in CPU seconds (which differ on a busy machine, and where a property starts processes of its own). What does not
-apply is left out.
+If no environment is given, all registered environments are measured. Each property is timed separately, without cached
+rollouts. In a validation, properties share rollouts, so a whole validation takes less time than the sum of its
+properties. The script prints medians of the elapsed time and of the CPU time, which differ on a busy machine and if a
+property starts processes. Properties that do not apply are omitted.
 
-A whole validation is measured outside and inside the sandbox, with one worker and with two in turns. The last columns
-compare two workers with one: the speedup by the clock, and the ratio of the CPU seconds of all processes together.
-``--whole`` skips the single properties.
+A whole validation is measured outside and inside the sandbox, alternately with one worker and with two. The last
+columns compare two workers with one: the speedup in elapsed time, and the ratio of the CPU seconds of all processes.
+``--whole`` skips the measurement of separate properties.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def each_property(env: str, profile: str, repeat: int) -> None:
-    """Every property by itself, slowest first."""
+    """Measure every property separately, and print the slowest first."""
     world, reference = load(env)
     scenarios = sample(world, PROFILES[profile].seeds_per_level)
     rows: list[tuple[Spent, str]] = []
@@ -74,7 +74,7 @@ def each_property(env: str, profile: str, repeat: int) -> None:
 
 
 def as_a_whole(env: str, profile: str, repeat: int) -> None:
-    """Measure whole validations with one worker and with two, in turns, outside and inside the sandbox."""
+    """Measure whole validations, alternately with one worker and with two, outside and inside the sandbox."""
     scenarios = sample(load(env)[0], PROFILES[profile].seeds_per_level)
     print(f"\n{env}: {len(scenarios)} scenarios, profile {profile}, median of {repeat}")
     print("  scenarios/s  per CPU s  speedup  CPU ratio")
@@ -103,7 +103,7 @@ def as_a_whole(env: str, profile: str, repeat: int) -> None:
 
 
 def timed(work: Callable[[], _T], repeat: int) -> tuple[_T, Spent]:
-    """Return what the work returns, and the medians of what it takes."""
+    """Return the result of the work, and the medians of its elapsed time and CPU time."""
     clocks, cpus = [], []
     for _ in range(repeat):
         began = time.perf_counter(), cpu()
@@ -114,7 +114,7 @@ def timed(work: Callable[[], _T], repeat: int) -> tuple[_T, Spent]:
 
 
 def cpu() -> float:
-    """CPU seconds of this process and of those that it has started and that have ended."""
+    """Return the CPU seconds of this process and of its child processes that have ended."""
     spent = os.times()  # its own part is exact to a hundredth of a second only
     return time.process_time() + spent.children_user + spent.children_system
 

@@ -203,11 +203,15 @@ class Tau2ConditionalInstructions(AirlineDesk):
             desk.branches = [first, ""] if moves else ["", first]
             desk.right = desk.branches[0 if holds else 1]
             desk.lacks[first] = "" if desk.right else "fare"
+            if checked == ("insured",):  # the fare must not tell which branch is right
+                desk.lacks[first] = rng.choice(("", "fare"))
             sense = (booking["insurance"] == "yes") == holds if checked == ("insured",) else moves
         edge = old["price"] + rng.randrange(110, 240)  # no difference is a refund, and economy stays below business
         desk.limit = (edge - old["price"]) * people if "difference" in checked else edge
+        shift = rng.choice((-45, 45))  # otherwise the other fares would tell on which side of the limit a fare is
         for number, delta in zip(numbers, rng.sample(NEAR, k=len(numbers)), strict=True):
             hour, fare = rng.randrange(6, 19), edge - delta if desk.lacks[number] in ("", "seats") else edge + delta
+            fare += 0 if number in choices else shift
             flight = desk.flights[number] = records.flight(rng, number, old["origin"], old["destination"], hour)
             offer = flight["dates"][desk.day] = records.available(rng, business=fare, seats=rng.randrange(3, 10))
             spare = (-1, -1, -people) if desk.lacks[number] == "seats" else (0, 0, 1, 4)

@@ -55,6 +55,11 @@ METHODS = (("credit_card",), ("gift_card",), ("credit_card", "gift_card"), ("gif
 DAYS = BOOKING_DAYS[:8]
 JOINT = re.compile(r"(?:,|,? and|,? or|,? as well as| &) (?:flight )?(?=HAT\d)", re.IGNORECASE)
 BEHIND = re.compile(r"HAT\d{3}(,?(?: \w+){1,6})", re.IGNORECASE)
+SENTENCE = re.compile(r"(?<=[.!?\n;])\s*")
+GENERAL = re.compile(
+    r"\b(?:one of (?:the|its|your)|one|a|any|part of (?:the|your|this)) (?:flown )?(?:flights?|trip|it)\b",
+    re.IGNORECASE,
+)
 NUMBER = re.compile(r"HAT\d{3}$", re.IGNORECASE)
 
 
@@ -65,6 +70,12 @@ def apart(text: str) -> str:
         if words and NUMBER.search(text[: joint.start()]):
             text = f"{text[: joint.start()]}{words[1]}; {text[joint.end() :]}"
     return text
+
+
+def specific(text: str) -> str:
+    """Return a text without general sentences, such as `since one of the flights has been flown, I cannot cancel`."""
+    parts = SENTENCE.split(text)
+    return " ".join(part for part in parts if "HAT" in part.upper() or not GENERAL.search(part))
 
 
 @dataclass(kw_only=True)
@@ -175,7 +186,7 @@ class Tau2HandoverJudgement(AirlineDesk):
         day = booking_told(was["created_at"][:10], DAYS, said)
         yield Check.goal(f"the customer was told on which day {code} was booked, and no other day of booking", day)
         legs = {f["flight_number"]: start.status(f["flight_number"], f["date"]) for f in was["flights"]}
-        each = [apart(text) for text in said]
+        each = [apart(specific(text)) for text in said]
         false = any(states_status("landed", each, (), n, legs) for n, status in legs.items() if status != "landed")
         if verdict.allowed:
             yield from request.checks(self, start, want, said)

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from trace_gym.statements import normalize
 from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.targets.tau2.requests import wrong_fares
@@ -36,6 +37,11 @@ FAMILIES = ("part free",) * 18 + ("group",) * 10 + ("used up",) * 6 + ("single",
 PEOPLE = ((1, 2), (3, 4), (3, 4), (2, 3, 4, 5))
 GAPS = (range(100, 200), range(10, 90), range(10, 90), (0,) * 8 + tuple(range(1, 9)))
 AMOUNT = re.compile(r"(?:\$|\busd)[\s*]*\d|\d[\s*]*(?:\$|usd\b|dollars?\b)")
+GROSS = (
+    r"\b(?:normally|usually|regularly|would|instead of|regular|full|list|without)\b[^.;!?\n]{{0,30}}?\$ ?{gross}\b|"
+    r"(?:x|\*|times|at) \$ ?{unit}(?: each)? ?=\s?\$ ?{gross}\b|\$ ?{gross}(?= ?(?:minus|less|-))|"
+    r"\bsub-?total: ?\$ ?{gross}\b|(?:[-=] ?-|minus|less|: ?-) ?\$ ?{free}\b"
+)
 CARD = "my gift card if at least {floor} dollars stay on it afterwards, otherwise my credit card."
 TERMS = (
     "Before you change anything, tell me what it comes to in all. Then take my gift card if at least {floor} dollars "
@@ -160,6 +166,9 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
         """Return whether messages state the right total and no other one."""
         unit, count, _ = self.deed()  # the price of a single bag may be named beside the total
         others = {unit * k for k in range(2 if self.extra else 1, 13)} - {unit * count}
+        if self.extra > count:  # what the bags would cost if none was free, and the discount, may be told as well
+            gross = GROSS.format(unit=unit, gross=unit * self.extra, free=unit * (self.extra - count))
+            heard = [re.sub(gross, " ", normalize(text)) for text in heard]
         told = any(asserted(unit * count, others, heard, role) for role in COSTS)
         return told and asserted(unit * count, others, heard)
 

@@ -10,8 +10,8 @@ target, so checking before writing carries over to every request it gates.
 Levels:
     0. The cabin decides: business may be cancelled, economy may not.
     1. Insurance with its reasons, and a booking made today, decide as well.
-    2. Bookings just inside or outside 24 hours, flights that the airline did or did not cancel, a reason to be asked
-       for.
+    2. Bookings just inside or outside 24 hours, flights that the airline did or did not cancel, a reason that decides
+       and has to be asked for.
     3. Trips flown already, several travellers, and customers who insist.
 """
 
@@ -42,11 +42,14 @@ REFUSED = (  # per level: (cabin, booked, insured, reason, status of the flight)
         ("economy", "just over a day ago", False, "change of plans", "available"),
         ("basic_economy", "just over a day ago", True, "change of plans", "available"),
         ("economy", "old", False, "airline", "available"),
+        ("economy", "old", True, "airline", "available"),
+        ("basic_economy", "old", True, "change of plans", "available"),
     ),
     (
         ("economy", "old", True, "health", "landed"),
         ("business", "old", False, "change of plans", "landed"),
         ("economy", "old", True, "airline", "available"),
+        ("basic_economy", "old", True, "change of plans", "available"),
     ),
 )
 ALLOWED = (  # each differs from a refused case in one fact
@@ -60,13 +63,19 @@ ALLOWED = (  # each differs from a refused case in one fact
         ("economy", "less than a day ago", False, "change of plans", "available"),
         ("basic_economy", "less than a day ago", True, "change of plans", "available"),
         ("economy", "old", False, "airline", "cancelled"),
+        ("economy", "old", True, "health", "available"),
+        ("basic_economy", "old", True, "weather", "available"),
     ),
     (
         ("economy", "new", False, "change of plans", "available"),
         ("business", "old", False, "change of plans", "available"),
         ("economy", "old", True, "airline", "cancelled"),
+        ("economy", "old", True, "weather", "available"),
+        ("basic_economy", "old", True, "health", "available"),
     ),
 )
+ASKED = {True: 0.9, False: 0.2}
+"""How often the reason has to be asked for, by whether it decides."""
 
 
 @dataclass(kw_only=True)
@@ -97,18 +106,20 @@ class Tau2Precondition(AirlineDesk):
             insured=insured,
             travellers=1 + (level > 2 and rng.random() < 0.5),
         )
-        asked = level > 1 and rng.random() < 0.3
-        words = "" if asked else REASONS[reason]
-        return cls(
+        world = cls(
             users={owner["user_id"]: owner},
             reservations={code: booking},
             flights={plan["flight_number"]: plan},
             requests=[Cancel(code, reason=reason)],
             customer=owner["user_id"],
-            wording=rng.choice(OPENINGS).format(user="{user}", code=code, reason=words).strip(),
-            withheld=("reason",) if asked else (),
-            pushes=rng.randrange(3) if level > 2 else 0,
         )
+        decides = len({Cancel(code, reason=other).verdict(world).allowed for other in REASONS}) > 1
+        asked = level > 1 and rng.random() < ASKED[decides]
+        words = "" if asked else REASONS[reason]
+        world.withheld = ("reason",) if asked else ()
+        world.wording = rng.choice(OPENINGS).format(user="{user}", code=code, reason=words).strip()
+        world.pushes = rng.randrange(3) if level > 2 else 0
+        return world
 
     def oracle(self) -> Iterator[Call | Say]:
         return self.serve(SKILLS)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trace_gym.targets.tau2.results import KINDS
+from trace_gym.targets.tau2.log_format import KINDS
 from trace_gym.types import Call, Trajectory
 
 TOOLS = KINDS["airline"] | KINDS["retail"]
@@ -36,8 +36,9 @@ def episode(
     name: str = "t/0",
     task: str = "",
     tools: Mapping[str, Any] = TOOLS,
+    request: str = "Hello.",
 ) -> Trajectory:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Hello."}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": request}]
     for n, step in enumerate(steps):
         if isinstance(step, str):
             messages.append({"role": "assistant", "content": step})

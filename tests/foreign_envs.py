@@ -220,6 +220,13 @@ class NoFurther(Backwards):
         return super().step(action)
 
 
+class ReadsHalf(Backwards):
+    rejected_by = "TG304"
+
+    def paid(self, action: str) -> float:
+        return float(action.strip()[:3] == self.answer()[:3])
+
+
 class PaysHalfForAnything(Backwards):
     rejected_by = "TG501"
 
@@ -286,8 +293,8 @@ FAULTS = (
     Mute, CountsResets, OrderOfSet, OneProblem, EchoesOneProblem,
     SharedWord, WrongReference, PaidForLooking, CountsSpaces, PaysIdlers,
     PaysForStaying,
-    PaysThrice, PaysNotANumber, Raises, Runs, Hangs, NoFurther, PaysHalfForAnything, PaysEchoes, TellsTheAnswer,
-    FewProblems, MostlyYes, TellsTheTime, SharedInVectors, OutsideItsSpace,
+    PaysThrice, PaysNotANumber, Raises, Runs, Hangs, NoFurther, ReadsHalf, PaysHalfForAnything, PaysEchoes,
+    TellsTheAnswer, FewProblems, MostlyYes, TellsTheTime, SharedInVectors, OutsideItsSpace,
 )  # fmt: skip
 
 for made in (*HEALTHY, *FAULTS):

@@ -42,7 +42,7 @@ class Parrot:
 
     def complete(self, request: Request) -> Completion:
         if len(self.asked) == len(self.texts):
-            raise ModelError("the parrot has nothing more to say")
+            raise ModelError(f"no answer is left to {request.purpose}, after {[a.purpose for a in self.asked]}")
         self.asked.append(request)
         self.loaded.append(any(name.endswith("parcel_depot_base") for name in sys.modules))
         return Completion(

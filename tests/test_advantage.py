@@ -88,7 +88,7 @@ def test_every_method_centres_each_group_and_keeps_the_order_of_rewards(rewards:
 @pytest.mark.parametrize(
     ("rewards", "method", "message"),
     [
-        ([[1.0], [0.0]], "grpo", "samples >= 2"),
+        ([[1.0], [0.0]], "grpo", "at least 2 samples"),
         ([1.0, 0.0], "grpo", "groups, samples"),
         ([[float("nan"), 0.0]], "grpo", "1 rewards are not finite"),
         ([[1.0, 0.0]], "gae", "expected one of grpo, dr_grpo, rloo, batch_std"),

@@ -176,7 +176,7 @@ def test_malformed_file_ends_every_reader_with_one_message(name: str, tmp_path: 
 def test_run_into_an_existing_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("mine")
     done = trace_gym_command("run", "--preset", "smoke", "--out", "taken", cwd=tmp_path)
-    assert done.returncode == 1 and "taken is a file" in done.stderr
+    assert done.returncode == 1 and "a file with this name exists" in done.stderr
     assert (tmp_path / "taken").read_text() == "mine"
 
 

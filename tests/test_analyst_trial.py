@@ -11,16 +11,17 @@ ROOT = Path(__file__).resolve().parents[1]
 TRIAL = ROOT / "tests" / "data" / "analyst_trial"
 
 
-def test_recorded_trial_names_all_planted_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_trial_names_planted_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import bench_analyst
 
-    found = bench_analyst.run(TRIAL, f"replay:{TRIAL / 'recordings' / 'files'}")
-    assert found["named"] == found["planted"]
+    found = bench_analyst.run(TRIAL, f"replay-purpose:{TRIAL / 'recordings' / 'files'}")
+    assert len(found["planted"]) == 10
+    assert set(found["planted"]) - set(found["named"]) == {"datetime_reasoning"}
     [agreement] = found["agreement"]
-    assert (agreement["own_right"], agreement["own_wrong"], agreement["other_right"]) == (24, 1, 50)
+    assert (agreement["own_right"], agreement["other_right"], agreement["other_wrong"]) == (37, 328, 4)
     assert found["not_labeled"] == 0
     [injection] = found["injection"]
     assert injection["equal"]
-    assert injection["copy"]["aggregation"] == "LACKING"
+    assert injection["copy"]["insufficient_information"] == "LACKING"
     sys.modules.pop("bench_analyst")

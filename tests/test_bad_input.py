@@ -83,7 +83,7 @@ DEEP = '{"a": ' * 50_000 + "1" + "}" * 50_000
 @pytest.mark.parametrize("text", [DEEP, "[" * 300 + '"ABC123"' + "]" * 300, '{"id": "A1"}\n' + "[" * 100_000])
 def test_deeply_nested_test_tasks_are_an_error(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(input_files.ReadError, match=rf"{name} is JSON that is nested too deeply"):
+    with pytest.raises(input_files.ReadError, match=rf"{name} contains JSON that is nested too deeply"):
         input_files.check_readable(ValidationInputs(against=(str(tmp_path / name),)))
 
 
@@ -208,7 +208,7 @@ class PositionOnly(Open):
 
 @pytest.mark.parametrize(("world", "shown"), [(Star, r"\*rest"), (Keywords, r"\*\*rest"), (PositionOnly, "key")])
 def test_tool_with_unnamed_parameters_is_named(world: type[World], shown: str) -> None:
-    with pytest.raises(TypeError, match=f"tool 'look_up' has the .* parameter {shown}, expected only named"):
+    with pytest.raises(TypeError, match=f"tool 'look_up' has the .* parameter '{shown}', but a tool can only"):
         interface_of(world)
 
 

@@ -125,7 +125,7 @@ def test_results_of_a_benchmark_are_compared_task_by_task(tmp_path: Path) -> Non
 
 def test_duplicates_of_an_older_version_are_an_error_that_names_the_repair(tmp_path: Path) -> None:
     path = save(tmp_path / "a.jsonl", [*tasks("01"), *tasks("01")])
-    with pytest.raises(ReadError, match=r"line 3: tau2_precondition/0/0#0 of m is there twice, first in line 1"):
+    with pytest.raises(ReadError, match=r"line 3: tau2_precondition/0/0#0 of m occurs twice, first in line 1"):
         compare_files([path])
 
 

@@ -150,11 +150,11 @@ def test_second_rollout_on_the_same_file_adds_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--policy", "oracle", "--temperature", "0"], "--temperature has no effect on policy oracle"),
-        (["--policy", "idle", "--max-tokens", "9"], "--max-tokens has no effect on policy idle"),
-        (["--policy", "model", "--base-url", "http://a/v1"], "--base-url has no effect on policy model"),
-        (["--policy", "openai:m", "--adapter", "a"], "found an endpoint without a URL"),
-        (["--policy", "openai:m@http://a/v1", "--base-url", "http://b/v1"], "Remove one of them"),
+        (["--policy", "oracle", "--temperature", "0"], "--temperature has no effect on the policy oracle"),
+        (["--policy", "idle", "--max-tokens", "9"], "--max-tokens has no effect on the policy idle"),
+        (["--policy", "model", "--base-url", "http://a/v1"], "--base-url has no effect on the policy model"),
+        (["--policy", "openai:m", "--adapter", "a"], "the endpoint of the model has no URL"),
+        (["--policy", "openai:m@http://a/v1", "--base-url", "http://b/v1"], "Remove one of the URLs"),
         (["--policy", "openai:@http://a/v1"], "is not a valid model URI"),
         (["--policy", "openai:m@http://"], "is not a valid URL of an endpoint"),
     ],

@@ -99,9 +99,9 @@ def test_the_tools_of_a_foreign_task_are_unknown(played: list[Trajectory]) -> No
 
 def test_what_the_columns_cannot_hold_is_refused(played: list[Trajectory]) -> None:
     odd = played[0].model_copy(update={"messages": ({"role": "user", "content": "Hi.", "mood": "sad"},)})
-    with pytest.raises(ReadError, match="unknown keys in a message: found mood"):
+    with pytest.raises(ReadError, match="a message contains unknown keys: found mood"):
         list(rows.rollout_rows([odd]))
-    with pytest.raises(ReadError, match="a row is not a valid rollout"):
+    with pytest.raises(ReadError, match="a row cannot be read as a rollout"):
         list(rows.trajectories([{"id": "1"}]))
 
 

@@ -59,6 +59,8 @@ def label(capability: str, gold: Sequence[Call], *steps: Call | str, outputs: Se
 
 
 READ = Call("get_reservation_details", {"reservation_id": "A"})
+READ_B = Call("get_reservation_details", {"reservation_id": "B"})
+TRANSFER = Call("transfer_to_human_agents", {"summary": "More is to be done."})
 
 
 CASES: list[tuple[str, Label, Sequence[Call], Sequence[Call | str]]] = [
@@ -82,6 +84,33 @@ CASES: list[tuple[str, Label, Sequence[Call], Sequence[Call | str]]] = [
     ("permitted_action_completion", "PRESENT", [cancel("A")], [refused(cancel("A"))]),
     ("permitted_action_completion", "NA", [cancel("A")], [cancel("B")]),
     ("permitted_action_completion", "NA", [READ], ["That is not possible."]),
+    # lookup_before_action
+    ("lookup_before_action", "PRESENT", [cancel("A")], [READ, cancel("A")]),
+    ("lookup_before_action", "PRESENT", [cancel("A")], [READ, refused(cancel("A"))]),
+    ("lookup_before_action", "LACKING", [cancel("A")], [refused(cancel("A"))]),
+    ("lookup_before_action", "LACKING", [cancel("A")], [refused(READ), refused(cancel("A"))]),
+    ("lookup_before_action", "LACKING", [cancel("A")], [refused(cancel("A")), READ]),  # too late
+    ("lookup_before_action", "LACKING", [cancel("A")], [READ_B, refused(cancel("A"))]),  # another record
+    ("lookup_before_action", "NA", [cancel("A")], [cancel("A")]),  # accepted without a lookup
+    ("lookup_before_action", "NA", [], [cancel("A")]),
+    ("lookup_before_action", "LACKING", [cancel("A")], ["What is the number of the reservation?"]),
+    ("lookup_before_action", "NA", [cancel("A")], ["That is not possible."]),
+    ("lookup_before_action", "PRESENT", [cancel("A"), book()], [READ, "Which flight do you want?"]),
+    ("lookup_before_action", "NA", [cancel("A")], [READ_B, cancel("B")]),  # acted on another record
+    # an early end
+    ("multi_step_completion", "LACKING", [cancel("A"), cancel("B")], [READ, cancel("A"), TRANSFER]),
+    ("multi_step_completion", "LACKING", [cancel("A"), cancel("B")], [READ, cancel("A"), "Goodbye."]),
+    ("permitted_action_completion", "LACKING", [cancel("A"), cancel("B")], [READ, TRANSFER]),
+    # handover_judgement
+    ("handover_judgement", "LACKING", [TRANSFER], [READ, cancel("A")]),
+    ("handover_judgement", "LACKING", [TRANSFER], [READ, "That is not possible."]),
+    ("handover_judgement", "LACKING", [TRANSFER], [READ, refused(TRANSFER)]),
+    ("handover_judgement", "PRESENT", [TRANSFER], [READ, TRANSFER]),
+    ("handover_judgement", "LACKING", [], [READ, TRANSFER]),
+    ("handover_judgement", "NA", [], [READ, "That is not possible."]),
+    ("handover_judgement", "NA", [cancel("A")], [READ, TRANSFER]),
+    ("precondition_verification", "NA", [TRANSFER], [READ, cancel("A")]),
+    ("precondition_verification", "LACKING", [TRANSFER], [READ, cancel("A"), TRANSFER]),
     # multi_step_completion
     ("multi_step_completion", "LACKING", [cancel("A"), cancel("B")], [cancel("A")]),
     ("multi_step_completion", "LACKING", [update("A", "HAT1"), bags("A")], [refused(update("A", "HAT1"))]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,7 +29,7 @@ class Table:
         self.runs = runs
         self.descriptions: Mapping[str, str] = dict.fromkeys(names, "")
 
-    def label(self, trajectories: Sequence[Trajectory]) -> Sequence[Mapping[str, Mapping[str, Label]]]:
+    def label(self, trajectories: Iterable[Trajectory]) -> Sequence[Mapping[str, Mapping[str, Label]]]:
         return self.runs
 
 

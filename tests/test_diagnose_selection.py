@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +167,7 @@ def test_another_analyst_can_label() -> None:
         name = "coin"
         descriptions: Mapping[str, str] = {"luck": "Be lucky."}
 
-        def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+        def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
             kept = [t for t in trajectories if t.id != "failed/na/0"]
             return [{t.id: {"luck": "PRESENT" if t.success else "LACKING"} for t in kept}]
 
@@ -195,7 +195,7 @@ def test_wrong_settings_are_refused(options: dict[str, Any], message: str) -> No
 
 
 def test_repeated_ids_are_refused() -> None:
-    with pytest.raises(ConfigError, match="1 trajectory ids occur more than once, for example 'failed/na/0'"):
+    with pytest.raises(ConfigError, match="a trajectory id occurs more than once: found 'failed/na/0' again"):
         diagnose(group(False, na=1) * 2)
 
 
@@ -266,10 +266,11 @@ def test_recorded_episodes_carry_the_labels_that_reading_them_gives() -> None:
         "airline/2/1": set(),  # all done and told; ran out of turns
         "airline/4/0": {"multi_step_completion", "tool_precision"},  # upgrade on the card, nothing else
         "airline/6/1": {"structured_data_reasoning"},  # a dearer connection
-        "airline/7/1": {"permitted_action_completion"},  # asks for an id that it could look up, to the end
+        # asks for an id that it could look up, to the end
+        "airline/7/1": {"permitted_action_completion", "lookup_before_action"},
         "airline/10/0": {"multi_step_completion", "tool_precision"},  # books with a bag too many, never cancels
         "airline/11/1": {"tool_precision"},  # round trip instead of one way, certificate instead of card
-        "airline/13/0": {"precondition_verification"},  # moves a trip to another city
+        "airline/13/0": {"handover_judgement"},  # moves a trip to another city instead of handing the customer over
         "airline/19/0": {"relative_date_reasoning", "tool_precision"},  # wrong day; a bag for free
         "airline/22/0": {"multi_step_completion"},  # upgrade and change in one write instead of two
         "airline/25/0": {"precondition_verification", "tool_precision"},  # forbidden cancellation, invented birthday

@@ -66,7 +66,14 @@ def labels(found: Trajectory) -> dict[str, Label]:
 
 @pytest.mark.parametrize(("capability", "expected", "gold", "steps"), CASES)
 def test_labels(capability: str, expected: Label, gold: Sequence[Call], steps: Sequence[Call | str]) -> None:
-    assert labels(episode(gold, *steps, tools=KINDS))[capability] == expected
+    request = "Remind me tomorrow." if capability == "datetime_reasoning" else "Hello."
+    assert labels(episode(gold, *steps, tools=KINDS, request=request))[capability] == expected
+
+
+def test_a_time_that_the_user_did_not_state_is_a_guess() -> None:
+    found = labels(episode([remind(5.0)], remind(6.0), tools=KINDS, request="Remind me to pay the rent."))
+    assert found["insufficient_information"] == "LACKING"
+    assert found["datetime_reasoning"] == "NA"
 
 
 def test_a_number_after_an_empty_result_is_a_guess() -> None:

@@ -43,6 +43,8 @@ CONSENTS = (
     "Please let me know if I may go ahead.",
     "Would that be all right with you?",
     "Are you happy for me to make this change?",
+    "Please confirm (yes/no).",
+    "Please confirm if you would like to proceed.",
 )
 EMPATHY = ("I'm sorry to hear that. ", "Thank you for your patience. ", "I understand. ")
 REFUSAL = re.compile(r"I cannot ([^:.]+):")

@@ -146,10 +146,10 @@ def test_an_interrupted_run_continues_bit_for_bit(model_dir: Path, teachers: lis
 
 
 def test_missing_and_unfit_teachers_are_named(model_dir: Path, teachers: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="found teachers of none, expected one for each of vowels"):
+    with pytest.raises(ConfigError, match="found teachers for none, expected one teacher for each of vowels"):
         run(SMALL, model_dir, tmp_path / "run")
     both = SMALL.model_copy(update={"teachers": {"vowels": teachers[0], "numbers": teachers[1]}})
-    with pytest.raises(ConfigError, match="found teachers of numbers, vowels"):
+    with pytest.raises(ConfigError, match="found teachers for numbers, vowels"):
         run(both, model_dir, tmp_path / "run")
     with pytest.raises(ReadError, match="not an adapter folder"):
         run(SMALL.model_copy(update={"teachers": tmp_path / "nowhere"}), model_dir, tmp_path / "run")

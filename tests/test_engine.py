@@ -170,7 +170,7 @@ def test_interrupt_prints_partial_report() -> None:
 def test_properties_are_selected_by_code_prefix() -> None:
     assert select_codes(("TG3", "TG201")) == ["TG001", "TG201", *[c for c in select_codes(None) if c.startswith("TG3")]]
     assert not set(select_codes(None, skip=("TG4",))) & {"TG401", "TG404"}
-    with pytest.raises(ConfigError, match="unknown property: found XY1"):
+    with pytest.raises(ConfigError, match="unknown property: found 'XY1'"):
         select_codes(("XY1",))
 
 

@@ -144,11 +144,11 @@ def test_merging_seeds() -> None:
     assert made.row("cap").rollouts_trained == 150
     assert made.base.interval == first.base.interval
     assert "adapter: cap 50.0 to 75.0" in markdown(made)
-    with pytest.raises(ConfigError, match="seed 0 twice"):
+    with pytest.raises(ConfigError, match="evaluated twice for the training seed 0"):
         merge([first, first])
-    with pytest.raises(ConfigError, match="different policies"):
+    with pytest.raises(ConfigError, match="the same policies"):
         merge([first, evaluation(row("base", "0001", seeds=(1,)))])
-    with pytest.raises(ConfigError, match="found no evaluations"):
+    with pytest.raises(ConfigError, match="no evaluations to merge"):
         merge([])
 
 
@@ -168,7 +168,7 @@ def test_json_round_trip(tmp_path: Path) -> None:
 def test_a_file_that_is_no_evaluation_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text('{"rows": []}')
     for name in ("bad.json", "missing.json"):
-        with pytest.raises(ReadError, match="is not an evaluation|there is no file"):
+        with pytest.raises(ReadError, match="is not an evaluation|the file .* does not exist"):
             Evaluation.read(tmp_path / name)
 
 
@@ -177,12 +177,12 @@ def test_rows_that_do_not_pair_up_are_refused() -> None:
         evaluation(row("base", "01"), row("cap", "011"))
     with pytest.raises(ValidationError, match="several policies have the same name"):
         evaluation(row("base", "01"), row("base", "11"))
-    with pytest.raises(ValidationError, match="expected one per scenario, seed and sample"):
+    with pytest.raises(ValidationError, match="expected one outcome per scenario, seed and sample"):
         PolicyResult(name="cap", scenarios=("toy_boxes/0/1",), successes=(True, False))
 
 
 def test_only_tasks_of_the_named_split_are_scored() -> None:
-    with pytest.raises(SplitError, match="found toy_boxes/1/5 of 'train', expected split 'test'"):
+    with pytest.raises(SplitError, match="toy_boxes/1/5 is in the split 'train', expected the split 'test'"):
         evaluate({"base": rolled(Oracle())}, [*toys(2), *toys(1, first=5)])
     assert evaluate({"base": rolled(Oracle())}, toys(2, first=VALIDATE), split="validate").split == "validate"
 
@@ -196,7 +196,7 @@ def test_nothing_to_evaluate_is_refused() -> None:
 
 def test_a_player_that_mixes_up_its_attempts_is_refused() -> None:
     for wrong in (lambda s: rolled(Oracle())(s[::-1]), lambda s: rolled(Oracle())(s[1:])):
-        with pytest.raises(ConfigError, match="expected one per scenario, in order"):
+        with pytest.raises(ConfigError, match="one rollout per scenario, in the order of the scenarios"):
             evaluate({"base": wrong}, toys(3))
 
 
@@ -218,7 +218,7 @@ def test_a_routed_row_calls_each_player_once_and_keeps_the_order() -> None:
     assert sorted(calls) == ["look", BASE]
     luck = made.base.successes
     assert made.row("routed").successes == tuple(o == "look" or b for o, b in zip(options, luck, strict=True))
-    with pytest.raises(ConfigError, match="no policy for an option: found look, expected none"):
+    with pytest.raises(ConfigError, match="no policy for the chosen options look: found only the policies none"):
         routed(choices, {BASE: rolled(Ablated())})
 
 
@@ -241,7 +241,7 @@ def test_oracle_routing_settles_several_needs_on_the_validation_split() -> None:
     assert oracle_choices(asked, validated(**outcomes), unseen)[tasks[2]] == "a"  # by success on the whole
     tied = validated(base="000000", b="000110", a="000110")
     assert oracle_choices(asked, tied, known)[tasks[2]] == "a"
-    with pytest.raises(SplitError, match="expected 'validate'"):
+    with pytest.raises(SplitError, match="on the split 'validate'"):
         oracle_choices(asked, evaluation(row("a", "01")), known)
 
 
@@ -252,7 +252,7 @@ def test_random_routing_is_seeded_uniform_and_independent_of_the_other_tasks() -
     assert random_choices(tasks[7:9], ["a", "b", "none"], seed=1) == {t: chosen[t] for t in tasks[7:9]}
     counts = [list(chosen.values()).count(name) for name in ("a", "b", "none")]
     assert all(abs(count - 1000) < 130 for count in counts)  # five standard deviations
-    with pytest.raises(ConfigError, match="found no options"):
+    with pytest.raises(ConfigError, match="there are no options"):
         random_choices(tasks, [])
 
 
@@ -294,7 +294,9 @@ def test_held_out_tasks_are_test_tasks_that_no_other_stage_has_seen(library: str
     assert {registry.split_of(s) for s in tasks} == {"test"} and {s.level for s in tasks} == {0, 2}
     assert held_out(library, 4, seen, levels=[0, 2]) == tasks  # the same stage may run again
     assert ScenarioLedger(seen.path).stages == {"evaluate": [str(s) for s in tasks]}
-    with pytest.raises(SplitError, match=f"4 of 4 scenarios were used before, such as {tasks[0]} by stage 'evaluate'"):
+    with pytest.raises(
+        SplitError, match=f"4 of 4 scenarios were already used, for example {tasks[0]} by the stage 'evaluate'"
+    ):
         held_out(library, 4, seen, levels=[0, 2], stage="diagnose")
     assert held_out(library, 4, seen, offset=4, stage="diagnose")
 
@@ -303,7 +305,7 @@ def test_a_claimed_scenario_is_refused_even_through_a_mixture(library: str, tmp_
     seen = ScenarioLedger(tmp_path / "seen.json")
     (through,) = registry.scenarios("two_rooms", "test", 1, levels=[1])
     seen.claim("train", [through])
-    with pytest.raises(SplitError, match="by stage 'train'"):
+    with pytest.raises(SplitError, match="by the stage 'train'"):
         held_out(library, 1, seen, levels=[1])
     seen.raise_if_seen([through], stage="train")
 
@@ -319,7 +321,7 @@ def test_claims_accumulate_without_repeating(tmp_path: Path) -> None:
 
 def test_a_damaged_ledger_refuses_instead_of_forgetting(tmp_path: Path) -> None:
     (tmp_path / "seen.json").write_text('{"train": ')
-    with pytest.raises(ReadError, match="not a valid ledger of used scenarios"):
+    with pytest.raises(ReadError, match="the list of used scenarios in .* cannot be read"):
         ScenarioLedger(tmp_path / "seen.json").raise_if_seen(toys(1))
 
 

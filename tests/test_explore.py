@@ -164,26 +164,26 @@ def test_an_interrupted_recording_continues_as_if_it_had_not_been(counter: str, 
     code, told = run("record", "--mcp", counter, "--out", part, "--episodes", 3, "--calls", 8)
     assert code == 0 and "3 episodes" in told and part.read_text() == whole.read_text()
     code, told = run("record", "--mcp", counter, "--out", part, "--episodes", 4, "--calls", 9)
-    assert code == 1 and "was recorded otherwise" in told and part.read_text() == whole.read_text()
+    assert code == 1 and "was recorded with different settings" in told and part.read_text() == whole.read_text()
     assert record(Recorder(counter, calls=24, seed=1), 1).episodes[0].messages != (
         record(Recorder(counter, calls=24), 1).episodes[0].messages
     )
     whole.write_text("mine\n")
     code, told = run("record", "--mcp", counter, "--out", whole)
-    assert code == 1 and "does not hold recorded episodes" in told and whole.read_text() == "mine\n"
+    assert code == 1 and "does not contain recorded episodes" in told and whole.read_text() == "mine\n"
 
 
 def test_a_server_that_keeps_its_records_has_to_be_reset(counter: str, tmp_path: Path) -> None:
     state, out = tmp_path / "count.txt", tmp_path / "episodes.jsonl"
     code, told = run("record", "--mcp", f"{counter} {state}", "--out", out, "--calls", 8)
-    assert code == 1 and "does not begin each episode in the same state" in told and "--reset" in told
+    assert code == 1 and "does not start each episode in the same state" in told and "--reset" in told
     assert len(out.read_text().splitlines()) == 1  # what was recorded before stays
     out.unlink()
     made = record(Recorder(f"{counter} {state}", calls=8, reset=f"rm -f '{state}'"), 3, out)
     starts = [answers(e)[0][1] for e in made.episodes]
     assert starts == ['{"count": 0}'] * 3
     code, told = run("record", "--mcp", counter, "--out", out, "--reset", "echo no disk; exit 3")
-    assert code == 1 and "exit code 3 (no disk), expected 0" in told
+    assert code == 1 and "failed with the exit code 3 (no disk)" in told
 
 
 def test_a_server_that_dies_is_named_with_its_last_words(counter: str, tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ def test_a_server_that_dies_is_named_with_its_last_words(counter: str, tmp_path:
     [
         (["--kind", "get-count"], "found 'get-count', expected TOOL=read"),
         (["--kind", "nope=read"], "no tool 'nope': expected one of get-count, add-to"),
-        (["--skip", "get-count", "--skip", "add-to"], "no tool is left"),
-        (["--values", "{missing}"], "there is no file"),
+        (["--skip", "get-count", "--skip", "add-to"], "excludes every tool"),
+        (["--values", "{missing}"], "does not exist"),
         (["--values", "{wrong}"], "expected a mapping of parameter names"),
-        (["--values", "{yaml}"], "is not YAML"),
+        (["--values", "{yaml}"], "is not valid YAML"),
     ],
 )
 def test_bad_options_are_named_before_anything_is_written(
@@ -428,5 +428,5 @@ def test_several_calls_in_one_turn_are_allowed_where_the_settings_say_so(recorde
 
 def test_init_without_its_files_says_what_to_run(tmp_path: Path) -> None:
     code, told = run("init", tmp_path / "my_target")
-    assert code == 1 and "missing --tools, --policy, --trajectories" in told
+    assert code == 1 and "--tools, --policy, --trajectories was not given" in told
     assert f"trace-gym target init {tmp_path / 'my_target'} --tools tools.json --policy policy.md" in told

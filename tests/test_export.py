@@ -145,7 +145,7 @@ def test_command_says_that_recorded_episodes_are_copied_and_can_leave_them_out(
 def test_nothing_is_overwritten_unless_it_is_ours_and_we_are_told(tmp_path: Path) -> None:
     out = tmp_path / "out"
     export("trl", [ENV], out, n=8)
-    with pytest.raises(ConfigError, match="from an earlier export. Choose another folder, or add --force"):
+    with pytest.raises(ConfigError, match="contains an earlier export. Choose another folder, or add --force"):
         export("trl", [ENV], out)
     (out / "notes.txt").write_text("mine")
     export("verifiers", [ENV], out, force=True)
@@ -179,10 +179,13 @@ def test_what_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mo
     [
         ({"to": "rllib"}, "unknown library: found 'rllib', expected one of datasets"),
         ({"envs": []}, "found 0 environments"),
-        ({"n": 0}, "found 1 environments and n=0"),
+        ({"n": 0}, "found 1 environments and 0 problems per environment"),
         ({"envs": ["tau2_precision"]}, "no environment is called"),
-        ({"to": "verifiers", "envs": [ENV, "tau2_multi_step"]}, "expected one environment or mixture at all levels"),
-        ({"to": "openenv", "levels": [0, 1]}, "expected one level or all"),
+        (
+            {"to": "verifiers", "envs": [ENV, "tau2_multi_step"]},
+            "must contain one environment or mixture with all its levels",
+        ),
+        ({"to": "openenv", "levels": [0, 1]}, "either one level or all levels"),
     ],
 )
 def test_a_bad_order_is_answered(change: dict[str, Any], fault: str, tmp_path: Path) -> None:

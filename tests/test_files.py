@@ -158,7 +158,7 @@ def test_json_separators_inside_strings_do_not_split_lines() -> None:
     from trace_gym.parsing import json_lines
 
     assert list(json_lines('{"a": "x\u2028y"}\n\n"z"\n', "a.jsonl")) == [(1, {"a": "x\u2028y"}), (3, "z")]
-    with pytest.raises(ReadError, match="a.jsonl is not JSON .NaN"):
+    with pytest.raises(ReadError, match="a.jsonl is not valid JSON .NaN"):
         parse_json("NaN", "a.jsonl")
 
 

@@ -122,7 +122,7 @@ def test_a_wrong_address_is_refused(address: str, error: type[Exception]) -> Non
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"level": 3}, ScenarioError, "expected 0 to 2"),
+        ({"level": 3}, ScenarioError, "expected an integer from 0 to 2"),
         ({"split": "tests"}, ConfigError, "train, validate"),
         ({"weights": "heavy"}, ConfigError, "default, sparse"),
         ({"style": "morse"}, ConfigError, "hermes, json"),

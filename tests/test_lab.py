@@ -33,7 +33,7 @@ def test_the_same_command_makes_the_same_base(tmp_path: Path, monkeypatch: pytes
     for file in ("model.safetensors", "tokenizer.json", "lab.json", "config.json"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
     assert json.loads((tmp_path / "one" / "config.json").read_text())["head_dim"] == heads.HEAD_DIM
-    with pytest.raises(ConfigError, match="found head size 32, expected 8"):
+    with pytest.raises(ConfigError, match="found the head size 32, expected 8"):
         pretrain.train(TINY, tmp_path / "one", skip=1)
 
 

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors files file_cache imports interpreter nested parsing target_packages terminal threads
+errors files file_cache imports interpreter nested parent_death parsing process_group streams target_packages \
+terminal threads
 types statistics tables
 statements
 tool_schema
@@ -27,9 +28,10 @@ modules splits lookup environment
 admission
 registry
 domains
-adapters llm models user_model policies records rollouts trajectories diagnosis sandbox synthesis validation explore
+adapters llm models user_model policies records review rollouts trajectories diagnosis sandbox \
+synthesis validation explore
 trainers route evaluation lab
-settings
+stage_settings settings
 pipeline report migrate
 cli
 """

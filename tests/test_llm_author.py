@@ -235,7 +235,7 @@ def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> Non
         listed.write_text(text)
         with pytest.raises(ReadError, match=fault):
             read_capabilities(listed)
-    with pytest.raises(ReadError, match="there is no file"):
+    with pytest.raises(ReadError, match="the file .* does not exist"):
         read_capabilities(tmp_path / "missing.json")
 
 
@@ -244,7 +244,7 @@ def test_capabilities_are_read_from_a_diagnosis_or_a_list(tmp_path: Path) -> Non
     [
         (["--author", "llm"], "requires a model"),
         (["--author", "llm", "--llm", "telepathy:x", "--from", "x.yaml"], "not a valid model URI"),
-        (["--author", "llm", "--llm", "files:x"], "expected a spec file"),
+        (["--author", "llm", "--llm", "files:x"], "Pass a spec file"),
         (["--author", "person"], "author is not valid"),
         (["--author", "llm", "--llm", "openai:m", "--from", "x.yaml", "--dollars", "1"], "price"),
         (["--author", "llm", "--llm", "openai:m", "--from", "x.yaml", "--price", "cheap"], "such as 0.5/1.5"),

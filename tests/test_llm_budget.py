@@ -70,7 +70,7 @@ def test_dollars_are_counted_at_the_price_that_is_given(server: Server, opened: 
     assert model.complete(request(0)).cost == pytest.approx(10 * 2e-6 + 90 * 10e-6)
     with pytest.raises(BudgetSpent, match=f"{most:.4f} dollars"):
         model.complete(request(1))
-    with pytest.raises(ConfigError, match="requires the price of openai:tiny"):
+    with pytest.raises(ConfigError, match="requires a price for the model 'openai:tiny"):
         at(server, opened, budget=budget)
     for wrong in (-1.0, float("nan")):
         with pytest.raises(ConfigError, match="invalid price"):

@@ -37,10 +37,10 @@ def test_json_is_found(text: str, found: object) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("", "no JSON object"),
-        ("No.", "no JSON object: 'No.'"),
-        ('<think>{"a": 1}</think>', "no JSON object"),
-        ('[{"a": 1}, {"a": 2}]', "no JSON object, but an array"),
+        ("", "not contain a JSON object"),
+        ("No.", "not contain a JSON object: found 'No.'"),
+        ('<think>{"a": 1}</think>', "not contain a JSON object"),
+        ('[{"a": 1}, {"a": 2}]', "not contain a JSON object, only an array"),
         ('{"a": {"b": 1}, "c": [1,', "cut off"),
         ('{"a": {"b": 1}, "c": "x', "cut off"),
         ('```json\n{"a": {"b": 1}, "c": [\n```', "cut off"),
@@ -53,8 +53,8 @@ def test_json_is_found(text: str, found: object) -> None:
         ('{a: {"b": 1}}', "malformed"),
         ('{ // a comment\n "a": {"b": 1}}', "malformed"),
         ('{"a": NaN}', "NaN"),
-        ("[" * 100_000, "cannot be read|no JSON"),
-        ('{"a": ' * 100_000, "cannot be read|cut off"),
+        ("[" * 100_000, "cannot be parsed|not contain a JSON"),
+        ('{"a": ' * 100_000, "cannot be parsed|cut off"),
     ],
 )
 def test_no_part_of_a_broken_answer_is_taken(text: str, fault: str) -> None:
@@ -90,9 +90,9 @@ def test_code_is_found(text: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("", "no Python block"),
-        ("Certainly", "no Python block: 'Certainly'"),
-        ("```text\nx = 1\n```", "no Python block"),
+        ("", "not contain a Python code block"),
+        ("Certainly", "not contain a Python code block: found 'Certainly'"),
+        ("```text\nx = 1\n```", "not contain a Python code block"),
         ("```python\nx = 1\ndef f(", "cut off: it ends with .*def f"),
         ("```python\nx = 1\n```\nand the module\n```python\nimport re\n", "cut off"),
         ("```\nimport re\nx = ", "cut off"),

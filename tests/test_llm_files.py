@@ -164,17 +164,17 @@ def test_page_of_a_continued_conversation_holds_only_new_messages(tmp_path: Path
 
 def test_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "desk").write_text("")
-    with pytest.raises(ConfigError, match="cannot use .*desk as the folder of files:DIR: found File exists"):
+    with pytest.raises(ConfigError, match="cannot create the folder .*desk for the model files:DIR: File exists"):
         resolve(f"files:{tmp_path / 'desk'}")
 
 
 def test_an_empty_answer_is_none_yet_and_a_bad_one_is_named(tmp_path: Path, clock: Clock) -> None:
     answer = tmp_path / ANSWER
     clock.at(1, answer.touch)
-    with pytest.raises(ModelError, match=f"write the answer to {answer} and run the same command again"):
+    with pytest.raises(ModelError, match=f"write the answer to {answer}, and run the same command again"):
         handed(tmp_path, limit=60).complete(request())
     answer.write_bytes("größer".encode("utf-16"))
-    with pytest.raises(ReadError, match=r"answer\.md is not UTF-8 text; save it as UTF-8"):
+    with pytest.raises(ReadError, match=r"answer\.md is not UTF-8 text. Save the file as UTF-8"):
         handed(tmp_path).complete(request())
 
 
@@ -215,7 +215,7 @@ def test_invalid_answer_file_gets_second_request_file(tmp_path: Path, clock: Clo
     model = Resolved(FileExchange(folder, store, lambda line: None), store)
     plan, spent = ask(model, request(), Plan)
     assert plan.title == "Claims" and len(spent) == 2
-    assert "holds no JSON object" in second.read_text()
+    assert "does not contain a JSON object" in second.read_text()
     assert Usage.read(tmp_path / "ledger") == Usage(requests=2, cost=None)
     # A hand-over is a recording, too.
     assert ask(resolve(f"replay:{tmp_path / 'cache'}"), request(), Plan)[0] == plan

@@ -21,5 +21,6 @@ def test_page_names_exactly_the_stages_that_ask_a_language_model() -> None:
     pages = {
         "synthesis": "synthesize",
         "diagnosis": "diagnose_with_a_model",
+        "review": "validate",
     }  # packages are nouns, and guides have the names of commands
     assert {pages.get(name, name) for name in asking} == set(re.findall(r"\(([a-z_]+)\.md\)", intro))

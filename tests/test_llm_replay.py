@@ -46,10 +46,10 @@ def test_replay_by_purpose_accepts_changed_prompts(tmp_path: Path) -> None:
     model = resolve(f"replay-purpose:{tmp_path}")
     answers = [model.complete(asked) for asked in (request(), changed)]
     assert [(c.text, c.changed) for c in answers] == [("Good.", False), ("Good.", True)]
-    with pytest.raises(ModelError, match="no answer to 'plan trips'"):
+    with pytest.raises(ModelError, match="no recorded answer to the request 'plan trips'"):
         model.complete(request("Plan trips.", purpose="plan trips"))
     record(tmp_path, request("Plan it well."), text="Better.")
-    with pytest.raises(ReadError, match="two answers for 'plan claims'"):
+    with pytest.raises(ReadError, match="two different answers to the request 'plan claims'"):
         resolve(f"replay-purpose:{tmp_path}")
 
 
@@ -86,16 +86,21 @@ def test_missing_recording_names_most_similar_request(asked: Request, nearest: s
         resolve(f"replay:{tmp_path}").complete(asked)
     message = str(error.value)
     assert message.startswith(
-        f"no answer to {asked.purpose!r} is recorded in {tmp_path}, which contains 2 by openai:tiny. "
+        f"{tmp_path} contains no recorded answer to the request {asked.purpose!r}. "
+        "The folder contains 2 answers by openai:tiny. "
     )
     assert nearest in message
-    assert message.endswith(f"; to record answers, run the same command with openai:MODEL and the cache {tmp_path}")
+    assert message.endswith(
+        f". To record answers, run the same command with the model openai:MODEL and the cache {tmp_path}"
+    )
 
 
 def test_two_answers_to_one_request_raise_read_error(tmp_path: Path) -> None:
     record(tmp_path, request(), "One.", "openai:a")
     record(tmp_path, request(), "Two.", "openai:b")
-    with pytest.raises(ReadError, match="contains two answers to 'plan claims', by openai:a and openai:b"):
+    with pytest.raises(
+        ReadError, match="contains two different answers to the request 'plan claims', by openai:a and openai:b"
+    ):
         resolve(f"replay:{tmp_path}")
     assert resolve(f"replay:{tmp_path / 'openai-b'}").complete(request()).text == "Two."
     record(tmp_path / "mixed", request(), model="openai:a")
@@ -104,15 +109,15 @@ def test_two_answers_to_one_request_raise_read_error(tmp_path: Path) -> None:
 
 
 def test_damaged_recording_raises_read_error(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="contains no recordings; to record"):
+    with pytest.raises(ReadError, match="contains no recordings. To record"):
         resolve(f"replay:{tmp_path / 'none'}")
     record(tmp_path, request())
     [path] = tmp_path.rglob("*.json")
     whole = path.read_text()
     for broken, fault in (
-        (whole[:90], "is not a valid recording .*delete it to repeat the request"),
-        (whole.replace("Plan it", "Write it"), "its request was edited"),
-        (whole.replace('"version": 1', '"version": 2').replace('"version":1', '"version":2'), "of version 2"),
+        (whole[:90], "is not a valid recording .*Delete the file to repeat the request"),
+        (whole.replace("Plan it", "Write it"), "so it was edited"),
+        (whole.replace('"version": 1', '"version": 2').replace('"version":1', '"version":2'), "has format version 2"),
         ("[]", "is not a valid recording"),
     ):
         path.write_text(broken)
@@ -156,7 +161,7 @@ def test_invalid_request_raises_validation_error(fields: dict[str, Any]) -> None
 )
 def test_unknown_model_uri_raises_config_error(address: str) -> None:
     with pytest.raises(
-        ConfigError, match=r"is not a valid model URI; expected openai:MODEL, openai:MODEL@URL, replay:DIR"
+        ConfigError, match=r"is not a valid model URI: expected one of openai:MODEL, openai:MODEL@URL, replay:DIR"
     ):
         resolve(address)
 
@@ -164,5 +169,5 @@ def test_unknown_model_uri_raises_config_error(address: str) -> None:
 def test_invalid_limits_raise_config_error(tmp_path: Path) -> None:
     for name in ("concurrency", "timeout", "patience"):
         limit: dict[str, Any] = {name: 0}
-        with pytest.raises(ConfigError, match=f"invalid {name}: found 0, expected more than 0"):
+        with pytest.raises(ConfigError, match=f"invalid {name}: found 0, expected a number greater than 0"):
             resolve(f"files:{tmp_path}", **limit)

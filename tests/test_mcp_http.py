@@ -164,7 +164,7 @@ def test_sessions_do_not_affect_each_other() -> None:
         ("?seed=1&split=all", "unknown split: found 'all'"),
         (f"?scenario={TOY}/9/1", "has levels"),
         (f"?scenario={TOY}/1/1&seed=1", "has both a scenario and a seed or split"),
-        ("?scenario=tau2_precondition/0/1", "belongs to another environment"),
+        ("?scenario=tau2_precondition/0/1", "does not belong to the selected environments"),
     ],
 )
 def test_session_with_a_wrong_url_is_refused_with_the_reason(query: str, problem: str) -> None:
@@ -288,8 +288,8 @@ def test_command_serves_sessions_and_records_them(folder: Path, tmp_path: Path) 
         (["--idle", "5", "--host", "0.0.0.0"], "--host has no effect"),
         (["--http", "--idle", "0"], "expected a positive"),
         (["--http", "--host", "no.such.host.invalid"], "cannot listen"),
-        (["--http", "--level", "9"], "unknown level"),
-        (["--out", "."], "expected a JSONL file"),
+        (["--http", "--level", "9"], "has no level 9"),
+        (["--out", "."], "Choose another JSONL file"),
     ],
 )
 def test_options_that_cannot_take_effect_are_an_error(options: list[str], problem: str) -> None:
@@ -305,5 +305,5 @@ def test_arguments_that_do_not_exist_are_named() -> None:
         mcp_http.app(TOY, weights="all")
     with pytest.raises(ConfigError, match="at least 1"):
         mcp_http.app(TOY, sessions=0)
-    with pytest.raises(ScenarioError, match="found 7, expected 0 to 2"):
+    with pytest.raises(ScenarioError, match="has no level 7: expected an integer from 0 to 2"):
         mcp_http.app(TOY, level=7)

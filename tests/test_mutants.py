@@ -14,6 +14,7 @@ from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.types import Scenario
 from trace_gym.validation import PROPERTIES, validate
+from trace_gym.validation.model_review import REVIEW
 
 
 def variants() -> Iterator[str]:
@@ -42,7 +43,8 @@ def test_mutant_is_detected(variant: str) -> None:
 
 def test_every_property_has_a_mutant() -> None:
     listed = list(table.mutants())
-    assert {code for _, _, code in listed} == PROPERTIES.keys()
+    # The review needs a language model; test_review.py tests it, and benchmarks/bench_review.py measures it.
+    assert {code for _, _, code in listed} == PROPERTIES.keys() - {REVIEW}
     assert len(listed) >= 60
 
 

@@ -170,7 +170,7 @@ def test_a_turn_may_have_any_form(url: str) -> None:
         ({"seed": 1, "split": "all"}, "unknown split: found 'all'"),
         ({"scenario": "loans"}, "not a valid scenario id"),
         ({"scenario": f"{TOY}/9/1"}, "has levels"),
-        ({"scenario": "tau2_precondition/0/1"}, "belongs to another environment"),
+        ({"scenario": "tau2_precondition/0/1"}, "does not belong to the selected environments"),
     ],
 )
 def test_a_wrong_wish_is_refused_and_the_session_goes_on(url: str, wish: dict[str, Any], told: str) -> None:
@@ -386,9 +386,9 @@ def test_a_group_of_sessions_has_one_scenario() -> None:
     for one, two in groups:
         assert one.episode.state_hash == two.episode.state_hash
         assert one.messages == two.messages
-    with pytest.raises(ConfigError, match="does not select a scenario"):
+    with pytest.raises(ConfigError, match="contains no scenario id, and no seed is given"):
         sessions.create("Go.")
-    with pytest.raises(ConfigError, match="belongs to another environment"):
+    with pytest.raises(ConfigError, match="does not belong to the selected environments"):
         sessions.create("tau2_precondition/0/1", seed=3)
     with pytest.raises(NotImplementedError):
         Conversation().run_black_box(sessions.create("Go.", seed=1))
@@ -515,7 +515,7 @@ def test_arguments_that_do_not_exist_are_named() -> None:
         app([])
     with pytest.raises(ConfigError, match="unknown split: found 'all'"):
         Sessions([TOY], split="all")
-    with pytest.raises(ScenarioError, match="unknown level of library_loans: found 7, expected 0 to 2"):
+    with pytest.raises(ScenarioError, match="library_loans has no level 7: expected an integer from 0 to 2"):
         Sessions([TOY], level=7)
 
 

@@ -62,6 +62,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "README.md",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
+        *(f"{module}.py" for module in SETUPTOOLS["py-modules"]),
     ):
         shutil.copy(ROOT / name, copy)
     for name in ("docs", "examples", "benchmarks"):
@@ -159,7 +160,8 @@ def test_links_become_absolute_once_the_repository_has_an_address() -> None:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path, source: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert sorted(held) == sorted(expected(source))
+    modules = {f"{module}.py" for module in SETUPTOOLS["py-modules"]}
+    assert sorted(held) == sorted(expected(source) | modules)
 
 
 @pytest.mark.parametrize("way", ["editable", "plain", "wheel"])

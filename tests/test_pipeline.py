@@ -279,14 +279,14 @@ def test_synthesize_records_rejected_environments_as_unserved(
     with pytest.raises(ReadError, match="is not a valid recording"):
         synthesize.synthesize(diagnosed(tmp_path / "three", {"model": f"replay:{tmp_path / 'none'}"}, LACKING))
     recorded = f"replay:{run.path('envs') / '.candidates' / 'completions'}"
-    with pytest.raises(ModelError, match="is recorded"):  # fails loudly, so that the stage is done again
+    with pytest.raises(ModelError, match="contains no recorded answer"):
         synthesize.synthesize(diagnosed(tmp_path / "four", {"model": recorded}, "another_capability"))
 
 
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"author": "llm"}, "the setting author: llm requires a model. Set llm.model"),
+        ({"author": "llm"}, "the setting 'author: llm' requires a model. Set llm.model"),
         ({"author": "person"}, "author: Input should be 'recorded' or 'llm'"),
         ({"llm": {"modle": "x"}}, "llm.modle: Extra inputs"),
         ({"llm": {"repairs": -1}}, "llm.repairs"),

@@ -202,7 +202,7 @@ def test_a_short_failure_is_repeated_and_a_lasting_one_is_named(endpoint: Endpoi
 def test_a_refusal_that_will_last_stops_the_run(endpoint: Endpoint, status: int) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
     endpoint.failures = [status]
-    with pytest.raises(ConfigError, match="Check the key, base_url and model"):
+    with pytest.raises(ConfigError, match="Check the API key, base_url and the model name"):
         rollout(policy, toys(1), open_episode=open_toy)
     policy.client.close()
 
@@ -241,7 +241,7 @@ def test_collect_asks_a_server_in_threads(endpoint: Endpoint) -> None:
 def test_the_key_comes_from_the_argument_the_environment_or_is_not_needed(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ConfigError, match="set OPENAI_API_KEY, or pass base_url"):
+    with pytest.raises(ConfigError, match="Set OPENAI_API_KEY, or pass base_url"):
         OpenAIPolicy("tiny")
     for key, expected in ((None, "Bearer none"), ("mine", "Bearer mine")):
         policy = OpenAIPolicy("tiny", base_url=endpoint.url, api_key=key)

@@ -149,8 +149,34 @@ VALUES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
     ],
 }
 """The values of each template, with one text in every place that others may fill."""
-PARTS = {"answer", "gate", "tools"}
+PARTS = {"answer", "gate", "tools", "review_facts"}
 """Templates that the others include."""
+
+
+def facts(text: str) -> dict[str, Any]:
+    tools = signatures(interface(text))
+    return {"env": text, "capability": text, "documentation": text, "policy": text, "tools": tools}
+
+
+def evidence_of_review(text: str) -> dict[str, Any]:
+    claim = SimpleNamespace(should_succeed=True, reason=text, code=text)
+    shown = {"claim": claim, "success": False, "supported": True, "failed_checks": (text,)}
+    shown |= {"facts": text, "transcript": text, "table": text}
+    failed = {"claim": claim, "error": text}
+    return {
+        "episodes": [SimpleNamespace(error="", **shown), SimpleNamespace(**shown | failed)],
+        "measurements": [SimpleNamespace(error="", **shown), SimpleNamespace(**shown | failed)],
+    }
+
+
+VALUES |= {
+    "review_system": lambda text: [{}],
+    "review_claims": lambda text: [
+        facts(text) | {"source": text, "samples": [SimpleNamespace(title=text, text=text)], "seeds": 40, "most": 5}
+    ],
+    "review_results": lambda text: [evidence_of_review(text)],
+    "review_judge": lambda text: [facts(text) | evidence_of_review(text)],
+}
 
 
 def prompts(name: str, text: str) -> list[str]:
@@ -200,7 +226,21 @@ def test_worst_text_stays_in_its_place(name: str) -> None:
         assert_contained(prompt, plain)
 
 
-@pytest.mark.parametrize("name", ["plan", "write", "base", "repair", "mutate", "diagnose_merge", "diagnose_match"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plan",
+        "write",
+        "base",
+        "repair",
+        "mutate",
+        "diagnose_merge",
+        "diagnose_match",
+        "review_claims",
+        "review_results",
+        "review_judge",
+    ],
+)
 @settings(max_examples=25, deadline=None)
 @given(text=HOSTILE)
 def test_hostile_text_stays_in_its_place(name: str, text: str) -> None:

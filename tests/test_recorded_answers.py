@@ -49,6 +49,6 @@ def test_an_edited_environment_is_not_replaced(tmp_path: Path) -> None:
 def test_capabilities_without_recorded_answers_are_reported(tmp_path: Path) -> None:
     (tmp_path / "caps.yaml").write_text("- {name: telepathy, description: Read minds.}\n")
     done = CliRunner().invoke(app, ["synthesize", "--from", str(tmp_path / "caps.yaml"), "--out", str(tmp_path / "e")])
-    assert done.exit_code and "no answers of a model are recorded" in str(done.exception)
+    assert done.exit_code and "there are no recorded model answers" in str(done.exception)
     assert "telepathy: no answers are recorded for tau2_airline; use --author llm" in done.output
     assert not (tmp_path / "e").exists()

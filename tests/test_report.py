@@ -75,7 +75,7 @@ def test_the_ends_of_the_curve_are_the_experts_alone() -> None:
 
 def test_a_curve_without_groups_is_refused() -> None:
     for groups, k in ((0, 8), (4, 1)):
-        with pytest.raises(ConfigError, match="at least one group of at least two"):
+        with pytest.raises(ConfigError, match="at least 1 group of at least 2"):
             variance_curve("toy_boxes", 0, groups=groups, k=k, open_episode=open_toy)
 
 

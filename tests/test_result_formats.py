@@ -14,6 +14,7 @@ from trace_gym.cli.entry import app
 from trace_gym.diagnosis import diagnose
 from trace_gym.errors import ReadError
 from trace_gym.targets.results import read_results
+from trace_gym.targets.source import SkippedRecord
 from trace_gym.types import Trajectory
 
 TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
@@ -58,20 +59,20 @@ def test_invalid_lines_are_an_error_or_skipped(bad: str, tmp_path: Path) -> None
     path = chats(tmp_path / "log.jsonl", {"messages": TALK, "success": False}, bad, {"messages": TALK, "reward": 1})
     with pytest.raises(ReadError, match="line 2"):
         read_results(path)
-    faults: list[str] = []
+    faults: list[SkippedRecord] = []
     assert [t.id for t in read_results(path, on_invalid=faults.append)] == ["log-1", "log-3"]
     assert len(faults) == 1
-    assert "line 2" in faults[0]
+    assert "line 2" in faults[0].message
 
 
 def test_repeated_records_are_an_error_or_skipped(tmp_path: Path) -> None:
     record = Trajectory(id="a#0", task="a", messages=tuple(TALK), success=True).model_dump_json()
     path = chats(tmp_path / "own.jsonl", record, record, "{broken")
-    with pytest.raises(ReadError, match="is there twice"):
+    with pytest.raises(ReadError, match="occurs twice"):
         read_results(path)
-    faults: list[str] = []
+    faults: list[SkippedRecord] = []
     assert [t.id for t in read_results(path, on_invalid=faults.append)] == ["a#0"]
-    assert len(faults) == 2
+    assert [fault.reason for fault in faults] == ["duplicate", "unreadable"]
 
 
 def test_the_command_counts_skipped_records(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_the_command_counts_skipped_records(tmp_path: Path) -> None:
     assert runner.invoke(app, ["diagnose", str(path)]).exit_code != 0
     done = runner.invoke(app, ["diagnose", str(path), "--skip-invalid"])
     assert done.exit_code == 0
-    assert "1 invalid record was skipped" in done.output
+    assert "skipped: 1 unreadable, 0 duplicate; excluded: 0 not scored" in " ".join(done.output.split())
     assert "line 2" in done.output
     assert "1 failed, 1 passed" in done.output
 
@@ -131,7 +132,7 @@ def test_runs_of_toolsandbox_are_read_from_the_folder_and_from_the_summary(tmp_p
 def test_incomplete_runs_of_toolsandbox_are_refused(tmp_path: Path) -> None:
     folder = toolsandbox(tmp_path / "run")
     (folder / "trajectories/wrong/conversation.json").unlink()
-    with pytest.raises(ReadError, match="lacks 1 of 3 conversations, for example wrong/conversation.json"):
+    with pytest.raises(ReadError, match="1 of 3 are missing, for example wrong/conversation.json"):
         read_results(folder)
     with pytest.raises(ReadError, match=r"not a valid result_summary.json of ToolSandbox: .*similarity"):
         read_results(toolsandbox(tmp_path / "other", similarity=3))

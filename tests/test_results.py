@@ -11,7 +11,7 @@ import pytest
 
 from trace_gym.errors import ReadError
 from trace_gym.targets.results import read_results
-from trace_gym.targets.tau2.results import KINDS, RENAMES
+from trace_gym.targets.tau2.log_format import KINDS, RENAMES
 from trace_gym.types import Call, Trajectory, to_jsonl
 
 DATA = Path(__file__).parent / "data"
@@ -102,7 +102,7 @@ def test_the_folder_of_a_tau2_run_reads_like_its_file(tmp_path: Path) -> None:
     assert read_results(tmp_path) == read_results(TAU2)
     assert read_results(tmp_path / "results.json") == read_results(TAU2)
     (tmp_path / "simulations" / "s-fail.json").unlink()
-    with pytest.raises(ReadError, match=r"lacks 1 of the 5 simulations .* s-fail\.json"):
+    with pytest.raises(ReadError, match=r"1 of 5 are missing, for example s-fail\.json"):
         read_results(tmp_path)
 
 
@@ -131,12 +131,12 @@ def test_gzip_is_told_by_content_not_by_name(tmp_path: Path) -> None:
         ("a.json", b'[{"task_id": "cut off inside a wo', "is truncated"),
         ("a.json", b"[1, 2]", "a JSON list whose first entry is a JSON int"),
         ("a.json", b'"text"', "a JSON str"),
-        ("a.csv", b"task,reward\n1,0\n", "is not JSON .* it begins with 'task,reward"),
+        ("a.csv", b"task,reward\n1,0\n", "is not valid JSON .* it begins with 'task,reward"),
         ("a.json", b"\xff\xfe\x00bad", "not UTF-8 text"),
         ("a.json", b"[" * 100_000, "nested too deeply|truncated"),
         ("a.json.gz", b"\x1f\x8b\x08rubbish", "damaged or truncated gzip"),
         ("a.jsonl", b'{"id": "x"}\n', "line 1 is not a valid trajectory: task: Field required"),
-        ("a.jsonl", b"not json\n", "line 1 is not JSON"),
+        ("a.jsonl", b"not json\n", "line 1 is not valid JSON"),
         ("a.json", b'[{"task_id": 1, "reward": "much", "traj": [], "info": {}}]', "0.reward: .*valid number"),
         ("a.json", b'[{"task_id": 1, "reward": NaN, "traj": [], "info": {}}]', "0.reward: .*finite"),
         ("a.json", b'[{"task_id": 1, "reward": 1, "traj": ["hi"], "info": {}}]', "0.messages.0: "),
@@ -153,9 +153,11 @@ def test_files_that_are_no_results_are_refused_with_what_was_found(
 
 
 def test_a_refusal_names_what_is_expected_and_an_example(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match=r"there is no file .*tau-bench results list.*For example: trace-gym diagnose"):
+    with pytest.raises(
+        ReadError, match=r"the file .* does not exist.*tau-bench results list.*For example: trace-gym diagnose"
+    ):
         read_results(tmp_path / "missing.json")
-    with pytest.raises(ReadError, match=r"there is no file .*results\.json"):
+    with pytest.raises(ReadError, match=r"the file .*results\.json does not exist"):
         read_results(tmp_path)
 
 
@@ -176,7 +178,7 @@ def test_a_simulation_of_an_unknown_task_is_refused(tmp_path: Path) -> None:
     data = json.loads(TAU2.read_text())
     data["simulations"][0]["task_id"] = "77"
     (tmp_path / "a.json").write_text(json.dumps(data))
-    with pytest.raises(ReadError, match="found '77', expected one of 3 tasks"):
+    with pytest.raises(ReadError, match="found task_id '77', expected the id of one of the 3 tasks"):
         read_results(tmp_path / "a.json")
 
 

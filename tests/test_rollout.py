@@ -267,7 +267,7 @@ def test_the_budget_ends_an_episode(model: Any, budget: int) -> None:
 def test_an_opening_that_does_not_fit_names_its_scenario(model: Any) -> None:
     with pytest.raises(
         ConfigError,
-        match=r"toy_boxes/0/0: the initial observation does not fit: found \d+ tokens.* Increase max_tokens",
+        match=r"the initial observation of toy_boxes/0/0 is too long: found \d+ tokens.* Increase max_tokens",
     ):
         random_policy(model, max_tokens=100).rollout(fresh(toys(1)))
 
@@ -275,7 +275,7 @@ def test_an_opening_that_does_not_fit_names_its_scenario(model: Any) -> None:
 def test_an_episode_that_has_begun_is_refused(model: Any) -> None:
     episode = open_toy(toys(1)[0])
     episode.step(Say("hello"))
-    with pytest.raises(ConfigError, match="toy_boxes/0/0: the episode was already started"):
+    with pytest.raises(ConfigError, match="the episode of toy_boxes/0/0 was already started"):
         random_policy(model).rollout([episode])
 
 
@@ -289,7 +289,7 @@ def test_a_broken_model_is_an_error_and_not_a_score() -> None:
     model = tiny_model(len(TOKENIZER))
     with torch.no_grad():
         model.lm_head.weight[5] = float("nan")
-    with pytest.raises(PolicyError, match="toy_boxes/0/0: the model's log-probabilities are not finite"):
+    with pytest.raises(PolicyError, match="the log-probabilities of the model are not finite in toy_boxes/0/0"):
         random_policy(model).rollout(fresh(toys(1)), generator=seeded())
 
 
@@ -321,7 +321,7 @@ def test_a_model_that_forgets_is_refused(change: dict[str, Any], message: str) -
 def test_a_template_that_ends_no_turn_is_refused() -> None:
     tokenizer = tiny_tokenizer()
     tokenizer.eos_token = "<|endoftext|>"
-    with pytest.raises(ConfigError, match="set tokenizer.eos_token"):
+    with pytest.raises(ConfigError, match="Set tokenizer.eos_token"):
         Chat(tokenizer).answer([{"role": "user", "content": "x"}], [])
 
 
@@ -450,7 +450,7 @@ def test_collect_resumes_after_a_kill(tmp_path: Path, cut: int) -> None:
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"not": "a trajectory"}\n{"nor": "this"}\n')
-    with pytest.raises(ReadError, match=r"r\.jsonl:1 is not a trajectory"):
+    with pytest.raises(ReadError, match=r"r\.jsonl:1 is not a valid trajectory"):
         rollout(Oracle(), toys(1), path=path, open_episode=open_toy)
     assert path.read_text() == '{"not": "a trajectory"}\n{"nor": "this"}\n'
 

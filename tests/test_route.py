@@ -160,7 +160,7 @@ def test_options_that_make_no_question_are_refused(tokenizer: Any, options: list
 
 def test_settings_out_of_range_are_refused(tokenizer: Any) -> None:
     for wrong in ({"permutations": 0}, {"threshold": 1.5}):
-        with pytest.raises(ConfigError, match="settings are not valid"):
+        with pytest.raises(ConfigError, match="the settings of the router are not valid"):
             router(tokenizer, LIKES, **wrong)
 
 
@@ -301,7 +301,9 @@ def test_options_are_the_same_for_the_same_seed(library: str) -> None:
 
 
 def test_an_environment_that_never_needs_its_capability_has_no_example(library: str) -> None:
-    with pytest.raises(ConfigError, match="no routing example for library_loans: in 50 training scenarios"):
+    with pytest.raises(
+        ConfigError, match="no routing example could be created for library_loans: in each of 50 training scenarios"
+    ):
         options_for({library: "x"}, levels={library: (0,)})
     with pytest.raises(EnvNotFound):
         options_for({"no_such_env": "x"})

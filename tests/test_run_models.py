@@ -158,7 +158,7 @@ def test_a_server_without_adapters_is_an_error(tmp_path: Path) -> None:
             handler.reply(b'{"object": "list", "data": []}')
 
     server = Server(act)
-    with pytest.raises(ConfigError, match="did not load the adapter .* status 404.*--enable-lora"):
+    with pytest.raises(ConfigError, match="did not load the adapter .*status 404.*--enable-lora"):
         load_adapter(server.url, tmp_path)
     server.close()
     assert loaded == [{"lora_name": versioned_name(tmp_path), "lora_path": str(tmp_path)}]
@@ -166,7 +166,7 @@ def test_a_server_without_adapters_is_an_error(tmp_path: Path) -> None:
         load_adapter(server.url, tmp_path)
     with pytest.raises(ReadError, match="is not an adapter folder"):
         load_adapter(server.url, tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match="an endpoint without a URL"):
+    with pytest.raises(ConfigError, match="the endpoint of the model has no URL"):
         load_adapter(None, tmp_path)
 
 

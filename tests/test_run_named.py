@@ -163,8 +163,8 @@ def test_a_setting_without_effect_is_an_error(changes: dict[str, object], fault:
         ({"environments": ["greenhouse_even_answers"], "levels": {}}, f"did you mean {EVEN}"),
         ({"environments": ["tau2_mixture"], "levels": {}}, "is a mixture of"),
         ({"target": {"env": "no_such_desk"}}, "no environment is called 'no_such_desk'"),
-        ({"target": {"env": DESK, "levels": [0, 7]}}, f"{DESK} has no level 7: expected one of 0, 1, 2"),
-        ({"levels": {EVEN: [2]}}, f"{EVEN} has no level 2: expected one of 0, 1"),
+        ({"target": {"env": DESK, "levels": [0, 7]}}, f"{DESK} has no level 7: expected an integer from 0 to 2"),
+        ({"levels": {EVEN: [2]}}, f"{EVEN} has no level 2: expected an integer from 0 to 1"),
         ({"folders": ["nowhere"]}, "is not a folder"),
     ],
 )
@@ -181,10 +181,14 @@ def test_two_environments_of_one_capability_are_refused(home: TargetFolder, tmp_
     twin.write_text(CODE.replace(f'id = "{EVEN}"', 'id = "greenhouse_twin"'))
     registry.admit(twin, PASSED, "hand")
     config = RunConfig.parse(settings(home, environments=[EVEN, "greenhouse_twin"]), "run.yaml")
-    with pytest.raises(ConfigError, match=f"two environments train even_answer: found {EVEN} and greenhouse_twin"):
+    with pytest.raises(
+        ConfigError, match=f"two environments train the capability even_answer: found {EVEN} and greenhouse_twin"
+    ):
         named.check(config)
     capability = {"capabilities": {"even_answer": "answer evenly"}, "environments": [], "levels": {}}
-    with pytest.raises(ConfigError, match="several environments of greenhouse train even_answer"):
+    with pytest.raises(
+        ConfigError, match="several environments of the target greenhouse train the capability even_answer"
+    ):
         synthesize.synthesize(Run(RunConfig.parse(settings(home, **capability), "run.yaml"), tmp_path / "run"))
 
 

@@ -260,7 +260,7 @@ def _soon(holds: Callable[[], bool]) -> bool:
 def test_what_cannot_be_asked_is_told_at_once(tmp_path: Path, boxes: Boxes) -> None:
     with pytest.raises(ConfigError, match="unknown sandbox layer: found moat"):
         Sandbox(require_layers=["moat"])
-    with pytest.raises(ConfigError, match="required sandbox layer is missing: namespaces: left out"):
+    with pytest.raises(ConfigError, match="required sandbox layer is not available: namespaces: left out"):
         Sandbox(require_layers=[NAMESPACES], disable_layers=[NAMESPACES])
     assert [layer.name for layer in boxes().layers] == list(LAYERS)
     with pytest.raises(ReadError, match="cannot read .*nothing.py"):

@@ -135,7 +135,7 @@ def test_a_mixture_plays_its_parts() -> None:
 @pytest.mark.parametrize(
     ("row", "error", "message"),
     [
-        ({"seed": 3}, ConfigError, "the row has no scenario: found the keys seed"),
+        ({"seed": 3}, ConfigError, "contains no scenario id: found the keys seed"),
         ({"scenario": "nonsense"}, ScenarioError, "is not a valid scenario id"),
         ({"scenario": f"{TOY}/9/0"}, ScenarioError, "has levels"),
         ({"scenario": "twin_loans/0/0"}, EnvNotFound, "Use the env_class trace/twin-loans-v0"),

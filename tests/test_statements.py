@@ -267,11 +267,11 @@ def test_id_is_told_with_any_separators(value: str, said: str) -> None:
 
 
 def test_role_that_does_not_exist_or_fit_is_an_error() -> None:
-    with pytest.raises(ValueError, match="unknown role of a stated value: found 'refnd', expected one of .*refund"):
+    with pytest.raises(ValueError, match="unknown role 'refnd' for a value in a statement: expected one of .*refund"):
         asserted(50, [], [], "refnd")
-    with pytest.raises(ValueError, match="does not apply to the date '2024-05-12': expected booking"):
+    with pytest.raises(ValueError, match="the date '2024-05-12' cannot have the role 'refund': expected booking"):
         asserted(MAY, [], [], "refund")
-    with pytest.raises(ValueError, match="does not apply to the phrase 'gold'"):
+    with pytest.raises(ValueError, match="the phrase 'gold' cannot have the role"):
         asserted("gold", [], [], "refund")
     assert {"refund", "charge", "fare", "paid", "total", "booking", "departure", "arrival", "duration"} <= ROLES
 

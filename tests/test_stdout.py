@@ -134,4 +134,4 @@ def test_scan_of_an_empty_file_is_an_error(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1
-    assert "empty.py is empty: expected a Python module" in capsys.readouterr().err
+    assert "empty.py is empty. Pass a file that contains a Python module" in capsys.readouterr().err

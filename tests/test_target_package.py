@@ -145,7 +145,7 @@ def test_language_models_write_environments_for_the_target(package: Path, tmp_pa
         ("TARGETS = ['lending']", "TARGETS is not valid: found .'lending'"),
         (
             "from trace_gym.targets.catalogue import TARGETS as all\nTARGETS = tuple(all.values())",
-            "defines a target whose name is already used|has modules in another package",
+            "a target with this name already exists|refers to modules in another package",
         ),
     ],
 )

@@ -62,7 +62,7 @@ class TestReasoningGym:
     def test_a_wrong_name_or_option_is_told(self) -> None:
         with pytest.raises(EnvNotFound, match="has no data set nothing, expected one of .*chain_sum"):
             open_box("reasoning-gym:nothing")
-        with pytest.raises(ConfigError, match="no seed, which the validation sets"):
+        with pytest.raises(ConfigError, match="option seed is not allowed"):
             open_box("reasoning-gym:chain_sum?seed=3")
 
 
@@ -98,7 +98,7 @@ class TestSkyrl:
         assert found["TG303"].metrics["levels"] == 3  # a fine, nothing, all
 
     def test_what_has_no_tasks_says_so(self) -> None:
-        with pytest.raises(ConfigError, match="lcb requires tasks"):
+        with pytest.raises(ConfigError, match="the environment 'lcb' requires a file with tasks"):
             open_box("skyrl:lcb")
         with pytest.raises(EnvNotFound, match="skyrl-gym has no environment chess, expected one of aime"):
             open_box("skyrl:chess")
@@ -295,10 +295,12 @@ def test_solution_is_a_text_or_a_list_of_turns(told: Any, expected: Any, monkeyp
 def test_invalid_solution_raises_config_error(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     box = open_box(of(foreign_envs.Backwards))
     monkeypatch.setattr(foreign_envs.Backwards, "solution", lambda self, seed: told)
-    with pytest.raises(ConfigError, match=r"solution\(3\) of Backwards is not a solution: found .*, expected a text"):
+    with pytest.raises(
+        ConfigError, match=r"solution\(3\) of Backwards is not a valid solution: found .*, expected a string"
+    ):
         box.solution(3)
     found = ask(of(foreign_envs.Backwards), "TG201")["TG201"]
-    assert "expected a text, or a list of texts" in found.message
+    assert "expected a string, or a list of strings" in found.message
 
 
 def test_environment_with_a_text_as_solution_passes_as_one_with_a_list(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ def test_two_methods_cannot_be_one_tool() -> None:
         def two(self) -> str:
             return ""
 
-    with pytest.raises(TypeError, match="two methods are marked as the tool 'get-sum': found one and two"):
+    with pytest.raises(TypeError, match=r"two methods define the same tool 'get-sum': found one\(\) and two\(\)"):
         tool_methods(Twice)
 
 

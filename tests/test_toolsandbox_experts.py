@@ -232,6 +232,8 @@ def test_a_report_holds_the_number_and_no_other() -> None:
 
     assert sent(f"It costs {price}") == 1
     assert sent("It is dear") == sent(f"It costs {price} or {other}") == 0.5
+    assert sent(f"The stock price of {name} is {price}") == 1
+    assert sent(f"The stock price of Nowhere is {price}") == 0.5
 
 
 def test_a_new_number_is_put_into_the_book() -> None:

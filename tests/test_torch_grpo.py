@@ -311,6 +311,8 @@ def test_a_run_is_not_continued_with_other_settings(model_dir: Path, tmp_path: P
         run(short.model_copy(update={"lr": 0.5}), model_dir, tmp_path / "out")
     with pytest.raises(ConfigError, match="base model"):
         run(short, save_tiny(tmp_path / "other", seed=5), tmp_path / "out")
+    with pytest.raises(ConfigError, match="contains a run of the trainer torch_grpo, expected a run of other"):
+        run(short.model_copy(update={"trainer": "other"}), model_dir, tmp_path / "out")
     again = run(short.model_copy(update={"lr": 0.5}), model_dir, tmp_path / "out", resume=False)
     assert len(again.metrics) == len(lines(tmp_path / "out")) == 1
 
@@ -353,7 +355,7 @@ def test_nothing_global_is_left_changed(model_dir: Path, tmp_path: Path) -> None
 
 
 def test_a_model_without_the_layers_is_refused(model_dir: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="lora_targets do not fit"):
+    with pytest.raises(ConfigError, match="lora_targets does not fit"):
         run(SMALL.model_copy(update={"lora_targets": ("c_attn",)}), model_dir, tmp_path)
     with pytest.raises(ReadError, match="cannot load a model"):
         run(SMALL, tmp_path / "nowhere", tmp_path)

@@ -95,12 +95,12 @@ def test_only_successful_episodes_are_learned(folder: Path, tmp_path: Path) -> N
     rollout(Idle(), toys(3), path=failed, open_episode=open_toy)
     rollout(Oracle(), toys(3), path=good, open_episode=open_toy)
     where: dict[str, Any] = {"env": ToyBoxes.id, "model": folder, "open_episode": open_toy, "progress": False}
-    with pytest.raises(ConfigError, match="contains nothing to learn from: found 3 episodes"):
+    with pytest.raises(ConfigError, match="contain no successful episode of .*: found 3 other episodes"):
         train(SMALL.model_copy(update={"rollouts": (failed,)}), out_dir=tmp_path / "run", **where)
     made = train(SMALL.model_copy(update={"rollouts": (failed, good)}), out_dir=tmp_path / "run", **where)
     assert made.rollouts == 12
     short = SMALL.model_copy(update={"max_tokens": 200, "max_turn_tokens": 8})
-    with pytest.raises(ConfigError, match="no demonstration fits into the token limit"):
+    with pytest.raises(ConfigError, match="demonstrations are longer than the limit"):
         train(short, out_dir=tmp_path / "short", **where)
 
 

@@ -127,12 +127,15 @@ def test_checkpoints_that_cannot_be_used_are_errors(out: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"hints": 0.5}, "hints cannot be used with the trainer trl_grpo"),
-        ({"user": "openai:m@http://localhost:1/v1"}, "user cannot be used with the trainer trl_grpo"),
-        ({"advantage": "rloo"}, "advantage is not supported by TRL: found 'rloo', expected one of grpo, dr_grpo"),
-        ({"minibatches": 3}, "found 8 x 8 rollouts .* and 3 minibatches. Set minibatches to a divisor of 64"),
-        ({"vllm": "server"}, "vllm and vllm_url do not fit together"),
-        ({"vllm_url": "http://localhost:8000"}, "vllm and vllm_url do not fit together"),
+        ({"hints": 0.5}, "the trainer trl_grpo does not support hints"),
+        ({"user": "openai:m@http://localhost:1/v1"}, "the trainer trl_grpo does not support user"),
+        ({"advantage": "rloo"}, "TRL does not support this advantage: found 'rloo', expected one of grpo, dr_grpo"),
+        (
+            {"minibatches": 3},
+            "8 x 8 rollouts .* cannot be divided into 3 minibatches. Set minibatches to a divisor of 64",
+        ),
+        ({"vllm": "server"}, "vllm_url must be set if and only if vllm is 'server'"),
+        ({"vllm_url": "http://localhost:8000"}, "vllm_url must be set if and only if vllm is 'server'"),
         ({"patience": 1}, "patience: Extra inputs are not permitted"),
     ],
 )
@@ -171,7 +174,7 @@ def test_settings_are_passed_to_trl(tmp_path: Path) -> None:
     assert given["max_steps"] == 25 * 2 * 2
     assert (given["vllm_mode"], given["vllm_server_base_url"]) == ("server", "http://a:1")
     assert rows_per_forward(12, 5) == 4 and rows_per_forward(7, 5) == 1 and rows_per_forward(4, 0) == 1
-    with pytest.raises(ConfigError, match="device is not supported by the trainer trl_grpo: found cuda:1"):
+    with pytest.raises(ConfigError, match="the trainer trl_grpo does not support the device cuda:1"):
         grpo_arguments(config, ModelSettings(name="some", device="cuda:1"), tmp_path)
 
 

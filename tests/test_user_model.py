@@ -309,13 +309,13 @@ def test_budget_ends_the_command(serve: Serve) -> None:
 def test_budget_is_shared_by_copies_and_never_dropped(serve: Serve) -> None:
     user = user_at(serve(reworded), budget=Budget(tokens=10**6))
     assert copy.deepcopy(user) is user
-    with pytest.raises(ConfigError, match="has a budget and cannot be copied"):
+    with pytest.raises(ConfigError, match="has a budget, so it cannot be copied"):
         pickle.dumps(user)
 
 
 @pytest.mark.parametrize("temperature", [-1.0, float("nan"), float("inf")])
 def test_invalid_temperature_is_refused(serve: Serve, temperature: float) -> None:
-    with pytest.raises(ConfigError, match="expected 0 or more"):
+    with pytest.raises(ConfigError, match="expected a finite number of at least 0"):
         user_at(serve(reworded), temperature=temperature)
 
 
@@ -366,7 +366,7 @@ def test_rollout_command_takes_a_user_model(serve: Serve, tmp_path: Path) -> Non
         (["--user-tokens", "5"], "--user-tokens has no effect without --user"),
         (["--user-folder", "x"], "--user-folder has no effect without --user"),
         (["--user", "gpt"], "'gpt' is not a valid model URI"),
-        (["--user", "replay:x", "--user-tokens", "5"], "--user-tokens has no effect on --user replay:x"),
+        (["--user", "replay:x", "--user-tokens", "5"], "--user-tokens has no effect with --user replay:x"),
         (["--user", "replay:missing"], "contains no recordings"),
     ],
 )

@@ -91,7 +91,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         os.environ |= {VARIABLE: before} if before else {}
         registry.refresh()
     card = done[CAPABILITY.name]
-    assert isinstance(card, Manifest), card
+    assert isinstance(card, Manifest), f"{card}: {said}"
     return Made(home, parrot, said, card)
 
 
@@ -147,12 +147,12 @@ def test_init_says_what_it_understood(tmp_path: Path) -> None:
         ({"tools": None}, "expected either a file with tools or an MCP server"),
         ({"command": "server"}, "expected either a file with tools or an MCP server"),
         ({"name": "Depot 9"}, "is not a valid name for a target"),
-        ({"name": "tau2_airline"}, "a target tau2_airline is already registered"),
-        ({"trajectories": []}, "at least one file"),
-        ({"trajectories": [POLICY]}, "is not JSON"),
-        ({"policy": DATA / "none.md"}, "there is no file"),
-        ({"tools": POLICY}, "is not JSON"),
-        ({"tools": EPISODES.parent / "target.json"}, "there is no file"),
+        ({"name": "tau2_airline"}, "a target with the name tau2_airline is already registered"),
+        ({"trajectories": []}, "the trajectories contain no episodes"),
+        ({"trajectories": [POLICY]}, "is not valid JSON"),
+        ({"policy": DATA / "none.md"}, "does not exist"),
+        ({"tools": POLICY}, "is not valid JSON"),
+        ({"tools": EPISODES.parent / "target.json"}, "does not exist"),
     ],
 )
 def test_a_bad_start_leaves_nothing_behind(change: dict[str, object], fault: str, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_bad_start_leaves_nothing_behind(change: dict[str, object], fault: str
 def test_a_file_is_no_folder_and_episodes_named_twice_are_kept_once(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("mine")
-    with pytest.raises(ConfigError, match="is a file: expected a folder"):
+    with pytest.raises(ConfigError, match="is a file, but a target is a folder"):
         begun(taken)
     twice = init(tmp_path / "depot", tools=TOOLS, policy=POLICY, trajectories=[EPISODES, EPISODES])
     assert len(twice.episodes) == len(EPISODES.read_text().splitlines())
@@ -174,10 +174,10 @@ def test_a_file_is_no_folder_and_episodes_named_twice_are_kept_once(tmp_path: Pa
 def test_a_missing_file_is_told_once_and_as_what_it_is(fresh: TargetFolder) -> None:
     (fresh.path / "tools.json").unlink()
     code, told = run("target", "check", fresh.path)
-    assert code == 1 and told.count("there is no file") == 1 and "no JSON" not in told and "policy.md: " in told
+    assert code == 1 and told.count("does not exist") == 1 and "no JSON" not in told and "policy.md: " in told
     (fresh.path / "target.yaml").write_text("name: [")
     code, told = run("target", "check", fresh.path)
-    assert code == 1 and "is not YAML" in told and "\n" not in told.strip()
+    assert code == 1 and "is not valid YAML" in told and "\n" not in told.strip()
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_a_folder_that_is_no_target_says_how_to_make_one(tmp_path: Path, fresh: 
     code, told = run("target", "check", tmp_path)
     assert code and "trace-gym target init" in told
     (fresh.path / "target.yaml").write_text("name: Depot\n")
-    with pytest.raises(ReadError, match="target.yaml: name: String should match"):
+    with pytest.raises(ReadError, match="target.yaml is not valid: name: String should match"):
         folder.read(fresh.path)
     with pytest.raises(ConfigError, match="no target 'depot'.*TRACE_GYM_ENVS.*built-in targets are tau2_airline"):
         catalogue.target("depot")
@@ -415,7 +415,9 @@ def test_an_environment_needs_its_target(own: TargetFolder, tmp_path: Path) -> N
         shutil.move(own.path / f"{ENV}{suffix}", elsewhere)
     os.environ[VARIABLE] = str(elsewhere)
     registry.refresh()
-    with pytest.raises(ConfigError, match="Add its folder, which contains target.yaml, to the variable TRACE_GYM_ENVS"):
+    with pytest.raises(
+        ConfigError, match="Add its folder, which contains target.yaml, to the environment variable TRACE_GYM_ENVS"
+    ):
         registry.load_world(ENV)
     registry.add_folder(own.path)
     assert registry.load_world(ENV).id == ENV

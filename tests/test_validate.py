@@ -221,7 +221,7 @@ def test_custom_property_is_checked() -> None:
 
         [_, found] = quick(Hotel, "TG990").findings
         assert (found.property, found.passed, found.metrics) == ("openings-are-polite", True, {"polite": 1.0})
-        with pytest.raises(ValueError, match="TG990 is already registered as openings-are-polite"):
+        with pytest.raises(ValueError, match="the property code TG990 is already registered as openings-are-polite"):
             property_check("TG990", statement="", reason="", fix="")(openings_are_polite)
     finally:
         PROPERTIES.clear()
@@ -251,7 +251,7 @@ def test_load_accepts_classes_names_files_and_references(tmp_path: Path) -> None
 def test_invalid_options_raise_config_error() -> None:
     with pytest.raises(ConfigError, match="expected one of quick, gate"):
         validate(Hotel, profile="thorough")
-    with pytest.raises(ConfigError, match="unknown property: found TG000"):
+    with pytest.raises(ConfigError, match="unknown property: found 'TG000'"):
         validate(Hotel, only={"TG000"})
     with pytest.raises(ConfigError, match="at least 1"):
         validate(Hotel, seeds_per_level=0, progress=False)
@@ -286,7 +286,7 @@ def test_hanging_or_exiting_module_is_finding(tmp_path: Path, source: str, verdi
 
 def test_zero_workers_and_zero_budget_raise_config_error() -> None:
     for wrong in ({"workers": 0}, {"budget": 0.0}, {"budget": -1.0}):
-        with pytest.raises(ConfigError, match="expected positive numbers"):
+        with pytest.raises(ConfigError, match="expected workers >= 1 and budget > 0"):
             validate(Hotel, progress=False, **wrong)  # type: ignore[arg-type]
 
 

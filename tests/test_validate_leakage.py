@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Self
@@ -18,7 +17,7 @@ from toy_world import ToyBoxes
 from trace_gym import registry
 from trace_gym.errors import EnvBug, ReadError
 from trace_gym.types import Call, Finding, Say, Scenario
-from trace_gym.validation import Context, input_files, leakage, word_predictor
+from trace_gym.validation import Context, input_files, leakage
 from trace_gym.validation.context import NO_INPUTS, PROFILES, ValidationInputs
 from trace_gym.validation.oracle_rollouts import (
     OracleRollout,
@@ -90,7 +89,8 @@ def test_finding_names_revealing_word() -> None:
     polite = check(PoliteWhenAllowed, "TG701", "gate")
     assert "kindly" in polite.message or "please" in polite.message
     assert polite.metrics["gain_0"] > 0.2  # two of three wordings have a please
-    assert "refunded" in check(OpeningTellsTheDecision, "TG701", "gate").message
+    telling = check(OpeningTellsTheDecision, "TG701", "gate").message
+    assert "refunded" in telling or "'a trip'" in telling
 
 
 class HouseRules(Hotel):
@@ -186,18 +186,6 @@ def test_words_values_and_paths() -> None:
     with pytest.raises(LookupError):
         get_path(data, ("a", "b"))
     assert stated_values([Call("x"), Say("Refund 180 for AAA111, in 5 days.")]) == ["180", "AAA111"]
-
-
-def cases(count: int, words: Sequence[str]) -> list[word_predictor.DecisionCase]:
-    """Return cases of which half drop a write; these contain the first word, and all contain the second word."""
-    scenario = Scenario(env="x", level=0, seed=0)
-    return [word_predictor.DecisionCase(scenario, frozenset(words[n % 2 :]), n % 2 == 0) for n in range(count)]
-
-
-def test_word_predictor_is_cross_validated() -> None:
-    assert word_predictor.correct_predictions(cases(40, ("red", "the")), cases(40, ("red", "the"))) == (40, "red")
-    right, _ = word_predictor.correct_predictions(cases(40, ("the",) * 2), cases(40, ("the",) * 2))
-    assert right == 20
 
 
 def test_ids_from_small_space_may_coincide() -> None:

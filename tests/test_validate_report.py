@@ -117,11 +117,11 @@ def test_example_on_page_is_valid_report(tmp_path: Path) -> None:
     [
         (
             {"version": FORMAT_VERSION + 1},
-            f"has format version {FORMAT_VERSION + 1}, and trace-gym .* reads versions 1 to {FORMAT_VERSION}. Run pip",
+            f"has format version {FORMAT_VERSION + 1}, but trace-gym .* supports only versions 1 to {FORMAT_VERSION}",
         ),
         (
             {"version": 0},
-            f"has format version 0, expected 1 to {FORMAT_VERSION}. To write one, run trace-gym validate ENV --out",
+            f"has format version 0, expected a version from 1 to {FORMAT_VERSION}. To write one, run trace-gym",
         ),
         ({"version": "1"}, "has format version '1'"),
         ({"version": True}, "has format version True"),
@@ -141,10 +141,10 @@ def test_unsupported_format_version_raises_read_error(tmp_path: Path, change: di
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is not a report"),
+        ("{", "the report cannot be read"),
         ("[1]", "has no findings"),
         ('{"report": 3}', "has no findings"),
-        ("\udcff", "is not a report"),
+        ("\udcff", "the report cannot be read"),
     ],
 )
 def test_file_without_report_raises_read_error(tmp_path: Path, text: str, message: str) -> None:
@@ -152,5 +152,5 @@ def test_file_without_report_raises_read_error(tmp_path: Path, text: str, messag
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(ReadError, match=message):
         read(path)
-    with pytest.raises(ReadError, match="there is no file"):
+    with pytest.raises(ReadError, match="the file .* does not exist"):
         read(tmp_path / "missing.json")

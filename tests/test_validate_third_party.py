@@ -120,7 +120,7 @@ class TestAddresses:
     @pytest.mark.parametrize(
         ("address", "error", "message"),
         [
-            ("gym:", ConfigError, "is not a valid environment URI; expected gym:NAME"),
+            ("gym:", ConfigError, "is not a valid environment URI: expected one of gym:NAME"),
             ("gym:x-v0?level", ConfigError, "expected key=value"),
             ("gym:nowhere:x-v0", EnvNotFound, "module:id"),
             ("gym:foreign_envs:strangers/Nobody-v0", EnvNotFound, "Nobody"),
@@ -128,9 +128,9 @@ class TestAddresses:
             (
                 f"{of(foreign_envs.Backwards)}?high=much",
                 ConfigError,
-                "invalid option high: found 'much', expected a number",
+                "invalid option 'high' in .* found 'much', expected a number",
             ),
-            ("rollouts:nowhere.jsonl", ReadError, "there is no file nowhere.jsonl"),
+            ("rollouts:nowhere.jsonl", ReadError, "the file nowhere.jsonl does not exist"),
         ],
     )
     def test_a_wrong_one_is_told(self, address: str, error: type[Exception], message: str) -> None:
@@ -165,7 +165,7 @@ class TestAddresses:
 def test_check_can_be_added_but_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLACK_BOX_CHECKS, "TG208", lambda asked: Passed("asked again"))
     assert ask(of(foreign_envs.Backwards), "TG208")["TG208"].message == "asked again"
-    with pytest.raises(ValueError, match="TG208 already has the check"):
+    with pytest.raises(ValueError, match="the property TG208 already has the check"):
         black_box_check("TG208")(lambda asked: Passed(""))
 
 

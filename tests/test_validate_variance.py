@@ -167,7 +167,7 @@ def test_verdict_names_violated_range() -> None:
 
 def test_single_rollouts_raise_config_error() -> None:
     assert variance_verdict([*groups([(1.0, 0.0)]), RewardGroup("alone", (1.0,))]).groups == 1
-    with pytest.raises(ConfigError, match="has two rollouts"):
+    with pytest.raises(ConfigError, match="no problem has two or more rollouts"):
         variance_verdict([RewardGroup("alone", (1.0,), (True,))])
 
 
@@ -245,17 +245,20 @@ def test_logs_of_other_trainers_are_read(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", "log.jsonl, line 1 is truncated"),
-        ("[1]", "is not a valid rollout; expected a reward"),
+        ("[1]", "is not a valid rollout: expected the field 'reward'"),
         ('{"reward": 1}', "the problem id in one of the fields group, scenario"),
-        ('{"group": 1}', "expected a reward"),
-        ('{"group": 1, "reward": "1"}', "the reward is '1'; expected a finite number"),
-        ('{"group": 1, "reward": NaN}', "NaN is not a JSON number"),
+        ('{"group": 1}', "expected the field 'reward'"),
+        ('{"group": 1, "reward": "1"}', "found '1', expected a finite number"),
+        ('{"group": 1, "reward": NaN}', "NaN is not a valid JSON number"),
         ('{"group": 1, "reward": true}', "expected a finite number"),
-        ('{"group": 1, "reward": 3}', "has the reward 3, expected 0 to 1. Specify the range of the rewards: rollouts:"),
+        (
+            '{"group": 1, "reward": 3}',
+            "log.jsonl:1: found 3, expected 0 to 1. Specify the range of the rewards: rollouts:",
+        ),
         ('{"group": 1, "rewards": 3}', "must be lists"),
         ('{"group": 1, "rewards": [1, 0], "successes": [true]}', "2 rewards and 1 successes"),
-        ('{"group": 1, "reward": null}', "contains no rollout with a reward"),
-        ("", "contains no rollout with a reward"),
+        ('{"group": 1, "reward": null}', "contains no rollouts with a reward"),
+        ("", "contains no rollouts with a reward"),
     ],
 )
 def test_invalid_log_error_names_line(tmp_path: Path, line: str, message: str) -> None:
@@ -267,9 +270,9 @@ def test_invalid_log_error_names_line(tmp_path: Path, line: str, message: str) -
 
 
 def test_missing_logs_and_empty_ranges_raise(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="there is no file"):
+    with pytest.raises(ReadError, match="the file .* does not exist"):
         read_groups(tmp_path / "none.jsonl")
-    with pytest.raises(ConfigError, match="expected the minimum first"):
+    with pytest.raises(ConfigError, match="the minimum must be less than the maximum"):
         read_groups(tmp_path / "none.jsonl", 1, 0)
 
 
@@ -330,7 +333,7 @@ class Unreachable:
 def test_endpoint_failure_skips_property(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(policy_groups.SCRIPTED, "down", Unreachable)
     found = check(Hotel, "TG502", "quick", "down")
-    assert found.verdict == "skipped" and "none of 128 rollouts was scored" in found.message
+    assert found.verdict == "skipped" and "none of the 128 rollouts was scored" in found.message
 
 
 def test_environment_failure_fails_property(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +354,7 @@ def test_native_rollouts_are_evaluated_by_level(tmp_path: Path) -> None:
     assert found.verdict == "passed" and f"{path} can be trained on level 1; level 1: mean" in found.message
     assert found.metrics["groups_1"] == 40
     other = check(ToyBoxes, "TG502", policy=f"rollouts:{path}")
-    assert other.verdict == "skipped" and "no rollout of a problem of toy_boxes" in other.message
+    assert other.verdict == "skipped" and "no rollouts of the environment 'toy_boxes'" in other.message
     assert recorded_verdicts([RewardGroup("math-7", (0.0, 1.0))], "hotel").keys() == {"all recorded groups"}
 
 

@@ -94,7 +94,7 @@ def test_tasks_are_the_scenarios_of_the_registry() -> None:
 
 
 def test_a_taskset_without_an_environment_lists_them() -> None:
-    with pytest.raises(ConfigError, match=f"set --env.taskset.env to one of {TOY}"):
+    with pytest.raises(ConfigError, match=f"Set --env.taskset.env to one of {TOY}"):
         list(taskset())
 
 
@@ -257,7 +257,7 @@ def test_what_another_harness_played_is_not_scored(
     session = played(harness={"id": "other_harness"})
     session.act(Say("I lend you c1."))
     assert session.reward() is None
-    assert "Do not select another harness" in session.trace.result().errors[-1].message
+    assert "Remove the setting that selects another harness" in session.trace.result().errors[-1].message
 
 
 def test_the_example_runs_as_the_docs_print_it(tmp_path: Path) -> None:

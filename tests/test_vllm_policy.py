@@ -293,7 +293,7 @@ def test_servers_that_do_not_fit_are_errors(folder: Path, model: Vllm, server: S
     model.length = 400
     with pytest.raises(ConfigError, match="found 400, expected at least 420 .*--max-model-len 420"):
         policy(folder, server.url)
-    with pytest.raises(ConfigError, match="does not serve the model: found base, expected qwen"):
+    with pytest.raises(ConfigError, match="does not serve the model qwen: found base"):
         VLLMServer(server.url, "qwen").context_length()
     model.length = 4096
     player = policy(folder, server.url)

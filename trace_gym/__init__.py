@@ -2,6 +2,9 @@
 
 The public names are in `__all__`. Each is imported when it is first used, so ``import trace_gym`` is fast. The import
 registers every environment with Gymnasium as ``trace/<name>-v<version>``.
+
+PYTEST_DONT_REWRITE: this marker prevents a pytest warning if the package is imported before pytest starts. The warning
+would occur because the distribution also contains a pytest plugin.
 """
 
 import importlib as _importlib

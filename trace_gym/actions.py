@@ -33,7 +33,7 @@ class ActionFormat(Protocol):
         ...
 
     def render(self, call: Call) -> str:
-        """Return the text of a tool call, from which `parse` returns the same call."""
+        """Return the text of a tool call. `parse` converts this text to the same call."""
         ...
 
 
@@ -82,7 +82,7 @@ def _call(body: str, where: str) -> Call:
 
 
 def _name(text: str) -> str:
-    """Return the name of a tool unchanged.
+    """Check the name of a tool and return it unchanged.
 
     Raises:
         Malformed: The name has more than 64 characters, control characters, or spaces at its ends.
@@ -93,7 +93,7 @@ def _name(text: str) -> str:
 
 
 def read_json(text: str) -> Any:
-    """Return the value of a JSON text under restrictions that all JSON parsers and all worlds can process.
+    """Parse a JSON text, and reject values that some JSON parsers or worlds cannot process.
 
     Raises:
         ValueError: The text is not JSON, or contains NaN, infinity, an integer of more than 20 digits (64-bit ids are
@@ -102,14 +102,14 @@ def read_json(text: str) -> Any:
     try:
         made = _decoder.decode(text.strip())
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise ValueError(f"the JSON is nested too deeply: at most {MAX_DEPTH} levels are supported") from None
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(made) > MAX_DEPTH:
-        raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
+        raise ValueError(f"the JSON is nested too deeply: at most {MAX_DEPTH} levels are supported")
     if "\\u" in text or not text.isascii():
         try:
             json.dumps(made, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ValueError("a lone surrogate is no character") from None
+            raise ValueError("the text contains a lone surrogate, which is not a valid character") from None
     return made
 
 
@@ -120,18 +120,18 @@ _MAX_DIGITS = 20
 
 def _int(digits: str) -> int:
     if (count := len(digits.lstrip("-"))) > _MAX_DIGITS:
-        raise ValueError(f"a number of {count} digits, at most {_MAX_DIGITS} are read")
+        raise ValueError(f"an integer has {count} digits, but at most {_MAX_DIGITS} digits are supported")
     return int(digits)
 
 
 def _float(digits: str) -> float:
     if not math.isfinite(number := float(digits)):
-        raise ValueError(f"the number {digits[:20]} is out of range")
+        raise ValueError(f"the number {digits[:20]} is too large for a 64-bit floating-point number")
     return number
 
 
 def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 _decoder = json.JSONDecoder(parse_int=_int, parse_float=_float, parse_constant=_constant)
@@ -191,7 +191,7 @@ def _read_message(message: dict[str, Any]) -> tuple[str, list[Call]]:
 
 
 def _wired(call: Any) -> Call:
-    """Return a tool call of an OpenAI message. Its arguments may be JSON text or a dictionary."""
+    """Convert a tool call of an OpenAI message to a `Call`. Its arguments may be JSON text or a dictionary."""
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise Malformed("a tool call must hold function.name and function.arguments")
@@ -204,7 +204,7 @@ def _wired(call: Any) -> Call:
 
 
 def _object(name: str, arguments: Any) -> dict[str, Any]:
-    """Return the arguments of a tool call, which are given as JSON text or as a value that JSON can represent."""
+    """Return the arguments of a tool call as a dictionary, given JSON text or a JSON-compatible value."""
     try:
         body = arguments if isinstance(arguments, str) else json.dumps(arguments)
         if len(body) > MAX_TEXT:
@@ -234,9 +234,9 @@ def read_step(step: Call | Say) -> tuple[str, list[Call]]:
 
 
 def _sound(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Return True if a value survives a round trip through JSON and `read_json` unchanged, by a fast check.
+    """Return True if a fast check shows that a value survives a round trip through JSON and `read_json` unchanged.
 
-    False means that the check is inconclusive. Values nested more than `depth` levels deep give False.
+    False means that the check is inconclusive, for example because the value has more than `depth` nesting levels.
     """
     kind = type(value)
     if kind is str:
@@ -256,7 +256,7 @@ _unspeakable = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
 
 
 def clean(text: str) -> str:
-    """Return the text without control characters, lone surrogates, and spaces at its ends."""
+    """Return the text without control characters, lone surrogates, and leading and trailing whitespace."""
     return _speakable(text).strip()
 
 
@@ -265,7 +265,7 @@ def _speakable(text: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """Return the text of a turn unchanged.
+    """Check the length of a turn's text and return the text unchanged.
 
     Raises:
         Malformed: The text is longer than `MAX_TEXT`.

@@ -66,7 +66,8 @@ def described(world: type[World]) -> Description:
     """
     if world.levels != range(len(world.levels)) or not world.levels:
         raise ConfigError(
-            f"levels of {world.id} are not valid: found {world.levels}, expected range(n) with n of at least 1"
+            f"the levels of {world.id!r} are not valid: found {world.levels}, expected range(n) with n >= 1, such as "
+            "range(3)"
         )
     return Description(
         id=world.id,
@@ -109,11 +110,11 @@ def _described(path: Path, source: bytes) -> Description:
 
 
 def _known(module: Path, digest: str) -> Manifest | None:
-    """Return the existing manifest from which a new manifest of the module takes author, spec and origin, or None.
+    """Return the existing manifest whose author, spec and origin a new manifest of the module takes over, or None.
 
-    This is the manifest next to the module if the module has not changed since, is hand-written, or was written by a
-    language model. In the last case, `origin.module_sha256` of the returned manifest is the hash of the model's
-    version.
+    The result is the manifest next to the module, if the module has not changed since the manifest was written, or if
+    its author is a person or a language model. For a changed module of a language model, `origin.module_sha256` of the
+    result is the hash of the version that the model wrote.
     """
     card = _card_of(module)
     if card is None or card.module_sha256 == digest or card.author == "hand":

@@ -1,4 +1,4 @@
-"""Messages of a conversation in the OpenAI chat format, and JSON values for hashes of a world's state."""
+"""Messages in the OpenAI chat format, and conversion of a world's state to JSON values for hashing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def storable(words: Any) -> str:
         UnicodeEncodeError: The message contains a lone surrogate.
     """
     if not isinstance(words, str):
-        raise TypeError(f"the user message is not a string: found {words!r}")
+        raise TypeError(f"the user message must be a string, but found {words!r}")
     words.encode()
     return words
 

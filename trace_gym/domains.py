@@ -1,8 +1,8 @@
 """Variants of an environment in other domains of the same benchmark.
 
-Some benchmarks have several domains, such as airline and retail in tau2-bench. Each domain is a `Target` that names its
-benchmark and domain. A variant has the same capability in another domain; the domain `MIXED` is the mixture of all
-variants.
+Some benchmarks have several domains, such as airline and retail in tau2-bench. Each domain is a `Target`, which
+contains the names of the benchmark and of the domain. A variant of an environment trains the same capability in another
+domain. The domain `MIXED` is the mixture of all variants.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def domains() -> list[str]:
 def in_domain(name: str, domain: str) -> str:
     """Return the variant of an environment or mixture in a domain of the same benchmark.
 
-    The variant of ``tau2_precondition`` in ``retail`` is ``tau2_retail_precondition``, and in ``mixed`` the mixture of
-    both, ``tau2_precondition_mixed``. The variant of a mixture is the mixture of the variants of its parts.
+    The variant of ``tau2_precondition`` in ``retail`` is ``tau2_retail_precondition``. Its variant in ``mixed`` is
+    ``tau2_precondition_mixed``, the mixture of both. The variant of a mixture is the mixture of the variants of its
+    parts.
 
     Args:
         name: Name or gymnasium id of an environment or mixture.
@@ -61,7 +62,7 @@ def _without_domain(parts: Iterable[str], targets: Mapping[str, Target]) -> Iter
 
 
 def _variants(part: str, domain: str, targets: Mapping[str, Target]) -> Iterable[str]:
-    """Yield the environments of the same capability and benchmark in a domain, or in all domains if it is `MIXED`."""
+    """Yield the environments with the same capability and benchmark in a domain, or in all domains for `MIXED`."""
     manifest = registry.manifest(part)
     target = targets.get(manifest.target)
     if target is None or not target.domain:

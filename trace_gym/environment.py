@@ -22,7 +22,7 @@ class Environment:
     level_count: int
     """Number of levels. For a mixture, this is the smallest number of levels among its parts."""
     worlds: Mapping[str, type[World]]
-    """Name of each part -> its world class. An environment is its only part."""
+    """Mapping from the name of each part to its world class. An environment has one part, which is itself."""
     mixture: Mixture | None = None
     """Parts and weights, if this is a mixture."""
 
@@ -36,7 +36,7 @@ class Environment:
         return Random(f"{self.name}/{seed}").randrange(self.level_count)
 
     def part_of(self, scenario: Scenario) -> Scenario:
-        """Return the scenario of a part to which a scenario of a mixture maps. Other scenarios are returned unchanged.
+        """Return the scenario of the selected part for a scenario of a mixture. Return other scenarios unchanged.
 
         Raises:
             ScenarioError: The mixture does not have this level.
@@ -44,7 +44,9 @@ class Environment:
         if self.mixture is None:
             return scenario
         if scenario.level >= self.level_count:
-            raise ScenarioError(f"{self.name} has levels 0 to {self.level_count - 1}, not {scenario.level}")
+            raise ScenarioError(
+                f"the scenario {scenario} does not exist: {self.name} has levels 0 to {self.level_count - 1}"
+            )
         return self.mixture.part_of(scenario)
 
     def start(self, scenario: Scenario, **options: Any) -> Episode:

@@ -36,6 +36,8 @@ class Episode:
         share_start: Reuse the verifier's checks of the start state from an earlier episode with the same start state,
             such as another member of a GRPO group. This requires that the result of `verify` depends only on its
             arguments. Validation checks this requirement, so `trace_gym.registry.start_episode` sets the option.
+        rng: Random generator of the scenario; by default, the one that the scenario's id seeds. Validation passes one
+            that replaces a single draw.
         user: Speaker that rewords the messages of the scripted user, for example with a language model. The world still
             decides each answer and the end of the conversation.
 
@@ -61,11 +63,12 @@ class Episode:
         style: str = "hermes",
         interface: Interface | None = None,
         share_start: bool = False,
+        rng: Random | None = None,
         user: Speaker | None = None,
     ) -> None:
         if scenario.level not in world.levels:
             raise ScenarioError(
-                f"scenario {scenario} does not exist: found level {scenario.level}, "
+                f"the scenario {scenario} does not exist: found level {scenario.level}, "
                 f"but {world.id} has levels {list(world.levels)}"
             )
         expect_choice("chat format", style, FORMATS)
@@ -74,7 +77,7 @@ class Episode:
         self.share_start = share_start
         self.interface = interface or interface_of(world)
         try:
-            self.world = world.generate(Random(str(scenario)), scenario.level)
+            self.world = world.generate(rng or Random(str(scenario)), scenario.level)
             self.start = self.world.copy()
             opening = storable(self.world.opening())
         except Exception as error:
@@ -252,7 +255,7 @@ class Episode:
         return EnvBug(f"{self.scenario}: {where} raised {type(error).__name__}: {error}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes to pickle, without the interface if it is the one of the world class."""
+        """Return the attributes to pickle. The interface is left out if it equals the interface of the world class."""
         own = self.interface is interface_of(type(self.world))
         return {k: v for k, v in vars(self).items() if not (own and k == "interface")}
 

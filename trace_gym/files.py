@@ -10,13 +10,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, cast
 
 from filelock import BaseFileLock, FileLock, Timeout
 
 from trace_gym.errors import InUse, ReadError, WriteError
 
 MOST_BYTES = 2**30
-"""Maximum size of a file to read, also after decompression of a gzipped file."""
+"""Maximum size in bytes of a file to read. The limit also applies to the decompressed content of a gzipped file."""
 GZIP = b"\x1f\x8b"
 """First bytes of a gzipped file."""
 
@@ -114,7 +115,7 @@ def make_folder(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise WriteError(
-            f"{path} is a file: expected a folder, or a path that does not exist. Choose another path"
+            f"the folder {path} cannot be created, because a file with this name exists. Choose another path"
         ) from None
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -131,53 +132,52 @@ def cannot_write(path: Path | str, error: OSError) -> WriteError:
     )
 
 
-def read_bytes(path: Path | str, fix: str = "") -> bytes:
-    """Return the content of a regular file, decompressed if it is gzipped.
+@contextmanager
+def open_binary(path: Path | str, fix: str = "") -> Iterator[IO[bytes]]:
+    """Open a regular file for reading. The content of a gzipped file is decompressed.
 
     Args:
         path: The file.
         fix: Last sentence of each error message, which explains how to fix the error.
 
     Raises:
-        ReadError: The file is missing, not a regular file, too large, not readable, or a damaged gzip file.
+        ReadError: The file is missing, not a regular file, not readable, or a damaged gzip file. Errors while the block
+            reads the file are included.
     """
     end = f". {fix}" if fix else ""
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):
-            raise ReadError(f"{path} is {_kind(found.st_mode)}: expected a regular file{end}")
-        if found.st_size > MOST_BYTES:
-            raise ReadError(f"{path} is too large: found {found.st_size:,} bytes, expected at most {MOST_BYTES:,}{end}")
-        raw = Path(path).read_bytes()
+        if not stat.S_ISREG(mode := os.stat(path).st_mode):  # a named pipe would block
+            raise ReadError(f"{path} is {_kind(mode)}: expected a regular file{end}")
+        with Path(path).open("rb") as raw:
+            packed = raw.peek(len(GZIP)).startswith(GZIP)
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw) if packed else raw)
     except FileNotFoundError:
-        raise ReadError(f"there is no file {path}{end}") from None
+        raise ReadError(f"the file {path} does not exist{end}") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ReadError(f"{path} is a damaged or truncated gzip file ({error}). Copy or download it again") from None
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         if isinstance(error, ReadError):
             raise
         raise ReadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}{end}") from None
-    return _decompressed(raw, path) if raw.startswith(GZIP) else raw
+
+
+def read_bytes(path: Path | str, fix: str = "") -> bytes:
+    """Return the content of a regular file, decompressed if it is gzipped.
+
+    Raises:
+        ReadError: The file is too large, or cannot be read (see `open_binary`).
+    """
+    with open_binary(path, fix) as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ReadError(f"{path} is too large: found more than {MOST_BYTES:,} bytes. Split it into smaller files")
+    return content
 
 
 def read_start(path: Path) -> bytes:
     """Return the first 16 bytes of a file, without decompression."""
     with path.open("rb") as file:
         return file.read(16)
-
-
-def _decompressed(raw: bytes, path: Path | str) -> bytes:
-    import io
-
-    try:
-        with gzip.open(io.BytesIO(raw)) as file:
-            content = file.read(MOST_BYTES + 1)
-    except (EOFError, OSError, zlib.error) as error:
-        raise ReadError(f"{path} is a damaged or truncated gzip file ({error}). Copy or download it again") from None
-    if len(content) > MOST_BYTES:
-        raise ReadError(
-            f"{path} is too large: found more than {MOST_BYTES:,} bytes after decompression. Split it into smaller "
-            "files"
-        )
-    return content
 
 
 def read_text(path: Path | str, fix: str = "") -> str:

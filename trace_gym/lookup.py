@@ -93,7 +93,7 @@ def read_card(entry: Entry, read: Callable[[Path], _R]) -> _R:
         made = read(entry.card)
     except (OSError, ValueError) as error:
         fault = first_fault(error) if isinstance(error, ValidationError) else error
-        raise ReadError(f"{entry.card} is not a valid {kind} ({fault}). Restore or delete it{admit}") from None
+        raise ReadError(f"{entry.card} is not a valid {kind} ({fault}). Restore or delete the file{admit}") from None
     if (claimed := getattr(made, "id", None)) != entry.name:
         raise ReadError(
             f"{entry.card} has the wrong id: found {claimed!r}, expected {entry.name!r}. Correct the id, or rename the "

@@ -55,7 +55,8 @@ def _record(data: Any, where: str) -> Record | None:
         return kind.model_validate_json(json.dumps(data)) if kind else None
     except ValidationError as error:
         raise ReadError(
-            f"{where} is not a valid {kind.__name__.lower() if kind else 'file'} ({first_fault(error)})"
+            f"{where} is not a valid {kind.__name__.lower() if kind else 'file'} ({first_fault(error)}). Restore or "
+            "delete it"
         ) from None
 
 

@@ -24,7 +24,7 @@ class Mixture(Record):
     """Mapping of the name of each part to its weight. Only the ratios of the weights matter."""
 
     def part_of(self, scenario: Scenario) -> Scenario:
-        """Return the scenario of a part to which a scenario of the mixture maps.
+        """Return the scenario of the selected part for a scenario of the mixture.
 
         Level and seed are the same in both scenarios, and therefore also the split.
         """

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from threading import local
@@ -161,14 +161,19 @@ def _offered(path: Path, source: bytes) -> Iterator[None]:
 
 
 class _Finder(MetaPathFinder):
-    """Import finder for the module in `_offer` of the current thread. Other imports use the usual finders."""
+    """Import finder for the module in `_offer` of the current thread.
+
+    Other environments get the usual loader, even if pytest rewrites the assertions of this package's modules. Other
+    imports use the usual finders.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         name, place, source = _offer.module or ("", Path(), b"")
         if fullname != name:
-            return None
+            environment = fullname.startswith(f"{__package__}.generated_envs.")
+            return PathFinder.find_spec(fullname, path) if environment else None
         return spec_from_file_location(fullname, place, loader=CheckedLoader(fullname, str(place), source))
 
 

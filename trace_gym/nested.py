@@ -13,7 +13,7 @@ class Node(NamedTuple):
     """Key of the innermost dict member that contains the value; empty if there is none."""
     value: Any
     outer: str | None = None
-    """If the value is a member of a dict: name of the field that contains this dict. None for all other values."""
+    """Name of the field that contains the dict of which the value is a member; None if it is not a member of a dict."""
 
     @property
     def is_scalar(self) -> bool:

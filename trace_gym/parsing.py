@@ -1,11 +1,16 @@
-"""Parsers for JSON and YAML from untrusted files. Malformed text raises a `ReadError` that names the file."""
+"""Parsers for JSON and YAML from untrusted files, and for Python code.
+
+Malformed JSON and YAML raise a `ReadError` that names the file.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 from typing import Any, NoReturn, TypeVar
 
 import yaml
@@ -20,6 +25,19 @@ MOST_DEPTH = 100
 """Maximum number of nesting levels."""
 MOST_NODES = 1_000_000
 """Maximum number of values in a YAML text after the expansion of its aliases."""
+_SYNTAX_TREES = Lock()
+
+
+def parse_python(text: str | bytes) -> ast.Module:
+    """Return the syntax tree of Python code, like `ast.parse`. Several threads can safely call this at once.
+
+    Some versions of Python raise a SystemError if two threads create syntax trees (python/cpython issue 106905).
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: The code cannot be parsed.
+    """
+    with _SYNTAX_TREES:
+        return ast.parse(text)
 
 
 def parse_json(text: str | bytes, where: str, fix: str = "", *, nan: bool = False) -> Any:
@@ -45,19 +63,58 @@ def parse_json(text: str | bytes, where: str, fix: str = "", *, nan: bool = Fals
         raise ReadError(f"{where} is empty{end}")
     try:
         made = (_lenient if nan else _strict).decode(text)
-    except json.JSONDecodeError as error:
-        if _broke_off(text, error):
-            raise ReadError(f"{where} is truncated: its JSON ends unexpectedly at line {error.lineno}{end}") from None
-        raise ReadError(f"{where} is not JSON ({error}): it begins with {text[:40]!r}{end}") from None
-    except RecursionError:
-        raise ReadError(
-            f"{where} is JSON that is nested too deeply: expected at most {MOST_DEPTH} levels{end}"
-        ) from None
-    except ValueError as error:
-        raise ReadError(f"{where} is not JSON ({error}){end}") from None
+    except (ValueError, RecursionError) as error:
+        raise json_fault(error, text, where, fix) from None
     if _too_deep(made):
-        raise ReadError(f"{where} is JSON that is nested too deeply: expected at most {MOST_DEPTH} levels{end}")
+        raise json_fault(RecursionError(), text, where, fix)
     return made
+
+
+def parse_prefix(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value at a position of a text, and the position after the value. NaN and Infinity are accepted.
+
+    Raises:
+        ValueError: There is no value, or it is incomplete. `json_fault` describes the error.
+        RecursionError: The value is nested more than `MOST_DEPTH` levels deep.
+    """
+    made, end = _lenient.raw_decode(text, start)
+    if _too_deep(made):
+        raise RecursionError
+    return made, end
+
+
+def json_fault(
+    error: ValueError | RecursionError,
+    text: str,
+    where: str,
+    fix: str = "",
+    *,
+    start: str = "",
+    line: int = 0,
+    ended: bool = True,
+) -> ReadError:
+    """Return a `ReadError` that describes an error of the JSON decoder.
+
+    Args:
+        error: The error.
+        text: The text that was decoded.
+        where: Name of the source in the error message.
+        fix: Last sentence of the error message.
+        start: Start of the document, if the text is a later part of it.
+        line: Number of lines before the text.
+        ended: Whether the document ends where the text ends.
+    """
+    start = start or text.lstrip()[:40]
+    end = f". {fix}" if fix else ""
+    if isinstance(error, RecursionError):
+        return ReadError(
+            f"{where} contains JSON that is nested too deeply: at most {MOST_DEPTH} levels are supported{end}"
+        )
+    if not isinstance(error, json.JSONDecodeError):
+        return ReadError(f"{where} is not valid JSON ({error}){end}")
+    if ended and start[:1] in ("[", "{") and _is_at_end(text, error):
+        return ReadError(f"{where} is truncated: its JSON ends unexpectedly at line {line + error.lineno}{end}")
+    return ReadError(f"{where} is not valid JSON ({error}): it begins with {start!r}{end}")
 
 
 def read_json(path: Path | str, fix: str = "") -> Any:
@@ -121,16 +178,16 @@ def parse_yaml(text: str, where: str, fix: str = "") -> Any:
             if root is None:
                 return None
             if problem := _yaml_problem(root):
-                raise ReadError(f"{where}: {problem}{end}")
+                raise ReadError(f"{where} is not valid YAML ({problem}){end}")
             return loader.construct_document(root)
         finally:
             loader.dispose()
     except RecursionError:
         raise ReadError(
-            f"{where} is YAML that is nested too deeply: expected at most {MOST_DEPTH} levels{end}"
+            f"{where} contains YAML that is nested too deeply: at most {MOST_DEPTH} levels are supported{end}"
         ) from None
     except yaml.YAMLError as error:
-        raise ReadError(f"{where} is not YAML ({' '.join(str(error).split())}){end}") from None
+        raise ReadError(f"{where} is not valid YAML ({' '.join(str(error).split())}){end}") from None
     except (ValueError, OverflowError) as error:  # such as a date that does not exist
         if isinstance(error, ReadError):
             raise
@@ -194,9 +251,16 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
             yield value
 
 
-def _broke_off(text: str, error: json.JSONDecodeError) -> bool:
-    at_end = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
-    return text.lstrip()[0] in "[{" and at_end
+def _is_at_end(text: str, error: json.JSONDecodeError) -> bool:
+    """Return whether an invalid JSON text could become valid if more text followed."""
+    rest = text[error.pos :].rstrip()
+    is_escape = error.msg.startswith(r"Invalid \u") and len(rest) < len(r"\u1234")
+    return (
+        len(rest) < 2 or is_escape or error.msg.startswith("Unterminated") or any(w.startswith(rest) for w in _LITERALS)
+    )
+
+
+_LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 
 def _too_deep(value: Any) -> bool:
@@ -210,7 +274,7 @@ def _too_deep(value: Any) -> bool:
 
 def _float(digits: str) -> float:
     if not math.isfinite(number := float(digits)):
-        raise ValueError(f"the number {digits[:20]} is out of range")
+        raise ValueError(f"the number {digits[:20]} is too large for a 64-bit floating-point number")
     return number
 
 
@@ -218,11 +282,11 @@ def _int(digits: str) -> int:
     try:
         return int(digits)
     except ValueError:  # the number has more digits than `sys.get_int_max_str_digits` allows
-        raise ValueError(f"an integer of {len(digits)} digits is out of range") from None
+        raise ValueError(f"an integer with {len(digits)} digits is too large to parse") from None
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 _strict = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_constant)

@@ -1,4 +1,4 @@
-"""JSONL files of trajectories, to which one process at a time appends. Incomplete files are repaired and continued."""
+"""JSONL files of trajectories. Only one process at a time can append to a file. Incomplete files are repaired."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_records(path: Path) -> list[Trajectory]:
 def appending(
     path: Path, model: str, temperature: float | None = None, user: str = ""
 ) -> Iterator[tuple[dict[str, Trajectory], Callable[[Trajectory], None]]]:
-    """Lock a file, and yield the scored records of a model by id and a function that appends a record.
+    """Lock a file, and yield a mapping from ids to the model's scored records, and a function that appends a record.
 
     The file is repaired first: duplicates, an incomplete last line, and unscored records of the model are removed.
     Records of other models are kept.
@@ -47,12 +47,12 @@ def appending(
     Raises:
         InUse: Another process is writing the file.
         ReadError: The file contains something other than trajectories.
-        ConfigError: The model's records have another temperature or another user.
+        ConfigError: The model's existing records have a different temperature or a different user.
         WriteError: The file cannot be written.
     """
     if path.is_dir() or path.is_fifo() or path.is_socket():
         kind = "a folder" if path.is_dir() else "a pipe, which cannot be continued"
-        raise ConfigError(f"{path} is {kind}: expected a JSONL file. Choose another name")
+        raise ConfigError(f"{path} is {kind}: expected a JSONL file. Choose another path")
     with locked(path):
         known = _resume(path, model) if path.exists() else {}
         for record in known.values():
@@ -90,7 +90,9 @@ def _resume(path: Path, model: str) -> dict[str, Trajectory]:
     if not path.is_file():
         return {}  # a device, such as /dev/null
     if read_start(path).startswith(GZIP):
-        raise ReadError(f"{path} is gzipped, so nothing can be appended to it. Unpack it, or choose another file")
+        raise ReadError(
+            f"{path} is compressed with gzip, so nothing can be appended to it. Decompress it, or choose another file"
+        )
     *lines, torn = read_text(path, FIX).split("\n")
     known: dict[tuple[str, str], Trajectory] = {}
     good: list[str] = []
@@ -100,7 +102,7 @@ def _resume(path: Path, model: str) -> dict[str, Trajectory]:
         except (ReadError, ValidationError) as error:
             if number <= len(lines) or not (line.startswith(BEGINS) or BEGINS.startswith(line)):
                 problem = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                raise ReadError(f"{path}:{number} is not a trajectory ({problem}). {FIX}") from None
+                raise ReadError(f"{path}:{number} is not a valid trajectory ({problem}). {FIX}") from None
             record = None
         unscored = record is None or (record.model == model and record.success is None)
         if record is None or unscored or (record.model, record.id) in known:

@@ -142,7 +142,9 @@ def add_folder(path: str | os.PathLike[str]) -> list[str]:
     """
     folder = Path(path).expanduser().resolve()
     if not folder.is_dir():
-        raise ReadError(f"{folder} is not a folder; expected a folder with <name>.py and <name>.json in it")
+        raise ReadError(
+            f"{folder} is not a folder: expected a folder with an environment module NAME.py and its manifest NAME.json"
+        )
     if folder in folders():
         refresh()
         return [n for n, e in entries.items() if e.card.parent == folder]

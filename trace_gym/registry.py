@@ -153,7 +153,7 @@ def load_world(name: str) -> type[World]:
     try:
         found = file_sha256(module)
     except OSError as error:
-        raise ReadError(f"{module} cannot be read: {error.strerror}") from None
+        raise ReadError(f"{module} cannot be read: {error.strerror}. Check the permissions of the file") from None
     world = loaded(module, found)
     if world is None:
         found = sha256(source := file_bytes(module))  # `execute` runs exactly the content that is hashed here
@@ -185,7 +185,7 @@ def environment(name: str) -> Environment:
 def start_episode(scenario: Scenario | str, **options: Any) -> Episode:
     """Start an episode of a scenario and return it.
 
-    For a mixture, the episode runs the corresponding scenario of a part, which `Episode.scenario` contains.
+    For a mixture, the episode runs the corresponding scenario of one of its parts, which is `Episode.scenario`.
 
     Args:
         scenario: A scenario, or a scenario id such as ``tau2_precondition/0/7``.
@@ -206,12 +206,12 @@ def episode_starter(**options: Any) -> Callable[[Scenario], Episode]:
 
 
 def part_of(scenario: Scenario) -> Scenario:
-    """Return the scenario of a part to which a scenario of a mixture maps; otherwise the scenario itself."""
+    """Return the part's scenario that a mixture's scenario maps to. Return other scenarios unchanged."""
     entry = entry_of(scenario.env)
     if entry.module is not None:
         return scenario
     if scenario.level >= (count := level_count(scenario.env)):
-        raise ScenarioError(f"{scenario.env} has levels 0 to {count - 1}, not {scenario.level}")
+        raise ScenarioError(f"the scenario {scenario} does not exist: {scenario.env} has levels 0 to {count - 1}")
     return mixture(scenario.env).part_of(scenario)
 
 
@@ -225,8 +225,8 @@ def home() -> Path:
     folder = [packaged[0], *(place for place in folders() if place not in packaged)][-1]
     if folder == packaged[0] and not (folder.parent / "pyproject.toml").is_file():
         raise ConfigError(
-            "there is no folder for new environments: found only folders of installed packages. Name a folder with "
-            f"--out, or in {registration.VARIABLE}"
+            "there is no folder for new environments, because every environment folder belongs to an installed "
+            f"package. Specify another folder with --out or in the environment variable {registration.VARIABLE}"
         )
     return folder
 
@@ -251,10 +251,10 @@ def scenarios(
     """
     seeds, count = seeds_of(split), level_count(name_of(env))
     chosen = list(range(count)) if levels is None else list(levels)
-    if wrong := [level for level in chosen if level not in range(count)] or not chosen:
-        raise ScenarioError(f"{env} has levels 0 to {count - 1}; asked for {wrong if chosen else 'none'}")
+    if (wrong := [level for level in chosen if level not in range(count)]) or not chosen:
+        raise ScenarioError(f"invalid levels for {env}: found {wrong or 'no level'}, expected levels 0 to {count - 1}")
     if offset < 0 or n < 0 or offset + n > len(seeds):
-        raise ConfigError(f"split {split!r} has seeds 0 to {len(seeds) - 1}; asked for {n} from {offset} on")
+        raise ConfigError(f"split {split!r} has {len(seeds)} seeds, but {n} seeds from index {offset} were requested")
     name = name_of(env)
     return [Scenario(env=name, level=chosen[i % len(chosen)], seed=seeds[i]) for i in range(offset, offset + n)]
 

@@ -50,7 +50,7 @@ class TokenRollout:
     """Whether the token budget was exhausted before the episode ended."""
 
     def trajectory(self, *, model: str, source: str, sample: int = 0, temperature: float | None = None) -> Trajectory:
-        """Return the record of this episode, with the oracle's write calls as gold."""
+        """Return the record of this episode. Its `gold` contains the oracle's calls except reads."""
         note = "the conversation exceeded its budget of tokens" if self.overflow else ""
         return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature, note=note)
 
@@ -59,7 +59,7 @@ def play(policy: Policy, episode: Episode, note: Callable[[str], None] | None = 
     """Run an episode to its end with a policy, and return the episode.
 
     If the conversation no longer fits into the model's context, the episode is ended and scored, as in `HFPolicy`: a
-    success before that counts, and the unfinished turn is not taken. `note` is called with the reason.
+    success that was reached earlier counts, and the unfinished turn is not taken. `note` is called with the reason.
 
     Raises:
         PolicyError: The infrastructure of the policy or of the user failed; the episode stays unfinished.
@@ -107,7 +107,7 @@ def rollout(
         samples: Number of episodes per scenario.
         workers: Number of threads for a remote policy.
         progress: Show a progress bar on stderr if stderr is a terminal, and one line if the run took over two seconds.
-        source: Origin to store in the records.
+        source: Origin of the records, such as the name of a file or command.
         temperature: Sampling temperature of a `BatchPolicy`; 0 is greedy.
         seed: Seed for a `BatchPolicy`. Each batch is seeded with this seed and the batch's first scenario and sample. A
             batch that was interrupted is run again as a whole, so a resumed run produces the same samples as an
@@ -121,12 +121,15 @@ def rollout(
             before are in `path`, and a second call continues.
         ReadError: `path` contains something other than trajectories.
         InUse: Another process is writing `path`.
-        ConfigError: `path` contains records of this policy at another temperature or with another user, or both `user`
-            and `open_episode` are given.
+        ConfigError: `path` contains records of this policy with a different temperature or user, or both `user` and
+            `open_episode` are given.
         WriteError: `path` cannot be written, such as when the disk is full.
     """
     if user is not None and open_episode is not None:
-        raise ConfigError("found both user and open_episode, expected one of them. Pass user to Episode instead")
+        raise ConfigError(
+            "the arguments user and open_episode cannot be combined. Remove user, and pass it to Episode in "
+            "open_episode"
+        )
     open_episode = open_episode or _default_factory(user)
     jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
     used = temperature if isinstance(policy, BatchPolicy) else getattr(policy, "temperature", None)
@@ -155,7 +158,7 @@ def _records(
 
 
 def _with_requested_id(record: Trajectory, job: Job) -> Trajectory:
-    """Return the record with the id of the requested scenario; an episode of a mixture has another scenario id."""
+    """Return the record with the id of the requested scenario, which differs from the episode's id for a mixture."""
     return record.model_copy(update={"id": rollout_id(*job)})
 
 

@@ -52,7 +52,7 @@ def complaint_about(call: Call, interface: Interface) -> str:
 
 
 def settle(call: Call, interface: Interface) -> tuple[dict[str, Any], str]:
-    """Return the arguments in the types of the tool, and an error message (empty if the call is valid).
+    """Convert the arguments to the types that the tool requires; return them and an error message (empty if valid).
 
     If the schema requires an integer, ``2.0`` is converted to ``2``, because JSON has only one type of number.
     """
@@ -85,11 +85,11 @@ def _whole(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> A
 
 
 _compiled: dict[int, tuple[Interface, dict[str, _Tool]]] = {}
-"""Compiled tools by the `id` of the interface. The interface is stored, too, so that its `id` is not reused."""
+"""Compiled tools by the `id` of the interface. The interface is also stored, so that its `id` is not reused."""
 _by_content: dict[str, dict[str, _Tool]] = {}
-"""Compiled tools by the content of the interface, because a copy from a pickle is a new object with equal schemas."""
+"""Compiled tools by the content of the interface, for unpickled copies, which are new objects with equal schemas."""
 _KEPT = 64
-"""Maximum number of interfaces in both tables; then the tables are cleared."""
+"""Maximum number of interfaces in the two tables, which are cleared when they are full."""
 
 
 def tools_of(interface: Interface) -> dict[str, _Tool]:

@@ -5,127 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import AfterValidator, Field, SerializeAsAny, ValidationError, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from trace_gym.errors import ConfigError, ReadError, expect_choice
 from trace_gym.llm.model_uri import ignored_settings
 from trace_gym.models.settings import ModelSettings
 from trace_gym.parsing import parse_yaml, read_yaml
-from trace_gym.targets.catalogue import default_target
+from trace_gym.stage_settings import Diagnose, Evaluate, Levels, Llm, Rollouts, Route, Skill, Target
 from trace_gym.trainers import registered
 from trace_gym.trainers.config import GRPOConfig, TrainerConfig
 from trace_gym.types import Record
 
 
-def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:
-    if duplicates := [value for value in values if values.count(value) > 1]:
-        raise ValueError(f"found {duplicates[0]} twice, expected distinct numbers. Remove one of them")
-    return values
-
-
-Levels = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_distinct)]
-"""Type of a nonempty tuple of distinct levels or seeds."""
-
-
-class Target(Record):
-    """The environment that the agent is trained for, and evaluated on."""
-
-    env: str = Field(default_factory=lambda: default_target().tasks)
-    levels: Levels = (0,)
-    """Levels of the target. They are diagnosed together and evaluated separately."""
-
-
-class Rollouts(Record):
-    """Settings of the rollouts that are diagnosed."""
-
-    tasks: int = Field(200, ge=1)
-    samples: int = Field(1, ge=1)
-    temperature: float = Field(1.0, ge=0)
-
-
-class Diagnose(Record):
-    """Thresholds of the diagnosis; see docs/guides/diagnose.md."""
-
-    delta: float = Field(0.20, ge=0, le=1)
-    rho: float = Field(0.10, ge=0, le=1)
-    alpha: float = Field(0.05, gt=0, le=1)
-    analyst: str = "rules"
-    """``rules``, or the URI of a language model that discovers and labels capabilities."""
-    runs: int = Field(10, ge=1)
-    """Number of label runs of a language model."""
-    keep: int = Field(8, ge=0)
-    """Minimum number of label runs in which a selected capability reaches `delta` and `rho`."""
-    outcome_aware: bool = False
-    """Whether the language model sees the outcomes while it labels."""
-    tokens: int | None = Field(None, ge=1)
-    """Budget in tokens for the language model."""
-    dollars: float | None = Field(None, ge=0)
-    """Budget in US dollars; requires `price`."""
-    price: str = ""
-    """US dollars per million tokens as ``prompt/completion``."""
-
-
-class Llm(Record):
-    """The language model that generates environments if `author` is ``llm``, and its limits."""
-
-    model: str = ""
-    """``openai:MODEL``, ``openai:MODEL@URL``, ``replay:DIR`` or ``files:DIR``. The API key is read from
-    an environment variable."""
-    folder: Path | None = None
-    """Folder for generated environments, answers and the ledger; ``envs`` in the run folder by default."""
-    repairs: int = Field(3, ge=0)
-    """Maximum number of repair attempts per module."""
-    seconds: float = Field(300.0, gt=0)
-    """Time limit in seconds for the validation of one version of a module."""
-    workers: int = Field(2, ge=1)
-    """Number of environments that are generated in parallel."""
-    policy: str = ""
-    """Policy whose rewards must vary within groups: ``openai:MODEL``, ``hf:FOLDER`` or ``mixture:P``."""
-    tokens: int | None = Field(None, ge=1)
-    """Budget in tokens for all runs that use `folder`."""
-    dollars: float | None = Field(None, ge=0)
-    """Budget in US dollars; requires `price`."""
-    price: str = ""
-    """US dollars per million tokens as prompt/completion, such as ``0.5/1.5``."""
-    by: str = ""
-    """Name of the person or program that answers ``files:DIR``; recorded in the manifests."""
-
-
-class Skill(Record):
-    """Settings of the skill stage, which excludes environments with too few groups of varying rewards."""
-
-    groups: int = Field(24, ge=1)
-    informative: float = Field(0.2, ge=0, le=1)
-    """Minimum share of groups with varying rewards. Environments below this share are not used for training."""
-
-
-class Route(Record):
-    """Settings of the router."""
-
-    permutations: int = Field(4, ge=1)
-    """Number of option orders over which the probabilities are averaged."""
-    threshold: float = Field(0.0, ge=0, le=1)
-
-
-class Evaluate(Record):
-    """Settings of the evaluation."""
-
-    tasks: int = Field(300, ge=1)
-    validation_tasks: int = Field(150, ge=1)
-    """Number of tasks of the validate split, from which oracle routing chooses among several needed adapters."""
-    own_tasks: int = Field(100, ge=1)
-    """Number of held-out scenarios per training environment for comparing its adapter to the base model."""
-    temperature: float = Field(0.0, ge=0)
-    mixture: bool = False
-    """Also train one LoRA adapter on a mixture of all environments, with the same total number of rollouts."""
-    grpo_target: bool = False
-    """Also train one LoRA adapter on the target, with the same total number of rollouts."""
-
-
 class RunConfig(Record):
-    """All settings of a run. Models other than the toy model require other values of `levels` and `train.lr`."""
+    """All settings of a run. Models other than the toy model require different values of `levels` and `train.lr`."""
 
     model: ModelSettings = ModelSettings()
     """Settings of the agent's model, or its name. All stages use the same settings."""
@@ -148,7 +43,7 @@ class RunConfig(Record):
     diagnose: Diagnose = Diagnose()
     author: Literal["recorded", "llm"] = "recorded"
     """Author of missing environments: ``recorded`` replays the recorded answers that are part of the package, ``llm``
-    is the language model of `llm`."""
+    is the language model that the setting `llm` selects."""
     reuse: bool = True
     """Whether to use registered environments that train a missing capability. If false, the author writes an
     environment for every missing capability."""
@@ -179,20 +74,20 @@ class RunConfig(Record):
     def _has_a_model(self) -> Self:
         if ":" in self.model.name and not Path(self.model.name).exists():
             raise ValueError(
-                f"model is not valid: found {self.model.name}, expected lab, or a Hugging Face folder or name, because "
-                "training requires the weights. If they are available, set model.name to their folder, and "
-                "model.endpoint to the endpoint. Otherwise collect rollouts with trace-gym rollout --policy "
-                "openai:MODEL@URL, and pass that file as source"
+                f"invalid model: found {self.model.name!r}, expected 'lab', a local model folder, or a Hugging Face "
+                "model name, because training requires the model weights. If you have the weights, set model.name to "
+                "their folder and model.endpoint to the endpoint. Otherwise, collect rollouts with 'trace-gym rollout "
+                "--policy openai:MODEL@URL', and pass the resulting file as source"
             )
         try:
             self.model.limited(self.train.max_tokens, self.train.max_turn_tokens)
         except ConfigError as error:
-            raise ValueError(f"train.{error}") from None
+            raise ValueError(f"invalid setting: train.{error}") from None
         if self.train.user:
-            raise ValueError("train.user has no effect in a run. Set user instead")
+            raise ValueError("the setting train.user has no effect. Use the top-level setting 'user' instead")
         if self.author == "llm" and not self.llm.model:
             raise ValueError(
-                "the setting author: llm requires a model. Set llm.model to openai:MODEL, replay:DIR or files:DIR"
+                "the setting 'author: llm' requires a model. Set llm.model to openai:MODEL, replay:DIR or files:DIR"
             )
         return self
 
@@ -266,7 +161,7 @@ class RunConfig(Record):
             raise ConfigError(str(error)) from None
         if data is None:
             raise ConfigError(
-                f"{path} contains no settings: expected at least one, such as model: lab. To use shipped settings, "
+                f"{path} contains no settings: expected at least one, such as 'model: lab'. To use a preset, "
                 "pass --preset demo"
             )
         return cls.parse(data, str(path))
@@ -286,16 +181,18 @@ class RunConfig(Record):
             ConfigError: The data is not valid. The message starts with `source`.
         """
         if not isinstance(data, dict):
-            raise ConfigError(f"{source}: expected a mapping of setting names to values, found {type(data).__name__}")
+            raise ConfigError(
+                f"{source} is not valid: found {type(data).__name__}, expected a mapping of setting names to values"
+            )
         try:
             return cls.model_validate(data)
         except ValidationError as error:
             errors = [f"  {where or 'the settings'}: {message}" for where, message in _errors(error)]
-            raise ConfigError(f"{source}: {len(errors)} invalid settings\n" + "\n".join(errors)) from None
+            raise ConfigError(f"{source} contains invalid settings:\n" + "\n".join(errors)) from None
 
 
 def _errors(error: ValidationError, outer: tuple[int | str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the setting and the message of each error, also of errors within the settings of the trainer."""
+    """Yield the setting and the message of each error, including errors in the settings of the trainer."""
     for found in error.errors():
         inner, where = found.get("ctx", {}).get("error"), (*outer, *found["loc"])
         if isinstance(inner, ValidationError):

@@ -17,11 +17,11 @@ class Spoken(NamedTuple):
 
 
 class Speaker(Protocol):
-    """Rewords the messages of a scripted user. The script still decides each answer and the end of the conversation."""
+    """Interface for rewording a scripted user. The script still decides each answer and the end of the conversation."""
 
     @property
     def name(self) -> str:
-        """Name that is recorded with the trajectory. Speakers with different wordings have different names."""
+        """Name that is recorded with the trajectory. Speakers that reword messages differently have different names."""
         ...
 
     def speak(self, scenario: Scenario, script: Sequence[str], conversation: Sequence[Message]) -> Spoken:

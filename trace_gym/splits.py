@@ -24,7 +24,9 @@ def split_of(scenario: Scenario) -> str:
     for name, seeds in SPLITS.items():
         if scenario.seed in seeds:
             return name
-    raise ScenarioError(f"{scenario} belongs to no split; seeds end at {10**9 - 1}")
+    raise ScenarioError(
+        f"the scenario {scenario} does not belong to a split: found seed {scenario.seed}, expected at most {10**9 - 1}"
+    )
 
 
 def seeds_of(split: str) -> range:

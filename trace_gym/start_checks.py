@@ -14,7 +14,7 @@ from trace_gym.world import World
 
 T = TypeVar("T")
 KEPT = 512
-"""Maximum number of start states in the cache: more than the scenarios of a GRPO batch. They use a few megabytes."""
+"""Maximum number of start states in the cache, which is more than the number of scenarios in a GRPO batch."""
 _verified: ContextVar[tuple[World, dict[str, Any]] | None] = ContextVar("_verified", default=None)
 """Start state of the episode that is being scored, and values that were computed from it."""
 
@@ -46,7 +46,7 @@ def verifying(start: World) -> Iterator[None]:
 
 
 def once(start: World, name: str, derive: Callable[[], T]) -> T:
-    """Return the value of a function of a state, computed once while an episode with this start state is scored.
+    """Return ``derive()``, which is computed only once while an episode with this start state is scored.
 
     The verifier runs on the start state and on the final state, and both runs use the value. Callers must not change
     the value.

@@ -93,7 +93,9 @@ def mcnemar(before: Sequence[bool], after: Sequence[bool]) -> Paired:
         ValueError: The two runs have different numbers of units.
     """
     if len(before) != len(after):
-        raise ValueError(f"paired outcomes must be of one length, found {len(before)} and {len(after)}")
+        raise ValueError(
+            f"the two runs must have the same number of outcomes, but found {len(before)} and {len(after)}"
+        )
     gained = sum(a and not b for b, a in zip(before, after, strict=True))
     lost = sum(b and not a for b, a in zip(before, after, strict=True))
     changed, fewer = gained + lost, min(gained, lost)
@@ -119,8 +121,8 @@ def paired_bootstrap(
     """
     if len(before) != len(after) or not before or samples < 1:
         raise ValueError(
-            f"a paired bootstrap needs two runs of one length and at least one sample, "
-            f"found {len(before)} and {len(after)} units, {samples} samples"
+            f"a paired bootstrap requires two runs with the same number of units and at least one sample, but found "
+            f"{len(before)} and {len(after)} units and {samples} samples"
         )
     tail = (1 - confidence) / 2
     _quantile(confidence)
@@ -132,7 +134,7 @@ def paired_bootstrap(
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
-    """Return the unbiased estimate of pass@k (at least one of k rollouts succeeds): 1 - C(n - correct, k) / C(n, k).
+    """Return the unbiased estimate of pass@k, the probability that at least one of k rollouts succeeds.
 
     The estimate is 1 - C(n - correct, k) / C(n, k). Source: M. Chen et al., Evaluating large language models trained on
     code, arXiv 2107.03374 (2021), equation 1.
@@ -140,7 +142,7 @@ def pass_at_k(n: int, correct: int, k: int) -> float:
     Args:
         n: Number of attempts.
         correct: Number of successful attempts.
-        k: Number of attempts to which the probability refers.
+        k: Number of attempts in the definition of pass@k.
 
     Raises:
         ValueError: The counts are not valid, or k is not between 1 and n.
@@ -150,7 +152,7 @@ def pass_at_k(n: int, correct: int, k: int) -> float:
 
 
 def pass_hat_k(n: int, correct: int, k: int) -> float:
-    """Return the unbiased estimate of pass^k (all of k rollouts succeed): C(correct, k) / C(n, k).
+    """Return the unbiased estimate of pass^k, the probability that all of k rollouts succeed.
 
     The estimate is C(correct, k) / C(n, k). Source: S. Yao et al., tau-bench, arXiv 2406.12045 (2024), section 4. The
     arguments are those of `pass_at_k`.
@@ -164,16 +166,16 @@ def pass_hat_k(n: int, correct: int, k: int) -> float:
 
 def _check_count(successes: int, n: int) -> None:
     if not 0 <= successes <= n:
-        raise ValueError(f"successes must lie between 0 and n, found {successes} of {n}")
+        raise ValueError(f"successes must be between 0 and n, but found successes={successes} and n={n}")
 
 
 def _check_attempts(n: int, correct: int, k: int) -> None:
     _check_count(correct, n)
     if not 1 <= k <= n:
-        raise ValueError(f"k must lie between 1 and the {n} attempts made, found {k}")
+        raise ValueError(f"k must be between 1 and the number of attempts, but found k={k} and {n} attempts")
 
 
 def _quantile(confidence: float) -> float:
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie inside (0, 1), such as 0.95, found {confidence}")
+        raise ValueError(f"confidence must be greater than 0 and less than 1, such as 0.95, but found {confidence}")
     return NormalDist().inv_cdf((1 + confidence) / 2)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PROSE = 30
 """Minimum width of a column with wrapped text, unless all of its lines are shorter."""
 GAP = 2
-"""Number of spaces between columns, and of the indentation in a row that is printed as a block of lines."""
+"""Number of spaces between columns, and of indentation in a row that is printed as a block of lines."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook,
 from rich.segment import Segment
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters except tab and newline, marks that change the direction of text, and lone surrogates."""
+"""Pattern of control characters except tab and newline, of text direction marks, and of lone surrogates."""
 _STYLE = re.compile("\x1b\\[[0-9;]*m")
 MOST_CELLS = 10_000
 """Largest width and height of a terminal."""
@@ -118,7 +118,7 @@ def progress_bar(
 def _size() -> tuple[int, int] | tuple[None, None]:
     """Return the width and height of the terminal if the variable COLUMNS or LINES is set.
 
-    Values above `MOST_CELLS` are reduced, and invalid values such as 0 are ignored. rich would use both.
+    Values above `MOST_CELLS` are reduced, and invalid values such as 0 are ignored. rich would use such values.
     """
     if not (os.environ.get("COLUMNS") or os.environ.get("LINES")):
         return None, None

@@ -11,7 +11,7 @@ from typing import TypeVar
 from trace_gym.errors import PolicyError, Unavailable
 
 FEWEST_FAILURES = 3
-"""Minimum number of consecutive episodes without a response of the endpoint before a run is stopped."""
+"""Minimum number of consecutive episodes without a response from the endpoint before a run is stopped."""
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")

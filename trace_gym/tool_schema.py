@@ -35,8 +35,8 @@ def schema_of(name: str, method: Callable[..., Any]) -> Message:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             shown = str(parameter).partition(":")[0]
             raise TypeError(
-                f"tool {name!r} has the {parameter.kind.description} parameter {shown}, expected only named ones. "
-                "Name each parameter that the tool takes"
+                f"the tool {name!r} has the {parameter.kind.description} parameter {shown!r}, but a tool can only have "
+                "parameters that are passed by name. Replace it with named parameters"
             )
         properties[key] = {**_JSON_TYPES.get(hints.get(key), {}), "description": described.get(key, key)}
         if parameter.default is parameter.empty:

@@ -31,7 +31,7 @@ def trajectory(
     """Return the record of an episode.
 
     Args:
-        episode: A finished episode. An unfinished one is recorded as not scored (success and reward are None).
+        episode: A finished episode. An unfinished episode is recorded as not scored (success and reward are None).
         sample: Sample number of this scenario; the record's id is ``{scenario}#{sample}``.
         model: Name of the policy.
         source: Origin of the record.
@@ -50,7 +50,7 @@ def trajectory(
         success=None if score is None else score.success,
         reward=None if score is None else reward(score),
         score=score,
-        gold=tuple(s for s in plan(episode, "oracle") if isinstance(s, Call) and kinds.get(s.tool) == "write"),
+        gold=tuple(s for s in plan(episode, "oracle") if isinstance(s, Call) and kinds.get(s.tool) != "read"),
         ended=ended,
         note=note,
         source=source,

@@ -1,7 +1,7 @@
 """Base class of every environment's world, and the few other names that a generated environment may import.
 
-A world is the state and the rules of one environment. `World.generate` builds it from a seeded `Random`, only its tools
-and its scripted user change it, and `World.verify` judges it.
+A world is the state and the rules of one environment. `World.generate` builds the state from a seeded `Random`. Only
+the tools and the scripted user change it, and `World.verify` scores it.
 """
 
 from __future__ import annotations
@@ -110,6 +110,8 @@ class World:
         """Return the conduct checks: rules of the policy about the way to the outcome, such as consent before a change.
 
         They lower the reward (`RewardWeights.conduct`) and decide neither success nor progress. The oracle passes them.
+        The method can also yield guards that depend on the order of messages and calls, such as the guard that nothing
+        false was reported.
 
         Args:
             start: The state at the start.
@@ -215,7 +217,9 @@ def call_tool(world: World, name: str, arguments: Mapping[str, Any]) -> Any:
     method = tool_methods(type(world)).get(name, "")
     held = _held(type(world), method)
     if not isinstance(held, FunctionType):
-        raise ValueError(f"no tool is called {name!r}: {type(world).__name__} has no method of this name marked @tool")
+        raise ValueError(
+            f"the tool {name!r} does not exist: no method of {type(world).__name__} with this name is marked with @tool"
+        )
     return held(world, **{python_name(key): value for key, value in arguments.items()})
 
 
@@ -258,7 +262,10 @@ def _read_tools(world: type[World]) -> dict[str, str]:
         if marked := _marked(world, method):
             name = getattr(marked, "_tool_name", "") or method
             if name in table:
-                raise TypeError(f"two methods are marked as the tool {name!r}: found {table[name]} and {method}")
+                raise TypeError(
+                    f"two methods define the same tool {name!r}: found {table[name]}() and {method}(). Rename one of "
+                    "the tools"
+                )
             table[name] = method
     return table
 

@@ -84,10 +84,12 @@ def advantages(rewards_GK: ArrayLike, method: str = "grpo", *, best: float = 1.0
     rewards = np.asarray(rewards_GK, dtype=np.float64)
     if rewards.ndim != 2 or rewards.shape[1] < 2:
         raise ConfigError(
-            f"rewards have the wrong shape: found {rewards.shape}, expected [groups, samples] with samples >= 2"
+            f"rewards have the wrong shape: found {rewards.shape}, expected (groups, samples) with at least 2 samples"
         )
     if not np.isfinite(rewards).all():
-        raise ConfigError(f"{(~np.isfinite(rewards)).sum()} rewards are not finite. Exclude unscored rollouts")
+        raise ConfigError(
+            f"{(~np.isfinite(rewards)).sum()} rewards are not finite numbers. Exclude rollouts without a score"
+        )
     kept_G = np.ptp(rewards, axis=1) > SAME
     values = np.zeros_like(rewards)
     if kept_G.any():

@@ -13,7 +13,7 @@ from trace_gym.models import ModelSettings, load_weights
 from trace_gym.trainers.config import TrainerConfig
 
 LARGE = 10**9
-"""Number of weights from which gradient checkpointing is used by default."""
+"""Minimum number of weights for which gradient checkpointing is used by default."""
 
 
 def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftModel, Any]:
@@ -32,7 +32,7 @@ def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftMod
     try:
         learner = get_peft_model(base, lora)
     except ValueError as error:
-        raise ConfigError(f"lora_targets do not fit {model.folder}: {error}") from error
+        raise ConfigError(f"the setting lora_targets does not fit the model {model.folder}: {error}") from error
     if checkpointed := checkpoints_gradients(config, base):
         learner.enable_input_require_grads()
         learner.gradient_checkpointing_enable()
@@ -42,7 +42,7 @@ def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftMod
 
 
 def checkpoints_gradients(config: TrainerConfig, model: Any) -> bool:
-    """Return whether activations are computed again in the backward pass of a model."""
+    """Return whether activations are recomputed in the backward pass of a model."""
     if config.gradient_checkpointing is not None:
         return config.gradient_checkpointing
     return bool(sum(p.numel() for p in model.parameters()) >= LARGE)

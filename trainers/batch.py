@@ -24,7 +24,7 @@ from trace_gym.trainers.tree import Ints, Tree, plant
 Item = TypeVar("Item")
 
 SLOWER = 2
-"""Time per operation of attention with a mask, relative to the matrix products of the layers."""
+"""Time per operation of masked attention, relative to the matrix products of the layers."""
 PADDING = 1.2
 """Maximum length of the rows of a batch, relative to the shortest row."""
 COST = 512.0
@@ -54,7 +54,7 @@ class Batch:
     """Index in the flattened `ids_RL` of the position that predicts the token of each pair."""
     tokens_P: Tensor
     pairs_BT: Tensor
-    """Pair of each sampled token."""
+    """Index of the pair of each sampled token."""
     mask_BT: Tensor
     """False for padding. Trajectories with fewer than T sampled tokens are padded on the right."""
     rollout_logp_BT: Tensor

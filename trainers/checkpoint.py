@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from trace_gym.errors import ReadError
+from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import write
 from trace_gym.lab import BASE
 from trace_gym.models.catalog import CATALOG
@@ -116,11 +116,28 @@ def read_state(folder: Path, kind: type[TrainerConfig]) -> RunState | None:
         raise _unreadable(folder, error) from error
 
 
+def require_trainer(folder: Path, name: str) -> None:
+    """Check that a checkpoint, if there is one, belongs to a trainer. Unreadable checkpoints are not checked.
+
+    Raises:
+        ConfigError: Another trainer wrote the checkpoint.
+    """
+    try:
+        stored = read_json(folder / "state.json")["config"].get("trainer", name)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
+    if stored != name:
+        raise ConfigError(
+            f"{folder.parent} contains a run of the trainer {stored}, expected a run of {name}. Choose another "
+            f"out_dir, set trainer: {stored}, or delete the folder"
+        )
+
+
 def read_tensors(folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer) -> None:
     """Load the adapter and the optimizer state of a checkpoint into `model` and `optimizer`.
 
     Raises:
-        ReadError: The checkpoint cannot be read, or belongs to another adapter.
+        ReadError: The checkpoint cannot be read, or belongs to a different adapter.
     """
     try:
         set_peft_model_state_dict(model, load_file(folder / "adapter_model.safetensors"))
@@ -173,7 +190,7 @@ def _old(folder: Path) -> Path:
 
 
 def portable_name(model: str | Path) -> str:
-    """Return a name of the base model for an adapter configuration that contains no absolute path of this machine.
+    """Return a name of the base model for an adapter configuration, without absolute paths of this machine.
 
     Returns:
         ``lab`` for the base model that ships with the package, and ``smollm2`` for the model in the user's cache that

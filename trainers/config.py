@@ -72,7 +72,7 @@ class TrainerConfig(Record):
     lr_schedule: Literal["constant", "linear", "cosine"] = "constant"
     """Learning rate after the warm-up: constant, or a linear or cosine decay to 0 at the end of the last iteration."""
     warmup_iterations: Annotated[int, Field(ge=0)] = 0
-    """Number of first iterations in which the learning rate increases linearly to `lr`."""
+    """Number of initial iterations in which the learning rate increases linearly to `lr`."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     max_grad_norm: Positive = 1.0
     epochs: Count = 1
@@ -80,13 +80,13 @@ class TrainerConfig(Record):
     minibatches: Count = 2
     """Number of optimizer steps per pass."""
     average: Literal["trajectory", "token", "constant"] = "trajectory"
-    """Whether each trajectory or each token has the same weight in the loss. With ``constant``, the sum over the tokens
-    is divided by `max_tokens`."""
+    """Weights in the loss: ``trajectory`` weights all trajectories equally, ``token`` weights all tokens equally, and
+    ``constant`` divides the sum over the tokens by `max_tokens`."""
 
     # Adapter
     lora_rank: Count = 8
     lora_alpha: Count = 16
-    """The adapter is scaled by alpha / rank."""
+    """LoRA alpha. The adapter is scaled by alpha / rank."""
     lora_targets: tuple[str, ...] | Literal["all-linear"] = ATTENTION_AND_MLP
 
     # Machine
@@ -95,13 +95,14 @@ class TrainerConfig(Record):
     prefix_sharing: bool = True
     """Compute the common prefixes of trajectories only once (`trace_gym.trainers.tree`). The gradient is the same."""
     gradient_checkpointing: bool | None = None
-    """Compute activations again in the backward pass, to save memory. None for models with at least 10^9 weights."""
+    """Recompute activations in the backward pass to save memory. None does so for models with at least 10^9 weights."""
 
     # Run
     seed: Annotated[int, Field(ge=0)] = 0
     checkpoint_every: Count = 5
     trackers: tuple[str, ...] = ()
-    """Experiment trackers that get the metrics, such as ``tensorboard`` or ``wandb``; any tracker of `accelerate`."""
+    """Experiment trackers that receive the metrics, such as ``tensorboard``, ``wandb`` or any other tracker of
+    `accelerate`."""
 
     @classmethod
     def parse(cls, settings: dict[str, Any]) -> Self:
@@ -114,7 +115,7 @@ class TrainerConfig(Record):
             return cls.model_validate(settings)
         except ValidationError as error:
             errors = [f"{'.'.join(map(str, e['loc'])) or 'config'}: {e['msg']}" for e in error.errors()]
-            raise ConfigError(f"{len(errors)} invalid settings of the trainer: {'; '.join(errors)}") from None
+            raise ConfigError(f"invalid settings of the trainer: {'; '.join(errors)}") from None
 
     @model_validator(mode="before")
     @classmethod
@@ -122,16 +123,17 @@ class TrainerConfig(Record):
         if moved := [key for key in ("device", "dtype") if isinstance(data, dict) and key in data]:
             shown = ", ".join(f"{key}: {data[key]}" for key in moved)
             raise ValueError(
-                f"{' and '.join(moved)} are settings of the model. Use model: {{name: ..., {shown}}} instead"
+                f"{' and '.join(moved)} must be set for the model, not for the trainer. Use model: {{name: ..., "
+                f"{shown}}} instead"
             )
         return data
 
     @model_validator(mode="after")
     def _has_levels_and_layers(self) -> Self:
         if self.levels is not None and not (self.levels and all(self.levels.values())):
-            raise ValueError("levels is empty. Remove it to sample all levels uniformly")
+            raise ValueError("the setting levels is empty. Remove it to sample all levels uniformly")
         if not self.lora_targets:
-            raise ValueError("lora_targets is empty. List the linear layers to adapt")
+            raise ValueError("the setting lora_targets is empty. List the linear layers to adapt")
         if self.warmup_iterations >= self.iterations and self.warmup_iterations:
             raise ValueError(
                 f"warmup_iterations is too large: found {self.warmup_iterations}, expected less than the "
@@ -183,10 +185,11 @@ class GRPOConfig(TrainerConfig):
     """
 
     max_resamples: Annotated[int, Field(ge=0)] = 0
-    """Maximum number of times that the groups without different rewards are replaced by groups of new scenarios in an
-    iteration (dynamic sampling, DAPO). The additional rollouts are counted."""
+    """Maximum number of times per iteration that groups with equal rewards are replaced by groups of new scenarios
+    (dynamic sampling, DAPO). The additional rollouts are counted."""
     overlong: Literal["score", "mask"] = "score"
-    """Whether rollouts that reach the token limit are trained on with their reward, or not trained on (DAPO)."""
+    """Treatment of rollouts that reach the token limit: ``score`` trains on them with their reward, ``mask`` does not
+    train on them (DAPO)."""
 
     # Objective
     advantage: str = "grpo"
@@ -204,9 +207,9 @@ class GRPOConfig(TrainerConfig):
 
     # Run
     max_idle_iterations: Count = 5
-    """Raise `NoSignal` after this number of consecutive iterations without an informative group."""
+    """Number of consecutive iterations without an informative group after which `NoSignal` is raised."""
     target_success: Share | None = None
-    """Stop if the mean success rate of the last `target_window` iterations reaches this value."""
+    """Mean success rate over the last `target_window` iterations at which training stops."""
     target_window: Count = 5
 
     @model_validator(mode="before")
@@ -222,7 +225,10 @@ class GRPOConfig(TrainerConfig):
         # Pydantic silently ignores unknown keys of a standard dataclass.
         known = set(RewardWeights.__dataclass_fields__)
         if isinstance(value, dict) and (unknown := set(value) - known):
-            raise ValueError(f"unknown reward weights: found {sorted(unknown)}, expected {sorted(known)}")
+            raise ValueError(
+                f"unknown reward weights: found {', '.join(map(str, sorted(unknown, key=str)))}, expected "
+                f"{' or '.join(sorted(known))}"
+            )
         return value
 
     @model_validator(mode="after")
@@ -238,7 +244,9 @@ class GRPOConfig(TrainerConfig):
         if self.objective == "cispo" and self.clip_low != type(self).model_fields["clip_low"].default:
             raise ValueError("clip_low has no effect with objective cispo. Remove clip_low, or use another objective")
         if self.best_reward <= 0:
-            raise ValueError("the reward weights give no reward for a perfect episode. Set at least one weight above 0")
+            raise ValueError(
+                "the reward weights give no reward for a perfect episode. Set at least one reward weight above 0"
+            )
         return self
 
     @property

@@ -39,8 +39,8 @@ def successful(paths: tuple[Path, ...], environments: list[str]) -> list[Traject
     found = [r for r in records if r.success and r.task.partition("/")[0] in environments]
     if not found:
         raise ConfigError(
-            f"rollouts contains nothing to learn from: found {len(records)} episodes, expected successful episodes of "
-            f"{' or '.join(environments)}"
+            f"the files in rollouts contain no successful episode of {' or '.join(environments)}: found {len(records)} "
+            "other episodes. Use files with successful episodes"
         )
     return found
 
@@ -48,7 +48,7 @@ def successful(paths: tuple[Path, ...], environments: list[str]) -> list[Traject
 def demonstrate(chat: Chat, episode: Episode, policy: Policy, max_tokens: int) -> Sample | None:
     """Run a policy in an episode, and return the tokens of the conversation with the assistant's tokens as targets.
 
-    The tokens are the same as those of a rollout in which the model writes these turns.
+    The tokens are the same as in a rollout in which the model writes these turns.
 
     Args:
         chat: Renderer of the model.

@@ -5,12 +5,12 @@ divergence between the next-token distributions of the student and of the teache
 
     L = sum_b w_b sum_t KL(pi_student(. | s_bt) || pi_teacher(. | s_bt)),
 
-summed over the whole vocabulary instead of estimated from the sampled token. The prefixes s_bt are constants. There is
-no reward, so that environments whose rewards do not vary can be used.
+summed over the whole vocabulary instead of estimated from the sampled token. The prefixes s_bt are constants. Rewards
+are not used, so the rewards of the environments do not have to vary.
 
 With one adapter per capability as teachers, the result is one adapter for all capabilities. The TRACE paper compares
 such an adapter with routing between the adapters (section 4.2, "On-Policy Distillation"). The teachers are adapters of
-the same base model as the student. They share its weights in memory.
+the same base model as the student. All of them share the weights of the base model in memory.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def train(
         ConfigError: The settings do not fit the model, the environments or the existing run, or an environment has no
             teacher.
         ReadError: The model, a teacher or the checkpoint cannot be read.
-        Unavailable: A vLLM server failed, also after retries (only with ``engine: vllm``).
+        Unavailable: A vLLM server failed, even after retries (only with ``engine: vllm``).
         UserUnavailable: The language model that rewords the user failed. The same call resumes the run.
         InUse: Another process uses `out_dir`.
         WriteError: `out_dir` is a file, or cannot be created.
@@ -132,15 +132,15 @@ def teacher_folders(config: DistillConfig, envs: Sequence[str]) -> dict[str, Pat
     folders = given if isinstance(given, Mapping) else dict.fromkeys(envs, given)
     if set(folders) != set(envs):
         raise ConfigError(
-            f"teachers does not fit the environments: found teachers of {', '.join(sorted(folders)) or 'none'}, "
-            f"expected one for each of {', '.join(envs)}. Set teachers to an adapter folder, or to a mapping of "
-            "environment to adapter folder"
+            f"the teachers do not match the environments: found teachers for {', '.join(sorted(folders)) or 'none'}, "
+            f"expected one teacher for each of {', '.join(envs)}. Set teachers to an adapter folder, or to a mapping "
+            "of environments to adapter folders"
         )
     for folder in folders.values():
         if not (folder / "adapter_config.json").is_file():
             raise ReadError(
-                f"the teacher {folder} is not an adapter folder: found no adapter_config.json. Set teachers to the "
-                "folder adapter/ of a training run"
+                f"the teacher {folder} is not an adapter folder, because it contains no adapter_config.json. Set "
+                "teachers to the folder adapter/ of a training run"
             )
     return dict(folders)
 
@@ -149,7 +149,7 @@ def load_teachers(model: PeftModel, folders: Mapping[str, Path]) -> dict[str, st
     """Add the teachers to a model, and return the name of the teacher of each environment.
 
     Raises:
-        ReadError: A folder contains no adapter, or an adapter of another base model.
+        ReadError: A folder contains no adapter, or an adapter of a different base model.
     """
     loaded: dict[Path, str] = {}
     for folder in folders.values():
@@ -159,18 +159,20 @@ def load_teachers(model: PeftModel, folders: Mapping[str, Path]) -> dict[str, st
         try:
             model.load_adapter(str(folder), adapter_name=name, is_trainable=False)
         except (OSError, ValueError) as error:
-            raise ReadError(f"the teacher {folder} cannot be read: {error}. Expected an adapter folder") from None
+            raise ReadError(
+                f"the teacher {folder} cannot be read: {error}. Set teachers to an adapter folder"
+            ) from None
         except RuntimeError as error:
             if "size mismatch" not in str(error):
                 raise
             raise ReadError(
-                f"the teacher {folder} does not fit the model: the shapes of the weights differ. Use adapters of the "
-                "same base model"
+                f"the teacher {folder} does not fit the model, because the shapes of the weights differ. Use adapters "
+                "of the same base model"
             ) from None
     model.set_adapter(STUDENT)
     if hasattr(model.get_output_embeddings(), "lora_A"):
         raise ConfigError(
-            "adapters of the output layer are not supported by the trainer distill: found one in lora_targets or in a "
+            "the trainer distill does not support adapters of the output layer: found one in lora_targets or in a "
             "teacher. Use adapters of other layers"
         )
     return {env: loaded[folder] for env, folder in folders.items()}
@@ -178,7 +180,7 @@ def load_teachers(model: PeftModel, folders: Mapping[str, Path]) -> dict[str, st
 
 @contextmanager
 def acting(model: PeftModel, adapter: str) -> Iterator[None]:
-    """Use another adapter of a model within the block, without gradients."""
+    """Activate a different adapter of a model within the block, without gradients."""
     model.set_adapter(adapter)
     try:
         with torch.no_grad():

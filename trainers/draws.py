@@ -40,12 +40,13 @@ def weighted(env: str | Sequence[tuple[str, float]]) -> Envs:
     """Return the environments to train on with their sampling weights.
 
     Raises:
-        ConfigError: There is no environment, or a weight is not above 0.
+        ConfigError: There is no environment, or a weight is not positive.
     """
     envs = [(env, 1.0)] if isinstance(env, str) else [(name, float(weight)) for name, weight in env]
     if not envs or not all(math.isfinite(w) and w > 0 for _, w in envs):
         raise ConfigError(
-            f"env is not valid: found {env!r}, expected a name, or (name, weight) pairs with weights above 0"
+            f"the setting env is not valid: found {env!r}, expected the name of an environment, or (name, weight) "
+            "pairs with weights above 0"
         )
     return envs
 
@@ -56,7 +57,7 @@ def drawn_levels(config: TrainerConfig, names: Sequence[str], *, registered: boo
     Args:
         config: Settings of the run.
         names: Names of the environments.
-        registered: Require that all environments are in the registry.
+        registered: Whether all environments must be in the registry.
 
     Raises:
         ConfigError: The settings contain an environment that is not used, or a level that an environment does not have.
@@ -64,7 +65,7 @@ def drawn_levels(config: TrainerConfig, names: Sequence[str], *, registered: boo
     """
     if strangers := [key for key in config.levels or () if isinstance(key, str) and key not in names]:
         raise ConfigError(
-            f"levels of {strangers[0]} have no effect: found no such environment in this training, expected "
+            f"the setting levels contains {strangers[0]!r}, which is not an environment of this training: expected "
             f"{' or '.join(names)}. Correct the name, or remove it"
         )
     drawn: dict[str, dict[int, float]] = {}
@@ -77,6 +78,8 @@ def drawn_levels(config: TrainerConfig, names: Sequence[str], *, registered: boo
                 raise
             there = sorted(wanted or [0])
         if unknown := set(wanted or ()) - set(there):
-            raise ConfigError(f"levels of {name} are not valid: found {sorted(unknown)}, expected {there}")
+            raise ConfigError(
+                f"the setting levels contains unknown levels of {name}: found {sorted(unknown)}, expected {there}"
+            )
         drawn[name] = wanted or dict.fromkeys(there, 1.0)
     return drawn

@@ -2,7 +2,7 @@
 
 The logits of all sampled tokens of a batch do not fit in memory for large vocabularies: the logits of 16,384 tokens
 with a vocabulary of 152,000 are 10 GB in float32, and several copies of them exist in the backward pass. The output
-layer therefore runs on chunks of positions, and computes each chunk again in the backward pass.
+layer therefore runs on chunks of positions, and recomputes each chunk in the backward pass.
 
 Shapes: B trajectories, T sampled tokens per trajectory, P pairs of a position and the token that it predicts (see
 `trace_gym.trainers.batch`), H hidden size, V vocabulary.
@@ -25,7 +25,8 @@ from trace_gym.trainers.batch import Batch
 CHUNK_ELEMENTS = 2**26
 """Maximum number of logits that exist at once (256 MiB in float32)."""
 ENTROPY_EVERY = 8
-"""The entropy is computed for one of this number of pairs, because it is used for statistics only."""
+"""Interval between pairs for which the entropy is computed. It is used only for statistics, so a sample is
+sufficient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Entropy:
 def token_logps(model: nn.Module, batch: Batch, temperature: float) -> tuple[Tensor, Entropy]:
     """Return log pi(token | prefix) of the sampled tokens, with shape [B, T], and the entropy of a part of them.
 
-    Values of padding are those of an arbitrary pair.
+    The values at padding positions are arbitrary and must be masked.
     """
     count_P = torch.bincount(batch.pairs_BT[batch.mask_BT], minlength=len(batch.tokens_P))
     states_PH, head = _predicting(model, batch)
@@ -59,7 +60,7 @@ def reverse_kl(
 ) -> Tensor:
     """Return KL(student || teacher) of the next-token distributions at the sampled tokens, with shape [B, T].
 
-    The gradient flows through the student only. Values of padding are those of an arbitrary pair.
+    The gradient flows through the student only. The values at padding positions are arbitrary and must be masked.
 
     Args:
         model: Model with the adapter of the student.
@@ -91,7 +92,7 @@ def _chunk(
 ) -> tuple[Tensor, Tensor]:
     """Return the log-probabilities of a chunk, and the entropies of every `ENTROPY_EVERY`-th row.
 
-    If `again` is True, the logits are not kept for the backward pass, but computed again.
+    If `again` is True, the logits are not kept for the backward pass but recomputed.
     """
 
     def compute(states: Tensor) -> tuple[Tensor, Tensor]:
@@ -106,7 +107,7 @@ def _chunk(
 
 
 def _predicting(model: nn.Module, batch: Batch) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-    """Return the outputs of the model at the positions of the pairs, and the function that turns them into logits.
+    """Return the outputs of the model at the positions of the pairs, and the function that converts them to logits.
 
     The outputs are hidden states [P, H]. For a model whose logits are not the output layer applied to the hidden
     states, such as a model that scales its logits, they are already the logits [P, V].
@@ -129,7 +130,7 @@ _known: WeakKeyDictionary[nn.Module, bool] = WeakKeyDictionary()
 
 
 def _parts(model: Any) -> tuple[Any, Any] | None:
-    """Return the model without its output layer, and the output layer; None if they do not give the logits."""
+    """Return the model without its output layer, and the output layer; None if the two do not produce the logits."""
     causal = model.get_base_model() if hasattr(model, "get_base_model") else model
     backbone = getattr(causal, getattr(causal, "base_model_prefix", None) or "", None)
     head = causal.get_output_embeddings() if hasattr(causal, "get_output_embeddings") else None

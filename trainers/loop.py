@@ -20,6 +20,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, NoSignal, PolicyError
 from trace_gym.models import ModelSettings
 from trace_gym.models.loading import device_name, dtype_name, hf_policy, usable_device, vllm_policy
+from trace_gym.models.server import ModelServer
 from trace_gym.terminal import progress_bar
 from trace_gym.trainers import base, checkpoint
 from trace_gym.trainers.checkpoint import Metrics, RunState
@@ -63,7 +64,7 @@ class Learner:
     optimizer: torch.optim.Optimizer
     policy: HFPolicy
     served: ServedModel | None = None
-    """Servers that sample the rollouts, or None if `policy` samples them in process."""
+    """Servers that sample the rollouts, or None if `policy` samples them in this process."""
     ranks: Ranks = ALONE
     """Processes that train together."""
 
@@ -89,7 +90,7 @@ class Learner:
         generator: torch.Generator,
         hints: Sequence[str] = (),
     ) -> list[TokenRollout]:
-        """Run episodes to their end with the current adapter, in process or at the servers."""
+        """Run episodes to their end with the current adapter, in this process or on the servers."""
         from trace_gym.policies.hf import merged
 
         if self.served is not None:
@@ -107,9 +108,9 @@ class Method:
     name: str
     """Name in the progress bar."""
     progress: str
-    """Text of the progress bar after an iteration, formatted with its metrics."""
+    """Format string for the text of the progress bar, which is filled with the metrics of an iteration."""
     step: Callable[[Learner, RunState, Iterator[list[Scenario]], OpenEpisode], Metrics]
-    """Function that runs one iteration, updates the adapter, and returns the metrics. The iterator gives the scenarios
+    """Function that runs one iteration, updates the adapter, and returns the metrics. The iterator yields the scenarios
     of the iteration, and then further scenarios that can replace them. The metrics contain ``rollouts``, the number of
     rollouts since the start of the run."""
     ended: Callable[[RunState], str | None] = lambda state: (
@@ -119,7 +120,7 @@ class Method:
     idle: Callable[[RunState], str] = lambda state: ""
     """Function that returns an error message if training makes no progress, else ``""``."""
     samples: bool = True
-    """Whether the step samples rollouts, so that the engine of the model has an effect."""
+    """Whether the step samples rollouts, in which case the engine of the model has an effect."""
     parallel: bool = False
     """Whether several processes can run the step together (`Learner.ranks`)."""
 
@@ -153,10 +154,12 @@ def run(
     ranks = Ranks.join()
     if ranks.count > 1 and not (method.parallel and settings.engine == "process"):
         raise ConfigError(
-            f"the trainer {config.trainer} with engine: {settings.engine} runs in one process: found {ranks.count} "
-            "processes. Start it without accelerate launch or torchrun, or use torch_grpo with engine: process"
+            f"the trainer {config.trainer} with engine: {settings.engine} supports only one process: found "
+            f"{ranks.count} processes. Start it without accelerate launch or torchrun, or use the trainer torch_grpo "
+            "with engine: process"
         )
-    with ranks.folder(Path(out_dir)) as out:
+    with ranks.folder(Path(out_dir)) as out, _server(config, settings, out, progress) as server:
+        settings = server.start()
         envs = weighted(env)
         opener = _opener(config, open_episode, out)
         levels = drawn_levels(config, [name for name, _ in envs], registered=open_episode is None)
@@ -225,6 +228,11 @@ def _iterate(
     return ended
 
 
+def _server(config: TrainerConfig, settings: ModelSettings, out: Path, progress: bool) -> ModelServer:
+    """Return the server of the model, which starts only if the settings require it."""
+    return ModelServer(settings, log=out / "vllm.log", lora_rank=config.lora_rank, progress=progress)
+
+
 def affecting(model: ModelSettings, device: torch.device) -> dict[str, JsonValue]:
     """Return the settings of the model that must not change when a run is resumed."""
     tokens, turn = model.limits
@@ -241,7 +249,10 @@ def _opener(config: TrainerConfig, given: OpenEpisode | None, out: Path) -> Open
     if not config.user:
         return given or registry.episode_starter()
     if given is not None:
-        raise ConfigError("found both user and open_episode, expected at most one. Remove user, and pass it to Episode")
+        raise ConfigError(
+            "the setting user and the argument open_episode cannot be used together. Remove user, and pass the user "
+            "model to Episode in open_episode"
+        )
     from trace_gym.user_model import LanguageUser
 
     return registry.episode_starter(user=LanguageUser(config.user, folder=out / "user"))
@@ -252,6 +263,8 @@ def _begin(fresh: RunState, learner: Learner, stored: Path, out: Path, resume: b
 
     The metrics of the finished iterations are written to `out`.
     """
+    if resume:
+        checkpoint.require_trainer(stored / "checkpoint", fresh.config.trainer)
     if not resume:
         checkpoint.clear(stored)
     elif (found := checkpoint.read_state(stored / "checkpoint", type(fresh.config))) is not None:
@@ -274,8 +287,8 @@ def assert_same_run(now: RunState, found: RunState, out: Path) -> None:
     changed += ["the base model's weights"] if now.base != found.base else []
     if changed:
         raise ConfigError(
-            f"{out} contains a run with different settings: {', '.join(changed)}; "
-            "choose another out_dir, restore them, or train with resume=False"
+            f"{out} contains a run with different settings: {', '.join(changed)}. Choose another out_dir, restore the "
+            "settings, or train with resume=False"
         )
 
 

@@ -40,7 +40,7 @@ def gspo(log_ratio_BT: Tensor, gain_B1: Tensor, mask_BT: Tensor, low: float, hig
 
 
 def cispo(log_ratio_BT: Tensor, gain_B1: Tensor, mask_BT: Tensor, low: float, high: float) -> Surrogate:
-    """Return min(rho, 1 + high) A log pi, without a gradient through the ratio rho, so that no token is dropped.
+    """Return min(rho, 1 + high) A log pi, with no gradient through the ratio rho, so that clipping drops no token.
 
     This is equation 4 of CISPO (MiniMax 2025, arXiv 2506.13585). It has no lower limit of the ratio. The
     log-probabilities when the token was sampled are subtracted from log pi, which does not change the gradient.

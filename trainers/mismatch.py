@@ -1,16 +1,16 @@
 """Difference between the log-probabilities of a rollout server and those of the trainer, and its correction.
 
-A server computes with other kernels, other data types and other batches than the trainer, so the same weights give
-slightly different log-probabilities. Let mu be the log-probability of a sampled token at the server, and p the one that
-the trainer computes before the first optimizer step of an iteration. The ratio in equation 2 of `torch_grpo` is
+A server uses different kernels, data types and batches than the trainer, so the same weights give slightly different
+log-probabilities. Let mu be the log-probability of a sampled token that the server returns, and p the log-probability
+that the trainer computes before the first optimizer step of an iteration. The ratio in equation 2 of `torch_grpo` is
 exp(log pi - mu). It starts at exp(p - mu), and therefore already contains the importance weight of the difference. A
-separate weight would count the difference twice. But the ratio is not bounded for tokens with a negative advantage, so
-one token that the server considers very improbable could dominate a step. Therefore, mu is replaced by
+separate weight would count the difference twice. However, the ratio is not bounded for tokens with a negative
+advantage, so one token that the server considers very improbable could dominate a step. Therefore, mu is replaced by
 
     max(mu, p - log C),  C = RATIO_CAP
 
 so that the ratio starts at min(exp(p - mu), C) (truncated importance sampling). Rollouts with a hint are not changed,
-because the hint, which the trainer does not read, causes most of their difference.
+because most of their difference is caused by the hint, which is not in the trainer's prompt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.sampling import Outcome
 
 RATIO_CAP = 2.0
-"""C: maximum initial ratio of the trainer's probability of a token to the server's."""
+"""C, the maximum initial ratio of the trainer's probability of a token to the server's probability of it."""
 
 
 def correct(model: PeftModel, rollouts: Sequence[Outcome], config: GRPOConfig) -> dict[str, float | None]:

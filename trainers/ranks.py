@@ -1,7 +1,7 @@
 """Processes that train together, started by ``accelerate launch`` or ``torchrun`` (data parallelism).
 
-Every process has the whole model. It samples its share of the rollouts, and computes its share of the gradient. The
-gradients are added, so that all processes take the same optimizer steps. The first process writes the output folder.
+Every process has the whole model. It samples a part of the rollouts, and computes a part of the gradient. The gradients
+are added, so that all processes take the same optimizer steps. The first process writes the output folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Ranks:
 
     @classmethod
     def join(cls) -> Self:
-        """Return the number of this process among those of the launcher, after connecting to them."""
+        """Connect to the other processes that the launcher started, and return the `Ranks` of this process."""
         if int(os.environ.get("WORLD_SIZE", "1")) == 1:
             return cls()
         if not torch.distributed.is_initialized():
@@ -68,7 +68,7 @@ class Ranks:
         return list(items[self.rank :: self.count])
 
     def gather(self, items: list[Item]) -> list[Item]:
-        """Return the items of all processes. If they come from `share`, they have the order before `share`."""
+        """Return the items of all processes. If they come from `share`, their original order is restored."""
         if self.count == 1:
             return items
         parts: list[list[Item]] = [[] for _ in range(self.count)]

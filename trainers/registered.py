@@ -48,7 +48,7 @@ class Trainer(Protocol):
 
 
 class _BuiltIn:
-    """A trainer of this package, whose module is imported when it is used, because the import of torch is slow."""
+    """A trainer of this package. Its module is imported when it is used, because the import of torch is slow."""
 
     def __init__(self, config: type[TrainerConfig], module: str) -> None:
         self.Config, self.module = config, module
@@ -89,14 +89,14 @@ def trainer(name: str) -> Trainer:
     config = getattr(made, "Config", None)
     if not (isinstance(config, type) and issubclass(config, TrainerConfig) and callable(getattr(made, "train", None))):
         raise ConfigError(
-            f"the trainer {name} ({found[0].value}) is not valid: expected an object with a function train and a "
-            "subclass Config of TrainerConfig"
+            f"the trainer {name} ({found[0].value}) is not valid: expected an object with a function train and a class "
+            "Config that is a subclass of TrainerConfig"
         )
     return made  # type: ignore[no-any-return]
 
 
 def parse(settings: dict[str, Any]) -> TrainerConfig:
-    """Return the settings for the trainer that they name; ``torch_grpo`` if they name none.
+    """Return the configuration for the trainer that the settings name; by default, ``torch_grpo``.
 
     Raises:
         ConfigError: The trainer or a setting is not valid.

@@ -73,8 +73,8 @@ def sample(
         learner: Model with its adapter, and the sampling policy.
         config: Settings of the run.
         iteration: Number of the iteration.
-        draws: Scenarios of the iteration, and then further scenarios. At most `config.max_resamples` times, as many new
-            scenarios are used as informative groups are missing.
+        draws: Scenarios of the iteration, and then further scenarios. Groups with equal rewards are replaced by groups
+            of further scenarios, at most `config.max_resamples` times.
         open_episode: Function that creates the episode of a scenario.
     """
     from trace_gym.policies.hints import drawn

@@ -1,8 +1,8 @@
-"""Rollouts of training at vLLM servers, with the current adapter of the trainer.
+"""Training rollouts from vLLM servers, with the current adapter of the trainer.
 
-Before each iteration, the adapter is written to the folder ``serving`` of the run, and loaded into all servers under a
-new name, because vLLM may reuse cached results of other weights with the same name. After that, the servers unload the
-adapter of the iteration before, and its folder is deleted.
+Before each iteration, the adapter is written to the folder ``serving`` of the run, and loaded into all servers. It gets
+a new name, because vLLM may reuse cached results of different weights with the same name. After that, the servers
+unload the adapter of the previous iteration, and its folder is deleted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDER = "serving"
 
 
 class ServedModel:
-    """A model in training whose rollouts are sampled by vLLM servers.
+    """A model in training. vLLM servers sample its rollouts.
 
     Args:
         policy: Policy that samples rollouts at the servers.
@@ -60,7 +60,7 @@ class ServedModel:
             hints: One hint per episode, or an empty sequence; see `HFPolicy.rollout`.
 
         Raises:
-            Unavailable: A server failed, also after retries. No episode is scored.
+            Unavailable: A server failed, even after retries. No episode is scored.
         """
         adapter = self._write(model, iteration)
         self.policy.use(adapter, adapter.name)

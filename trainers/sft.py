@@ -73,8 +73,8 @@ def train(
         samples = [sample for sample in made if sample is not None]
         if not samples:
             raise ConfigError(
-                f"no demonstration fits into the token limit: found {len(made)} longer demonstrations, expected at "
-                f"most {policy.max_tokens} tokens. Increase max_tokens"
+                f"all {len(made)} demonstrations are longer than the limit of {policy.max_tokens} tokens (max_tokens). "
+                "Increase max_tokens"
             )
         fit = _update(learner, samples, config, Random(f"{config.seed}/{i}/order"))
         return {

@@ -32,7 +32,7 @@ def optimizer_steps(
         items: Trajectories to train on. If there are none, no step is taken.
         config: Settings of the run.
         rng: Source of randomness for the split of the trajectories into minibatches. A split by length would reduce
-            padding, but would bias the steps, because in many environments short trajectories are mostly failures.
+            padding but bias the steps, because short trajectories are often failures.
         backward: Function that adds the gradient of the loss of a minibatch to the weights.
         ranks: Processes that compute the gradient together.
 

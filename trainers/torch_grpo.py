@@ -11,8 +11,9 @@ AdamW takes one step for every minibatch B. T_gk is the number of tokens that th
 user turns and tool results are not trained on. Rollouts and updates scale the logits by the same temperature.
 
 Differences from other implementations of GRPO, with the reasons:
-- There is no KL penalty unless `kl_coef` is set, because equation 2 has none. The base model stays available for all
-  tasks that the router does not send to the adapter.
+
+- There is no KL penalty unless `kl_coef` is set, because equation 2 has none. The base model also stays available for
+  all tasks that the router does not send to the adapter.
 - The trainer does not recompute the probabilities of pi_old. The log-probabilities from sampling also account for
   differences between sampling and training (merged weights, rounding). With rollouts from vLLM servers (the setting
   ``engine: vllm`` of the model), these differences are larger, so the initial ratios are truncated, and the metrics
@@ -52,7 +53,7 @@ from trace_gym.trainers.update import samples_of, update
 from trace_gym.types import Scenario
 
 PROGRESS = "grpo reward {reward:.2f} success {success:.2f} signal {informative:.2f}"
-"""Text of the progress bar after an iteration, formatted with its metrics."""
+"""Format string for the text of the progress bar, which is filled with the metrics of an iteration."""
 
 
 def train(
@@ -85,7 +86,7 @@ def train(
         NoSignal: The rewards did not vary within any group for too many consecutive iterations.
         ConfigError: The settings do not fit the model, the environment, or the existing run.
         UserUnavailable: The language model that rewords the user failed. The same call resumes the run.
-        Unavailable: A vLLM server failed, also after retries (only with ``engine: vllm``). The iteration is not
+        Unavailable: A vLLM server failed, even after retries (only with ``engine: vllm``). The iteration is not
             counted, and the same call resumes the run.
         ReadError: The model or the checkpoint cannot be read.
         EnvBug: The rollouts of a group started from different states.

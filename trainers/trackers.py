@@ -14,15 +14,15 @@ from trace_gym.trainers.config import TrainerConfig
 PROJECT = "trace_gym"
 """Name of the project at the trackers."""
 PACKAGES = {"comet_ml": "comet-ml"}
-"""Packages on PyPI with another name than their tracker."""
+"""Mapping from trackers to their packages on PyPI, if the names differ."""
 
 
 @contextmanager
 def tracking(config: TrainerConfig, out: Path) -> Iterator[Callable[[Metrics], None]]:
     """Start the trackers of the settings, and yield a function that sends the metrics of an iteration to them.
 
-    Trackers that write files write to `out`. The number of the iteration is the step, so that a resumed run continues
-    the curves. `check` must have been called.
+    Trackers that write files write to `out`. The iteration number is used as the step, so that a resumed run continues
+    the curves. Call `check` first.
     """
     if not config.trackers:
         yield lambda entry: None

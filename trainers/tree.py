@@ -29,7 +29,7 @@ class Tree:
     ids_N: Ints
     depth_N: Ints
     paths: list[Ints]
-    """Nodes of each trajectory, from its first to its last token."""
+    """Nodes of each trajectory, in the order of its tokens."""
 
     def may_attend(self) -> Tensor:
         """Return the attention mask with shape [N, N]: True for a node and its ancestors."""
@@ -47,15 +47,15 @@ class Tree:
 
 
 def plant(rows: Sequence[Ints], most: int, token_cost: float) -> list[tuple[Tree, range]]:
-    """Return prefix trees of trajectories, and the range of the rows of each tree.
+    """Group trajectories into prefix trees, and return each tree with the range of its rows.
 
     A tree of N nodes costs N x `token_cost` + N x N, because the dense attention of a tree also computes the pairs of
-    nodes that do not attend to each other. A trajectory is added to the tree of the trajectory before it if this costs
-    less than a tree of its own.
+    nodes that do not attend to each other. A trajectory is added to the tree of the previous trajectory if this costs
+    less than a new tree.
 
     Args:
         rows: Token ids of each trajectory, in lexicographic order, so that rows with a common prefix are adjacent.
-        most: Maximum number of nodes of a tree. A single longer trajectory is a tree of its own.
+        most: Maximum number of nodes of a tree. A single longer trajectory gets a separate tree.
         token_cost: Cost of one token without attention, relative to the attention between one pair of tokens.
     """
 
@@ -74,7 +74,7 @@ def plant(rows: Sequence[Ints], most: int, token_cost: float) -> list[tuple[Tree
 
 
 def shared_prefix(one: Ints, other: Ints) -> int:
-    """Return the number of tokens that both sequences begin with."""
+    """Return the length of the common prefix of two token sequences."""
     n = min(len(one), len(other))
     differs = one[:n] != other[:n]
     return int(differs.argmax()) if differs.any() else n

@@ -67,7 +67,7 @@ def build(
 
 
 def strict_environment(env: str, weights: RewardWeights) -> type[StrictEnvironment]:
-    """Return the environment class of the adapter, but with errors that end the training."""
+    """Return the adapter's environment class, changed so that errors end the training."""
     made: type[StrictEnvironment] = type(env, (StrictEnvironment, environment_class(env, weights)), {})
     return made
 

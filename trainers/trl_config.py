@@ -43,28 +43,29 @@ class TRLConfig(GRPOConfig):
         ]
         if unsupported:
             raise ValueError(
-                f"{', '.join(unsupported)} cannot be used with the trainer trl_grpo. Remove it, or use torch_grpo"
+                f"the trainer trl_grpo does not support {', '.join(unsupported)}. Remove it, or use the trainer "
+                "torch_grpo"
             )
         if self.advantage not in self.SCALES:
             raise ValueError(
-                f"advantage is not supported by TRL: found {self.advantage!r}, expected one of "
-                f"{', '.join(self.SCALES)}. Choose another advantage, or use torch_grpo"
+                f"TRL does not support this advantage: found {self.advantage!r}, expected one of "
+                f"{', '.join(self.SCALES)}. Choose another advantage, or use the trainer torch_grpo"
             )
         if self.objective == "cispo" and self.average != "token":
             raise ValueError(
-                f"average is not supported by TRL for objective cispo: found {self.average!r}, expected 'token'. Set "
-                "average: token, or use torch_grpo"
+                f"TRL does not support average: {self.average} with objective: cispo. Set average: token, or use the "
+                "trainer torch_grpo"
             )
         if self.groups * self.samples % self.minibatches:
             raise ValueError(
-                "minibatches of equal size are not possible, which TRL requires: found "
-                f"{self.groups} x {self.samples} rollouts (groups x samples) and {self.minibatches} minibatches. Set "
-                f"minibatches to a divisor of {self.groups * self.samples}"
+                f"TRL requires minibatches of equal size, but {self.groups} x {self.samples} rollouts (groups x "
+                f"samples) cannot be divided into {self.minibatches} minibatches. Set minibatches to a divisor of "
+                f"{self.groups * self.samples}"
             )
         if (self.vllm == "server") != bool(self.vllm_url):
             raise ValueError(
-                f"vllm and vllm_url do not fit together: found vllm={self.vllm} and vllm_url={self.vllm_url!r}, "
-                "expected a URL if and only if vllm is server"
+                f"vllm_url must be set if and only if vllm is 'server': found vllm={self.vllm!r} and "
+                f"vllm_url={self.vllm_url!r}"
             )
         return self
 

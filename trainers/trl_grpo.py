@@ -72,8 +72,8 @@ def train(
     settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
     if settings.engine != "process":
         raise ConfigError(
-            f"engine: {settings.engine} has no effect on the trainer trl_grpo, which uses vLLM in its own way. Remove "
-            "engine, and use the settings vllm and vllm_url of the trainer"
+            f"the trainer trl_grpo does not support engine: {settings.engine}. Remove engine, and use the settings "
+            "vllm and vllm_url of the trainer"
         )
     tokens, turn_tokens = settings.limits
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
@@ -94,7 +94,7 @@ def train(
 
 
 def scenarios_of(config: TRLConfig, envs: Envs) -> list[Scenario]:
-    """Return the scenarios of all iterations in order. They are those of `trace_gym.trainers.torch_grpo`.
+    """Return the scenarios of all iterations in order. They are the same as in `trace_gym.trainers.torch_grpo`.
 
     Raises:
         ConfigError: The settings contain an environment that is not used, or a level that an environment does not have.

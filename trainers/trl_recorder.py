@@ -1,4 +1,4 @@
-"""Metrics, checkpoints and end of a run with TRL: a rollout function and a callback of the `GRPOTrainer`."""
+"""Rollout function and callback for TRL's `GRPOTrainer`, which record metrics, save checkpoints and end the run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Rollouts:
         return made
 
     def metrics(self, config: TRLConfig) -> Metrics:
-        """Return the metrics of the last batch of rollouts, which has been scored."""
+        """Return the metrics of the last batch of rollouts. The batch must have been scored."""
         episodes = [e.episode for e in self.environments if e.episode is not None]
         scores = [e.finish() for e in episodes]
         rewards_GK = np.array([reward(s, config.reward) for s in scores]).reshape(-1, config.samples)
@@ -75,7 +75,7 @@ class Recorder(TrainerCallback):
     """Callback that records the metrics of each iteration, saves checkpoints, and ends the run.
 
     Args:
-        state: State of the run, which is extended.
+        state: State of the run, to which the metrics of each iteration are added.
         rollouts: Rollout function of the trainer.
         out: Output folder.
         update_bar: Function that updates the progress bar.
@@ -108,7 +108,7 @@ class Recorder(TrainerCallback):
             self._complete(config, control)
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Add the state of the run to a new checkpoint of TRL, which completes it, and delete older checkpoints."""
+        """Add the state of the run to a new checkpoint of TRL, so that it is complete, and delete older checkpoints."""
         new = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         checkpoint.write_state(new, self.run)
         for old in set(new.parent.glob("checkpoint-*")) - {new}:
@@ -136,7 +136,7 @@ class Recorder(TrainerCallback):
 
 
 PROGRESS = "trl_grpo reward {reward:.2f} success {success:.2f} signal {informative:.2f}"
-"""Text of the progress bar after an iteration, formatted with its metrics."""
+"""Format string for the text of the progress bar, which is filled with the metrics of an iteration."""
 
 
 def ended(config: TRLConfig, history: Sequence[Metrics]) -> str | None:
@@ -146,7 +146,7 @@ def ended(config: TRLConfig, history: Sequence[Metrics]) -> str | None:
 
 
 def step_statistics(steps: Sequence[dict[str, float]], config: TRLConfig) -> Metrics:
-    """Return the metrics of the optimizer steps of an iteration from the logs of TRL, None for metrics it lacks."""
+    """Return the metrics of an iteration's optimizer steps from TRL's logs; None for metrics that TRL does not log."""
 
     def mean_of(key: str) -> float | None:
         return _mean(log[key] for log in steps) if all(log.get(key) is not None for log in steps) else None

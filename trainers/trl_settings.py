@@ -98,13 +98,13 @@ def lora_arguments(config: TRLConfig) -> dict[str, Any]:
 
 
 def _device(model: ModelSettings) -> dict[str, Any]:
-    """Return the arguments that select the device. TRL has none for the number of an accelerator."""
+    """Return the arguments that select the device. TRL has no argument for the index of an accelerator."""
     name = device_name(model)
     kind, _, index = name.partition(":")
     if index not in ("", "0"):
         raise ConfigError(
-            f"device is not supported by the trainer trl_grpo: found {name}, expected cpu or {kind}. Use "
-            f"device: {kind}, and set the variable CUDA_VISIBLE_DEVICES={index}"
+            f"the trainer trl_grpo does not support the device {name}: expected cpu or {kind}. Use device: {kind}, and "
+            f"set the environment variable CUDA_VISIBLE_DEVICES={index}"
         )
     return {"use_cpu": True, "dataloader_pin_memory": False} if kind == "cpu" else {}
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def samples_of(outcomes: Sequence[Outcome], gains: Advantages, overlong: str = "score") -> list[Sample]:
-    """Return the trajectories to train on: those of informative groups that contain at least one sampled token.
+    """Return the trajectories to train on. They belong to informative groups and contain at least one sampled token.
 
     Args:
         outcomes: Rollouts of all groups, in order.

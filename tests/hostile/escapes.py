@@ -91,7 +91,7 @@ case(
     "desk_calls_any_method",
     "has the desk carry out a request whose call is no tool",
     "",
-    "no tool",
+    "the tool .* does not exist",
     imports=DESK,
     top="""
 @dataclass
@@ -113,7 +113,7 @@ case(
     "desk_calls_a_field",
     "keeps something to call in a field that goes by a tool's name",
     "value",
-    "no tool",
+    "the tool .* does not exist",
     imports=DESK,
     top="""
 @dataclass
@@ -148,7 +148,7 @@ case(
     "template_of_the_base",
     "assembles a template that looks into values, and has the target's base world fill it in",
     "",
-    "cannot fill in",
+    "cannot be filled in",
     imports="from trace_gym.targets.tau2.airline import AirlineDesk",
     top="def helper() -> None:\n    return None\n\n\n@dataclass(kw_only=True)\nclass Mine(AirlineDesk):\n    pass",
     opening="""
@@ -161,7 +161,7 @@ case(
     "template_of_the_shop",
     "assembles a template that looks into the name of a customer",
     "",
-    "cannot fill in",
+    "cannot be filled in",
     imports="from trace_gym.targets.tau2.retail import RetailDesk",
     top="def helper() -> None:\n    return None\n\n\n"
     "@dataclass(kw_only=True)\nclass Mine(RetailDesk):\n    def who(self):\n        return helper",

@@ -1,4 +1,4 @@
-"""Common rollout class of the adapters: an episode with a reward, run by assistant turns or by tool calls.
+"""Rollout class that the adapters share: an episode with a reward, driven by assistant turns or by tool calls.
 
 Agents of some libraries can only call tools. For these agents, three additional tools cover the rest of a
 conversation: ``read_task``, ``talk_to_user`` and ``end_conversation``.
@@ -51,7 +51,7 @@ def library(name: str, extra: str) -> Any:
 class Attempt:
     """One rollout of a scenario.
 
-    An invalid action of an agent is answered with an error message. After an error of the environment itself, every
+    If the agent takes an invalid action, it receives an error message. After an error of the environment itself, every
     further action raises the same error.
 
     Args:
@@ -70,8 +70,8 @@ class Attempt:
         expect_choice("value of weights", weights, WEIGHTS)
         if taken := {READ, SAY, END} & set(episode.interface.kinds):
             raise ConfigError(
-                f"reserved tool name in {episode.scenario.env}: found {min(taken)!r}, which the adapter adds itself. "
-                "Rename the tool of the environment"
+                f"the environment {episode.scenario.env} has a tool with the reserved name {min(taken)!r}, which the "
+                "adapter uses for its own tool. Rename the tool of the environment"
             )
         self.episode, self._weights, self._at_end = episode, weights, at_end
         self._bug: EnvBug | None = None
@@ -83,7 +83,7 @@ class Attempt:
 
     @property
     def tools(self) -> tuple[Message, ...]:
-        """The environment's OpenAI function tools, raw JSON Schemas in the target's order."""
+        """The environment's OpenAI function tools, as raw JSON Schemas in the target's order."""
         return self.episode.tools
 
     @property

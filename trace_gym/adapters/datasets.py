@@ -110,7 +110,8 @@ def trajectories(rows: Iterable[Mapping[str, Any]]) -> Iterator[Trajectory]:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ReadError(
-                f"a row is not a valid rollout ({error}): expected the columns {', '.join(ROLLOUT)}"
+                f"a row cannot be read as a rollout ({type(error).__name__}: {error}). Expected a table with the "
+                f"columns {', '.join(ROLLOUT)}"
             ) from None
 
 
@@ -195,7 +196,9 @@ def _typed(columns: Any, library: Any) -> Any:
 def _full(message: Message) -> Row:
     """Return a message with all keys of the message columns; missing keys are None."""
     if odd := message.keys() - _MESSAGE.keys():
-        raise ReadError(f"unknown keys in a message: found {', '.join(sorted(odd))}, expected {', '.join(_MESSAGE)}")
+        raise ReadError(
+            f"a message contains unknown keys: found {', '.join(sorted(odd))}, expected only {', '.join(_MESSAGE)}"
+        )
     calls = [{**c, "function": dict(c["function"])} for c in message.get("tool_calls") or ()]
     return {key: message.get(key) for key in _MESSAGE} | {"tool_calls": calls or None}
 

@@ -84,8 +84,8 @@ class Export:
         homes = {c.target for c in map(registry.manifest, self.parts) if c.base_sha256}
         if len(homes) > 1:
             raise ConfigError(
-                f"too many custom targets for one export: found {', '.join(sorted(homes))}, expected at most one. "
-                "Export the environments of each target separately"
+                f"the environments belong to more than one custom target: found {', '.join(sorted(homes))}. Export the "
+                "environments of each target separately"
             )
         for home in map(targets.find, homes):
             files |= {place: home.path / place for place in _target_files(home, self.trajectories)}
@@ -115,7 +115,8 @@ def _target_files(home: targets.TargetFolder, trajectories: bool) -> list[str]:
     if missing := [name for name in names if not (home.path / name).is_file()]:
         fix = "export with --no-trajectories" if missing == [targets.TRAJECTORIES] else "see docs/guides/targets.md"
         raise ConfigError(
-            f"the target {home.name} is incomplete: found no file {home.path / missing[0]}. To fix it, {fix}"
+            f"the target {home.name} is incomplete: the file {home.path / missing[0]} does not exist. To fix this, "
+            f"{fix}"
         )
     return names
 
@@ -142,7 +143,8 @@ def _skyrl(export: Export, folder: Path) -> dict[str, Any]:
 def _openenv(export: Export, folder: Path) -> dict[str, Any]:
     if export.levels and len(export.levels) > 1:
         raise ConfigError(
-            f"too many levels for a server: found {', '.join(map(str, export.levels))}, expected one level or all"
+            "an OpenEnv server uses either one level or all levels: found the levels "
+            f"{', '.join(map(str, export.levels))}. Pass a single level, or omit the option to use all levels"
         )
     tools = dict.fromkeys(
         t["function"]["name"] for n in export.parts for t in interface_of(registry.load_world(n)).tools
@@ -153,9 +155,9 @@ def _openenv(export: Export, folder: Path) -> dict[str, Any]:
 def _verifiers(export: Export, folder: Path) -> dict[str, Any]:
     if len(export.envs) > 1 or export.levels:
         raise ConfigError(
-            f"invalid taskset: found {', '.join(export.envs)}{' with levels' if export.levels else ''}, expected one "
-            "environment or mixture at all levels. Export each environment separately, and select levels with "
-            "--env.taskset.levels"
+            "an export for verifiers must contain one environment or mixture with all its levels: found "
+            f"{', '.join(export.envs)}{' with selected levels' if export.levels else ''}. Export each environment "
+            "separately, and select levels later with --env.taskset.levels"
         )
     return {"env": export.envs[0], "module": f"trace_{export.envs[0]}"}
 
@@ -204,11 +206,13 @@ def export(
     expect_choice("library", to, LIBRARIES)
     if not envs or n < 1:
         raise ConfigError(
-            f"nothing to export: found {len(envs)} environments and n={n} problems per environment, expected at least "
-            "1 of each. trace-gym list shows the environments"
+            f"nothing to export: found {len(envs)} environments and {n} problems per environment, expected at least 1 "
+            "environment and at least 1 problem. Run trace-gym list to see the environments"
         )
     if rollouts and to != "datasets":
-        raise ConfigError(f"rollouts cannot be exported to {to}: expected --to datasets. Remove the rollouts")
+        raise ConfigError(
+            f"rollouts can be exported only to 'datasets', not to {to!r}. Omit the rollouts, or use --to datasets"
+        )
     job = Export(
         envs=tuple(dict.fromkeys(map(registry.name_of, envs))),
         n=n,
@@ -266,7 +270,7 @@ def _folder(out: Path, force: bool) -> Iterator[Path]:
     ours = (out / MARK).is_file()
     if out.exists() and not (force and ours):
         fix = "Choose another folder, or add --force to replace it" if ours else "Choose a folder that does not exist"
-        raise ConfigError(f"{out} already exists{' from an earlier export' if ours else ''}. {fix}")
+        raise ConfigError(f"{out} already exists{' and contains an earlier export' if ours else ''}. {fix}")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
         made = Path(beside) / "new"

@@ -172,12 +172,15 @@ class TraceEnv(gymnasium.Env[str, Any]):
         """Return the scenario that the arguments of `reset` select."""
         if not isinstance(options, Mapping) or not options.keys() <= OPTIONS:
             found = ", ".join(sorted(map(str, options))) if isinstance(options, Mapping) else repr(options)
-            raise ConfigError(f"unknown options of reset: found {found}, expected {' or '.join(sorted(OPTIONS))}")
+            raise ConfigError(
+                f"invalid options of reset(): found {found}, expected a dictionary with the key "
+                f"{' or '.join(sorted(OPTIONS))}"
+            )
         scenario, level = options.get("scenario"), options.get("level")
         if scenario is not None and level is not None:
             raise ConfigError(
-                f"both options of reset are given: found scenario {scenario} and level {level}, expected only one. "
-                "A scenario id already contains the level"
+                f"reset() received both the scenario {scenario} and the level {level}. Pass only one of them, because "
+                "a scenario id already contains the level"
             )
         if scenario is not None:
             return self._parse_scenario(scenario)
@@ -193,7 +196,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         except TypeError:
             level = -1
         if level not in range(count := self.environment.level_count):
-            raise ScenarioError(f"unknown level of {self.name}: found {given!r}, expected 0 to {count - 1}")
+            raise ScenarioError(f"{self.name} has no level {given!r}: expected an integer from 0 to {count - 1}")
         return level
 
     def _parse_scenario(self, requested: Any) -> Scenario:

@@ -97,7 +97,7 @@ class Limits:
         try:
             await asyncio.wait_for(send(event), self.patience)
         except TimeoutError:
-            raise OSError(f"the client did not read for {self.patience:g} seconds") from None
+            raise OSError(f"the client did not read any data for {self.patience:g} seconds") from None
 
     async def _http(self, scope: Event, receive: Receive, send: Send) -> None:
         async def bounded(event: Event) -> None:

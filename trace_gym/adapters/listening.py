@@ -51,7 +51,7 @@ def config(app: App, *, patience: float = PATIENCE, **settings: Any) -> Any:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class TimeoutProtocol(H11Protocol):
-        """A connection that is closed if it does not send a request head in time."""
+        """Connection that the server closes if the client does not send a request head in time."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)

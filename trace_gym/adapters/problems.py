@@ -35,11 +35,11 @@ class Problems:
     def __post_init__(self) -> None:
         object.__setattr__(self, "envs", tuple(map(registry.name_of, self.envs)))
         if not self.envs:
-            raise ConfigError("no environment is selected: expected at least one name")
+            raise ConfigError("no environment is selected. Pass the name of at least one environment")
         expect_choice("split", self.split, registry.SPLITS)
         for env in self.envs if self.level is not None else ():
             if self.level not in range(count := registry.level_count(env)):
-                raise ScenarioError(f"unknown level of {env}: found {self.level}, expected 0 to {count - 1}")
+                raise ScenarioError(f"{env} has no level {self.level}: expected an integer from 0 to {count - 1}")
 
     def at(self, seed: int, split: str | None = None) -> Scenario:
         """Return the scenario of a seed.
@@ -65,8 +65,8 @@ class Problems:
         scenario = address if isinstance(address, Scenario) else Scenario.parse(str(address))
         if scenario.env not in self.envs:
             raise ConfigError(
-                f"the scenario belongs to another environment: found {scenario}, expected a scenario of "
-                f"{', '.join(self.envs)}"
+                f"the scenario {scenario} does not belong to the selected environments: expected a scenario of "
+                f"{' or '.join(self.envs)}"
             )
         return scenario
 
@@ -88,7 +88,7 @@ class Problems:
         (first, interface), *others = self.parts().items()
         if unlike := [part for part, other in others if other.tools != interface.tools]:
             raise ConfigError(
-                f"the tools are not known before the first episode: {first} and {unlike[0]} have different tools. "
-                "Call reset first"
+                f"the tools are not known before the first call of reset, because the environments {first} and "
+                f"{unlike[0]} have different tools. Call reset first"
             )
         return interface.tools

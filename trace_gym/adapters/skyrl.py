@@ -53,7 +53,7 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
     """One rollout of the scenario of a row, created with ``skyrl_gym.make("trace/<name>-v<version>", extras=row)``.
 
     An action is the text of an assistant turn. An invalid action does not raise an exception; instead, the observation
-    is an error message. The reward is 0 until the last step. The episode ends and is scored after
+    is an error message. The reward of every step except the last is 0. The episode ends and is scored after
     `generator.max_turns` turns, or at the environment's turn limit if that is lower.
 
     SkyRL does not support rollouts without a reward. An error of the environment is therefore raised and stops the run.
@@ -76,7 +76,8 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
         own = self.episode.world.max_turns
         if (given := row.get("max_turns", own)) == 1 < own:
             raise ConfigError(
-                f"too few turns for {name}: found max_turns=1, expected {own}. Set generator.max_turns={own}"
+                f"max_turns=1 is too small for {name}: an episode can have up to {own} turns. Set "
+                f"generator.max_turns={own}"
             )
         self.max_turns = min(given, own)
 
@@ -92,8 +93,8 @@ class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no typ
         messages, opening = prompt or _opening(self.episode), self.episode.messages[-1]["content"]
         if (found := messages[-1]["content"]) != opening:
             raise ConfigError(
-                f"the row of {self.episode.scenario} was written for another version of the environment: found the "
-                f"first user message {found[:80]!r}, expected {opening[:80]!r}. Write the dataset again with "
+                f"the dataset row of {self.episode.scenario} was written for another version of the environment: found "
+                f"the first user message {found[:80]!r}, expected {opening[:80]!r}. Write the dataset again with "
                 "trace_gym.adapters.skyrl.write_dataset"
             )
         return messages, {"scenario": str(self.episode.scenario)}
@@ -197,8 +198,8 @@ def write_dataset(
     ]
     if not rows or file.suffix not in (".parquet", ".jsonl"):
         raise ConfigError(
-            f"cannot write the dataset: found {len(rows)} scenarios and the file {file}, expected at least 1 scenario "
-            "and a file that ends in .parquet or .jsonl"
+            f"cannot write {len(rows)} scenarios to {file}: expected at least 1 scenario and a file name that ends in "
+            ".parquet or .jsonl"
         )
     if file.suffix == ".jsonl":
         write(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
@@ -220,8 +221,8 @@ def _scenario(row: Row, name: str) -> Scenario:
     if not isinstance(text := row.get("scenario"), str):
         found = ", ".join(row) or "nothing"
         raise ConfigError(
-            f"the row has no scenario: found the keys {found}, expected a scenario id under 'scenario'. Write the "
-            "dataset with trace_gym.adapters.skyrl.write_dataset"
+            f"the dataset row contains no scenario id: found the keys {found}, expected a text under the key "
+            "'scenario'. Write the dataset with trace_gym.adapters.skyrl.write_dataset"
         )
     scenario = Scenario.parse(text)
     if name and scenario.env != name:

@@ -103,7 +103,9 @@ class SharedTexts(Sequence[str]):
         """
         encoded = text.encode("utf-8", "surrogatepass")
         if len(encoded) > self.size:
-            raise ValueError(f"observation too long: found {len(encoded)} bytes, expected at most {self.size}")
+            raise ValueError(
+                f"the observation is too long: found {len(encoded)} bytes, expected at most {self.size} bytes"
+            )
         memmove(addressof(self.content) + index * self.size, encoded, len(encoded))
         self.lengths[index] = len(encoded)
 

@@ -13,8 +13,9 @@ def step_limit(env: gymnasium.Env[Any, Any]) -> int | None:
     """Return the smallest limit of the `TimeLimit` wrappers around an environment; None without such a wrapper.
 
     Call this function in the environment's `reset`. An environment has no reference to its wrappers, and `TimeLimit`
-    truncates only after the environment has returned the info of the last step. The wrappers are therefore searched
-    among the callers of `reset` on the stack, up to the first caller that is neither a wrapper nor part of Gymnasium.
+    truncates only after the environment has returned the info of the last step. This function therefore looks for the
+    wrappers among the callers of `reset` on the stack. It stops at the first caller that is neither a wrapper nor part
+    of Gymnasium.
     """
     limits, frame = list[int](), sys._getframe(1)
     while frame.f_back is not None:

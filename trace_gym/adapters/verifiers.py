@@ -68,7 +68,7 @@ class TraceTaskConfig(vf.TaskConfig):
 
 
 class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
-    """A task of verifiers, which is one scenario."""
+    """A task in verifiers. It contains one scenario."""
 
     @property
     def key(self) -> str:
@@ -103,8 +103,8 @@ class TraceTask(vf.Task[TraceData, TraceState, TraceTaskConfig]):
         score: Score | None = trace.state.score
         if score is None and trace.num_turns:
             raise ConfigError(
-                "the trace has no score: these tasks require the harness of trace_gym.adapters.verifiers. "
-                "Do not select another harness"
+                "the trace has no score, because it was not created by the harness of trace_gym.adapters.verifiers. "
+                "Remove the setting that selects another harness"
             )
         return score or registry.start_episode(self.data.scenario).finish()
 
@@ -128,13 +128,13 @@ class TraceTaskset(vf.Taskset[TraceTask, TraceConfig]):
         chosen = self.config
         if not chosen.env:
             known = ", ".join((*registry.list_environments(), *registry.list_mixtures()))
-            raise ConfigError(f"no environment is selected: set --env.taskset.env to one of {known}")
+            raise ConfigError(f"no environment is selected. Set --env.taskset.env to one of {known}")
         for scenario in registry.scenarios(chosen.env, chosen.split, chosen.n, chosen.levels, chosen.offset):
             yield TraceTask(TraceData.of(scenario), chosen.task)
 
 
 class TraceHarness(vf.Harness[vf.HarnessConfig]):
-    """A harness that runs an episode: the model's turns come from the endpoint, the answers from tools and the user."""
+    """A harness that runs an episode. The endpoint returns the model's turns; tools and the user answer them."""
 
     APPENDS_SYSTEM_PROMPT = True
     EXECUTES_CODE = False

@@ -1,7 +1,8 @@
-"""The command that diagnoses missing capabilities: diagnose."""
+"""The command `diagnose`, which finds the capabilities that an agent lacks."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from trace_gym.terminal import say
 if TYPE_CHECKING:
     from trace_gym.diagnosis import Diagnosis
     from trace_gym.diagnosis.analyst import ModelAnalyst
+    from trace_gym.targets.source import SkippedRecord
     from trace_gym.types import Trajectory
 
 RULES = "rules"
@@ -34,8 +36,8 @@ def diagnose(
     source: Annotated[
         Path,
         typer.Argument(
-            help="Results of tau-bench, tau2 or ToolSandbox, JSONL of trace-gym rollout, or JSONL with conversations "
-            "in the format of OpenAI."
+            help="Results of tau-bench, tau2 or ToolSandbox, a log of Inspect, traces of OpenAI's Agents SDK, JSONL of "
+            "trace-gym rollout, or JSONL with conversations in the format of OpenAI."
         ),
     ],
     delta: Annotated[
@@ -90,8 +92,11 @@ def diagnose(
     price: Annotated[
         str, typer.Option(help="US dollars per million tokens as prompt/completion, such as 0.5/1.5.")
     ] = "",
+    scorer: Annotated[
+        str, typer.Option(help="Score that is the outcome, for logs of Inspect with several: NAME or NAME.KEY.")
+    ] = "",
     skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="Skip and count the invalid records of a .jsonl file.")
+        bool, typer.Option("--skip-invalid", help="Skip invalid and repeated records, and print their number.")
     ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Write an HTML page with the capabilities, all labels, and example episodes.")
@@ -113,14 +118,18 @@ def diagnose(
     reject_overwriting(out, source, *(labels or ()))
     reject_overwriting(html, source, *(labels or ()), option="--html")
     if consistent is not None and len(labels or ()) < 2:
-        raise ConfigError("--consistent has no effect on one label run. Pass --labels at least twice, or remove it")
+        raise ConfigError(
+            "--consistent requires at least two label runs. Pass --labels at least twice, or remove --consistent"
+        )
     if analyst == RULES:
         reject_options(context, MODEL_OPTIONS, f"on analyst {RULES}")
     else:
         reject_options(context, {"labels", "consistent"}, "on a language model; use --keep for the label runs")
         if keep is not None and keep > runs:
-            raise ConfigError(f"--keep is not valid: found {keep}, expected at most the number of label runs ({runs})")
-    trajectories, quotes = _read(source, skip_invalid), dict[str, str]()
+            raise ConfigError(f"--keep is too large: found {keep}, expected at most {runs}, the number of label runs")
+    records, quotes = Records(source, scorer, skip_invalid), dict[str, str]()
+    # The rules need one trajectory at a time, and a language model needs all of them several times.
+    trajectories = records.stream() if analyst == RULES else list(records.stream())
     with _analyst(analyst, labels, runs, outcome_aware, work, tokens, dollars, price, dry_run) as chosen:
         if dry_run:
             say(chosen.estimate(trajectories, price_of(price)))
@@ -137,6 +146,8 @@ def diagnose(
             quotes = _quotes(found, chosen)
             write(work / "analyst.json", chosen.report().model_dump_json(indent=1) + "\n")
             say(f"capabilities, quotes and agreement of the model: {work / 'analyst.json'}", err=True)
+    if skip_invalid:
+        say(records.report(found.unscored))
     terminal.console().print(stage.render(found))
     if out is not None:
         write(out, found.model_dump_json(indent=1) + "\n")
@@ -145,26 +156,45 @@ def diagnose(
     if html is not None:
         from trace_gym.report.diagnosis import render_diagnosis
 
-        write(html, render_diagnosis(found, trajectories, quotes))
+        write(html, render_diagnosis(found, records.stream() if analyst == RULES else trajectories, quotes))
         say(f"page: {html}")
     if found.unscored == found.n:
         raise typer.Exit(1)
 
 
 def _quotes(found: Diagnosis, analyst: ModelAnalyst) -> dict[str, str]:
-    """Return the quotes of the episodes that the page shows, by capability and trajectory."""
+    """Return the evidence quotes from the episodes that the HTML page shows, by capability and trajectory."""
     shown = [(c.name, i) for c in found.selected for i in (*c.evidence[:1], *c.contrast[:1])]
     return {f"{name}/{i}": analyst.evidence(i, name) for name, i in shown}
 
 
-def _read(source: Path, skip_invalid: bool) -> list[Trajectory]:
-    from trace_gym.targets.results import read_results
+class Records:
+    """The trajectories of a results file, and the number of records that were skipped."""
 
-    faults: list[str] = []
-    records = read_results(source, on_invalid=faults.append if skip_invalid else None)
-    if faults:
-        say(f"{len(faults)} invalid record{'s were' if len(faults) > 1 else ' was'} skipped; the first: {faults[0]}")
-    return records
+    def __init__(self, source: Path, scorer: str, skip_invalid: bool) -> None:
+        self._source, self._scorer, self._skip = source, scorer, skip_invalid
+        self._skipped: list[SkippedRecord] = []
+
+    def stream(self) -> Iterator[Trajectory]:
+        """Yield the trajectories. Each call reads the file again."""
+        from trace_gym.targets.results import stream_results
+
+        self._skipped = []
+        on_invalid = self._skipped.append if self._skip else None
+        return stream_results(self._source, scorer=self._scorer, on_invalid=on_invalid)
+
+    def report(self, unscored: int) -> str:
+        """Return the number of records that were skipped or have no outcome, and the first error.
+
+        Args:
+            unscored: Number of trajectories without an outcome.
+        """
+        counts = Counter(record.reason for record in self._skipped)
+        text = (
+            f"skipped: {counts['unreadable']} unreadable, {counts['duplicate']} duplicate; excluded: {unscored} not "
+            "scored"
+        )
+        return f"{text}. The first skipped: {self._skipped[0].message}" if self._skipped else text
 
 
 @contextmanager
@@ -179,7 +209,7 @@ def _analyst(
     price: str,
     dry_run: bool,
 ) -> Iterator[Any]:
-    """Yield the analyst of the options."""
+    """Yield the analyst that the options select."""
     from trace_gym import diagnosis as stage
 
     if analyst == RULES:

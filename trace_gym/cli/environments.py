@@ -1,4 +1,4 @@
-"""Commands that show environments: list, show, play."""
+"""The commands `list`, `show` and `play`, which display and run environments."""
 
 from __future__ import annotations
 

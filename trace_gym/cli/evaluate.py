@@ -1,4 +1,4 @@
-"""The command that compares evaluations: evaluate."""
+"""The command `evaluate`, which compares the rollouts of several policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that connect to a live MCP server: target record, target compare."""
+"""The commands `target record` and `target compare`, which connect to a live MCP server."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ def _values(path: Path | None) -> dict[str, list[Any]]:
     found = read_yaml(path)
     if not isinstance(found, dict) or not all(isinstance(v, list) and v for v in found.values()):
         raise ConfigError(
-            f"{path} is not valid: expected a mapping of parameter names to lists of values, such as path: [/tmp/a]"
+            f"{path} is not a valid file of parameter values: expected a mapping of parameter names to lists of "
+            "values, such as path: [/tmp/a]"
         )
     return {str(name): values for name, values in found.items()}
 

@@ -1,4 +1,4 @@
-"""The command that exports environments to other libraries: export."""
+"""The command `export`, which exports environments to other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for complete runs: run, report."""
+"""The commands `run` and `report` for complete runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def run(
     settings = RunConfig.read(config) if config is not None else RunConfig.preset(preset or "")
     if source is not None:
         if not source.is_file():
-            raise ReadError(f"{source}: no such file. Pass results of tau-bench or tau2, or JSONL of trace-gym rollout")
+            raise ReadError(
+                f"the file {source} does not exist. Pass a result file of tau-bench or tau2, or a JSONL file of "
+                "trace-gym rollout"
+            )
         kept = settings.model_dump(exclude={"rollouts"})  # the rollouts are read from the file instead
         settings = RunConfig.parse({**kept, "source": source}, "the settings with --source")
     if user is not None:

@@ -1,4 +1,4 @@
-"""The command that installs a small pretrained model: model fetch."""
+"""The command `model fetch`, which installs a small pretrained model."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ AllowUnisolated = Annotated[
 
 
 def reject_options(context: typer.Context, names: Collection[str], why: str) -> None:
-    """Raise an error for options and arguments that were given on the command line although they have no effect.
+    """Raise an error for options and arguments that were given on the command line even though they have no effect.
 
     Args:
         context: The command line.

@@ -6,7 +6,8 @@ An option that has no effect on the chosen policy raises ConfigError.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,9 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not math.isfinite(self.temperature):
-            raise ConfigError(f"--temperature is not valid: found {self.temperature}, expected a number of at least 0")
+            raise ConfigError(
+                f"--temperature is not valid: found {self.temperature}, expected a finite number of at least 0"
+            )
 
     @property
     def used_temperature(self) -> float:
@@ -38,10 +41,10 @@ class Sampling:
         return 1.0 if self.temperature is None else self.temperature
 
 
-def build_policy(
-    policy: str, *, model: str | None, adapter: Path | None, base_url: str | None, sampling: Sampling
-) -> Policy | BatchPolicy:
-    """Return the policy that the options select.
+def open_policy(
+    policy: str, *, model: str | None, adapter: Path | None, base_url: str | None, sampling: Sampling, out: Path
+) -> AbstractContextManager[Policy | BatchPolicy]:
+    """Return the policy that the options select, in a context in which a server that it requires runs.
 
     Args:
         policy: ``model``, ``openai:MODEL``, ``openai:MODEL@URL``, or the name of a scripted policy.
@@ -50,28 +53,30 @@ def build_policy(
         adapter: Folder of a LoRA adapter for the model. An endpoint must be a vLLM server that can load adapters.
         base_url: URL of the endpoint of ``openai:MODEL``.
         sampling: Sampling options of the model.
+        out: File of the rollouts. The log of a vLLM server is written next to it.
 
     Raises:
         ConfigError: The policy does not exist, or an option has no effect on it.
         MissingExtra: A library that the policy requires is not installed.
         ReadError: The model cannot be loaded.
+        Unavailable: The vLLM server of the model did not start or did not answer.
     """
     given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": sampling.temperature}
     given |= {"--max-tokens": sampling.max_tokens, "--max-turn-tokens": sampling.max_turn_tokens}
     if policy == "model":
         _reject_without_effect(policy, given, *(() if (model or "").startswith("openai:") else ("--base-url",)))
-        return _model_policy(model or "lab", base_url, adapter, sampling)
+        return _model_policy(model or "lab", base_url, adapter, sampling, out)
     if policy.startswith("openai:"):
         _reject_without_effect(policy, given, "--model")
-        return _model_policy(policy, base_url, adapter, sampling)
+        return _model_policy(policy, base_url, adapter, sampling, out)
     known = _scripted_policies()
     if policy not in known:
         raise ConfigError(
-            f"--policy is not valid: found {policy!r}, expected {', '.join(known)}, model, openai:MODEL or "
+            f"--policy is not valid: found {policy!r}, expected one of {', '.join(known)}, model, openai:MODEL, "
             "openai:MODEL@URL"
         )
     _reject_without_effect(policy, given, *given)
-    return known[policy]()
+    return nullcontext(known[policy]())
 
 
 def build_user_model(user: str | None, *, folder: Path | None, tokens: int | None, out: Path) -> LanguageUser | None:
@@ -92,7 +97,7 @@ def build_user_model(user: str | None, *, folder: Path | None, tokens: int | Non
             raise ConfigError(f"{', '.join(wrong)} has no effect without --user. Remove it, or add --user")
         return None
     if tokens is not None and not user.startswith("openai:"):
-        raise ConfigError(f"--user-tokens has no effect on --user {user}. Remove it")
+        raise ConfigError(f"--user-tokens has no effect with --user {user}. Remove --user-tokens")
     from trace_gym.llm import Budget
     from trace_gym.user_model import LanguageUser
 
@@ -103,17 +108,27 @@ def build_user_model(user: str | None, *, folder: Path | None, tokens: int | Non
 def _reject_without_effect(policy: str, given: dict[str, Any], *names: str) -> None:
     """Raise ConfigError if one of the named options is set, because it has no effect on the policy."""
     if wrong := [name for name in names if given[name] is not None]:
-        raise ConfigError(f"{', '.join(wrong)} has no effect on policy {policy}. Remove it, or choose another policy")
+        raise ConfigError(
+            f"{', '.join(wrong)} has no effect on the policy {policy}. Remove it, or choose another policy"
+        )
 
 
-def _model_policy(model: str, base_url: str | None, adapter: Path | None, sampling: Sampling) -> Policy | BatchPolicy:
+@contextmanager
+def _model_policy(
+    model: str, base_url: str | None, adapter: Path | None, sampling: Sampling, out: Path
+) -> Iterator[Policy | BatchPolicy]:
     from trace_gym.llm.model_uri import endpoint_of
     from trace_gym.models import ModelSettings, load_policy
+    from trace_gym.models.server import ModelServer
+    from trace_gym.models.server_command import rank_of
 
     if base_url is not None:
         name, url = endpoint_of(model)
         if url:
-            raise ConfigError(f"two endpoints are given: found {model} and --base-url {base_url}. Remove one of them")
+            raise ConfigError(
+                f"the URL of the endpoint is given twice: found {model} and --base-url {base_url}. Remove one of the "
+                "URLs"
+            )
         model = f"openai:{name}@{base_url}"
     settings = ModelSettings.parse(model, "--model")
     limits = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
@@ -123,7 +138,9 @@ def _model_policy(model: str, base_url: str | None, adapter: Path | None, sampli
         from trace_gym.cli.options import require_lab_extra
 
         require_lab_extra()
-    return load_policy(settings, adapter, temperature=sampling.used_temperature)
+    rank = rank_of(adapter) if adapter and settings.starts_server else None
+    with ModelServer(settings, log=out.with_name(f"{out.name}.vllm.log"), lora_rank=rank) as server:
+        yield load_policy(server.start(), adapter, temperature=sampling.used_temperature)
 
 
 def _scripted_policies() -> dict[str, Callable[[], Policy]]:

@@ -1,4 +1,4 @@
-"""The command that samples rollouts: rollout."""
+"""The command `rollout`, which samples rollouts of a policy."""
 
 from __future__ import annotations
 
@@ -64,16 +64,17 @@ def rollout(
     With a model that rewords the user: trace-gym rollout tau2_precondition --user openai:gpt-4o-mini --out a.jsonl
     """
     from trace_gym import registry
-    from trace_gym.cli.policies import Sampling, build_policy, build_user_model
+    from trace_gym.cli.policies import Sampling, build_user_model, open_policy
     from trace_gym.rollouts import rollout
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
     sampling = Sampling(temperature, max_tokens, max_turn_tokens)
-    player = build_policy(policy, model=model, adapter=adapter, base_url=base_url, sampling=sampling)
     user_model = build_user_model(user, folder=user_folder, tokens=user_tokens, out=out)
-    records = rollout(
-        player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature, user=user_model
-    )
+    opened = open_policy(policy, model=model, adapter=adapter, base_url=base_url, sampling=sampling, out=out)
+    with opened as player:
+        records = rollout(
+            player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature, user=user_model
+        )
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"
     noted = sum(bool(r.note) for r in records)

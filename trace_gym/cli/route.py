@@ -1,4 +1,4 @@
-"""The command that selects an adapter for a message: route."""
+"""The command `route`, which selects an adapter for a message."""
 
 from __future__ import annotations
 

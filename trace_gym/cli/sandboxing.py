@@ -1,4 +1,4 @@
-"""Commands that inspect the installation and check modules: doctor, scan."""
+"""The commands `doctor` and `scan`, which inspect the installation and check modules."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def scan(
 
     source = read_text(module, "Pass a Python module")
     if not source.strip():
-        raise ReadError(f"{module} is empty: expected a Python module. Pass another file")
+        raise ReadError(f"the file {module} is empty. Pass a file that contains a Python module")
     violations = sandbox.lint_source(source)
     if as_json:
         say(json.dumps([asdict(f) for f in violations], indent=1))

@@ -1,4 +1,4 @@
-"""Commands that serve environments to other programs: serve-mcp, serve-openenv."""
+"""The commands `serve-mcp` and `serve-openenv`, which serve environments to other programs."""
 
 from __future__ import annotations
 
@@ -158,9 +158,7 @@ def _check_writable(path: Path) -> None:
         else:
             tempfile.TemporaryFile(dir=path.parent).close()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"cannot add records to {path} ({error}): expected a JSONL file. Choose another --out"
-        ) from None
+        raise ConfigError(f"cannot append records to {path} ({error}). Choose another JSONL file with --out") from None
 
 
 def _append(path: Path, episode: Episode) -> None:

@@ -1,4 +1,4 @@
-"""Help of command groups with untruncated summaries."""
+"""Help output for command groups that shows the full summary of each command."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The command that generates environments: synthesize."""
+"""The command `synthesize`, which generates environments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from trace_gym.synthesis import ValidationConfig
     from trace_gym.types import Manifest, Spec
 
+    WriteFunction = Callable[[Model, ValidationConfig], None]
+    """Function that generates the environments."""
 
 RECORDED = "recorded"
 """Author that replays the recorded answers of the package."""
@@ -74,13 +76,16 @@ def synthesize(
         float, typer.Option(min=1, help="Time limit in seconds for validating one version of a module.")
     ] = 300.0,
     workers: Annotated[int, typer.Option(min=1, help="Number of environments that are generated in parallel.")] = 2,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Budget in tokens for all requests to the model.")] = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="Budget in tokens for all requests to a model.")] = None,
     dollars: Annotated[float | None, typer.Option(min=0, help="Budget in US dollars; requires --price.")] = None,
     price: Annotated[
         str, typer.Option(help="US dollars per million tokens as prompt/completion, such as 0.5/1.5.")
     ] = "",
     by: Annotated[
         str, typer.Option(help="Name of the person or program that answers files:DIR; recorded in the manifest.")
+    ] = "",
+    reviewer: Annotated[
+        str, typer.Option(help="Model that reviews each version that passed the other checks; as for --llm.")
     ] = "",
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
@@ -102,24 +107,27 @@ def synthesize(
     _refuse_unused(context, author, name, source, every, own)
     require_isolation()
     folder = out or own or registry.home()
-    validation = ValidationConfig(budget=seconds, policy=policy)
     if author == RECORDED:
-        llm, write = _replay_of_recordings(name, source, target, every, folder, validation, repairs, workers, force)
+        llm, write = _replay_of_recordings(name, source, target, every, folder, repairs, workers, force)
     elif author != "llm":
         raise ConfigError(f"--author is not valid: found {author!r}, expected {RECORDED} or llm")
     elif not llm:
         raise ConfigError("--author llm requires a model. Add --llm openai:MODEL, --llm replay:DIR or --llm files:DIR")
     else:
-        write = _plan_model_work(name, source, trajectories, target, own, folder, validation, repairs, workers, force)
+        write = _plan_model_work(name, source, trajectories, target, own, folder, repairs, workers, force)
     with working_in(folder):
-        from trace_gym.llm.opening import open_model
+        from trace_gym.llm.opening import open_model, open_reviewer
         from trace_gym.synthesis.admission import CANDIDATES
 
-        model = open_model(llm, folder / CANDIDATES, _log, tokens=tokens, dollars=dollars, price=price, answered_by=by)
+        limits: dict[str, Any] = {"tokens": tokens, "dollars": dollars, "price": price}
+        model = open_model(llm, folder / CANDIDATES, _log, answered_by=by, **limits)
+        second = open_reviewer(reviewer, folder / CANDIDATES, _log, **limits)
         try:
-            write(model)
+            write(model, ValidationConfig(budget=seconds, policy=policy, reviewer=second))
         finally:
             model.close()
+            if second is not None:
+                second.close()
 
 
 def _refuse_unused(
@@ -152,11 +160,10 @@ def _plan_model_work(
     target: str,
     own: Path | None,
     folder: Path,
-    validation: ValidationConfig,
     repairs: int,
     workers: int,
     force: bool,
-) -> Callable[[Model], None]:
+) -> WriteFunction:
     """Read all inputs, and return the function that generates the environments with a model."""
     if source is not None:
         from trace_gym.synthesis.capabilities import read_capabilities
@@ -165,7 +172,7 @@ def _plan_model_work(
 
         wanted, known = read_capabilities(source), list(read_results(trajectories)) if trajectories else []
 
-        def write_capabilities(model: Model) -> None:
+        def write_capabilities(model: Model, validation: ValidationConfig) -> None:
             order = SynthesisRequest(wanted, target, model, folder, validation, repairs, known, force)
             _print_results(write_all(order, workers, _log), folder)
 
@@ -176,7 +183,7 @@ def _plan_model_work(
 
         spec = _read_spec(name)
 
-        def write_spec(model: Model) -> None:
+        def write_spec(model: Model, validation: ValidationConfig) -> None:
             _print_manifest(
                 write(spec, author=LlmAuthor(model, repairs), folder=folder, force=force, validation=validation), folder
             )
@@ -184,15 +191,15 @@ def _plan_model_work(
         return write_spec
     if own is None:
         raise ConfigError(
-            "--author llm has nothing to write: expected a spec file, a file of capabilities, or a custom target. "
-            "Pass a spec file, --from diagnosis.json, or --target FOLDER"
+            "--author llm requires a description of the environments to write. Pass a spec file, --from "
+            "diagnosis.json, or --target FOLDER"
         )
     from trace_gym.synthesis.base_world import write_base as write_world
     from trace_gym.targets.user.folder import read
 
     home = read(own)
 
-    def write_base(model: Model) -> None:
+    def write_base(model: Model, validation: ValidationConfig) -> None:
         made = write_world(home, model, repairs, validation, _log)
         say(f"{made.id}, by {made.author}, is the base world of {target}")
 
@@ -217,11 +224,10 @@ def _replay_of_recordings(
     target: str,
     every: bool,
     folder: Path,
-    validation: ValidationConfig,
     repairs: int,
     workers: int,
     force: bool,
-) -> tuple[str, Callable[[Model], None]]:
+) -> tuple[str, WriteFunction]:
     """Return the model URI of the recorded answers, and the function that generates the environments from them."""
     from trace_gym.synthesis.recorded import RECORDED_MODEL, recorded_environments, select_recorded
     from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
@@ -229,11 +235,12 @@ def _replay_of_recordings(
     wanted = select_recorded(name, source, target, every, _log)
     if not wanted:
         raise ConfigError(
-            "no answers of a model are recorded for these capabilities: expected the capability of one of "
-            f"{', '.join(recorded_environments())}. To have a language model write the environments, pass --author llm"
+            "there are no recorded model answers for these capabilities: recorded answers exist only for the "
+            f"capabilities of {', '.join(recorded_environments())}. To have a language model write the environments, "
+            "pass --author llm"
         )
 
-    def write(model: Model) -> None:
+    def write(model: Model, validation: ValidationConfig) -> None:
         for target_name, capabilities in wanted.items():
             request = SynthesisRequest(capabilities, target_name, model, folder, validation, repairs, (), force)
             _print_results(write_all(request, workers, _log), folder)

@@ -1,4 +1,4 @@
-"""Commands for custom targets: target init, target check."""
+"""The commands `target init` and `target check` for custom targets."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def init(
         given = {"--tools": tools or mcp, "--policy": policy, "--trajectories": trajectories}
         missing = ", ".join(name for name, value in given.items() if not value)
         raise ConfigError(
-            f"a target requires tools, a policy and recorded episodes: missing {missing}. "
-            f"Run: trace-gym target init {folder} --tools tools.json --policy policy.md --trajectories episodes.jsonl "
-            '(--mcp "SERVER COMMAND" can replace --tools; trace-gym target record creates episodes from an MCP server)'
+            f"a target requires tools, a policy and recorded episodes, but {missing} was not given. Run: trace-gym "
+            f'target init {folder} --tools tools.json --policy policy.md --trajectories episodes.jsonl (--mcp "SERVER '
+            'COMMAND" can replace --tools; trace-gym target record creates episodes from an MCP server)'
         )
     home = begin(
         folder,

@@ -1,4 +1,4 @@
-"""The command that trains a LoRA adapter: train."""
+"""The command `train`, which trains a LoRA adapter."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def train(
 
 
 def _model(in_file: object, option: str | None) -> object:
-    """Return the model of the option or of the settings file. A name replaces only the name in the file."""
+    """Return the model settings. The option replaces those in the file; if it is a name, it replaces only the name."""
     if option is None:
         return "lab" if in_file is None else in_file
     if isinstance(in_file, dict) and not option.endswith((".yaml", ".yml")):
@@ -96,6 +96,7 @@ def _read_settings(path: Path | None) -> dict[str, object]:
     if not isinstance(settings, dict) or not settings:
         found = type(settings).__name__ if settings else "nothing"
         raise ConfigError(
-            f"{path}: expected a mapping of setting names to values, found {found}. Remove --config to use the defaults"
+            f"the configuration file {path} is not valid: found {found}, expected a mapping of setting names to "
+            "values. To use the defaults, remove --config"
         )
     return settings

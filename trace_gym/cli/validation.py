@@ -1,8 +1,7 @@
-"""Commands for validation: validate, replay."""
+"""The commands `validate` and `replay`."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -14,6 +13,8 @@ from rich.text import Text
 from trace_gym import terminal
 from trace_gym.cli.environments import matching_names
 from trace_gym.cli.options import AllowUnisolated, given_options, reject_options
+from trace_gym.cli.reviewing import add_model_review, check_reviewable
+from trace_gym.cli.validation_output import check_output_options, print_listing, print_report, write_report
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.terminal import say
 
@@ -65,6 +66,10 @@ def validate(
         list[Path] | None,
         typer.Option(help="Test tasks of the target that must not occur in the environment; repeatable."),
     ] = None,
+    reviewer: Annotated[
+        str,
+        typer.Option(help="Language model that also reviews an environment that passed: openai:MODEL or files:DIR."),
+    ] = "",
     budget: Annotated[
         float, typer.Option(help="Time limit in seconds. Properties that exceed it are reported as unfinished.")
     ] = 60.0,
@@ -74,6 +79,11 @@ def validate(
     ] = ("processes"),
     out: Annotated[Path | None, typer.Option(help="Also write the report to this JSON file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write the report to this HTML file.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Also write the failures to this SARIF file.")] = None,
+    checklist: Annotated[
+        str | None,
+        typer.Option(help="Also print the verdict of each item of a checklist: abc. Without ENV: its properties."),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the properties and exit.")] = False,
     admit: Annotated[bool, typer.Option(help="Write the manifest if the environment passes.")] = False,
     allow_unisolated: AllowUnisolated = False,
@@ -86,34 +96,47 @@ def validate(
     Example: trace-gym validate tau2_precondition --budget 120
 
     Third-party environments are selected by a URI: reasoning-gym:chain_sum, skyrl:gsm8k@tasks.jsonl,
-    openenv:http://localhost:8000, gym:module:id (the same as --make module:id), rollouts:log.jsonl.
+    openenv:http://localhost:8000, verifiers:my-env, inspect:file.py@task, gym:module:id (the same as --make module:id),
+    function:module:function@cases.jsonl (a reward function), rollouts:log.jsonl.
+
+    A task file with its database is checked without running an agent: tau2-tasks:tasks.json?db=db.json
     """
     from trace_gym import registry, validation
+    from trace_gym.validation.task_files.runner import is_task_file
     from trace_gym.validation.third_party import is_third_party
 
     _import_from_here()
     if make is not None:
         if env is not None:
-            raise ConfigError(f"two environments are given: found {env} and --make {make}. Remove one of them")
+            raise ConfigError(
+                f"two environments are given: found {env} and --make {make}, expected only one. Remove one of them"
+            )
         env = f"gym:{make}"
     if listing:
         reject_options(context, set(given_options(context)) - {"listing"}, "together with --list")
     elif env is None:
-        reject_options(context, given_options(context), "without an environment")
+        reject_options(context, set(given_options(context)) - {"checklist"}, "without an environment")
     if engine == "here":
         reject_options(context, {"workers"}, "on engine here, which uses one process")
+    check_output_options({"--out": out, "--html": html, "--sarif": sarif}, checklist, as_json)
     if listing or env is None:
-        terminal.console().print(validation.listing())
+        print_listing(checklist)
         return
     if Path(env).is_file() and not env.endswith(".py"):
         raise ConfigError(f"{env} is not a Python module. To validate recorded rollouts, pass rollouts:{env}")
     # An unadmitted module has no gymnasium id, so the path is used unchanged.
     target: str | Path = Path(env) if env.endswith(".py") else env
-    if "/" in env and isinstance(target, str) and not is_third_party(env):
+    tasks = is_task_file(env)
+    if tasks:
+        reject_options(context, {"workers", "engine", "profile", "seeds", "level", "policy", "recordings", "against"},
+                       "for a task file")  # fmt: skip
+    if "/" in env and isinstance(target, str) and not tasks and not is_third_party(env):
         target = registry.name_of(env)
     given = validation.ValidationInputs(policy, tuple(map(str, recordings or ())), tuple(map(str, against or ())))
-    if admit and is_third_party(env):
-        raise ConfigError(f"--admit has no effect on the third-party environment {env}. Remove it")
+    if reviewer:
+        check_reviewable(reviewer, env, target, tasks, only, skip or ())
+    if admit and (tasks or is_third_party(env)):
+        raise ConfigError(f"--admit can be used only with environments of trace_gym: found {env}. Remove --admit")
     if admit and (only or skip or level or seeds or profile != "gate"):
         raise ConfigError(
             "--admit requires a complete validation. Remove --only, --skip, --level, --seeds and --profile"
@@ -126,7 +149,7 @@ def validate(
         "skip": skip or (),
     }
     request |= {"given": given, "budget": budget}
-    unadmitted_module = None if is_third_party(env) else _unadmitted_module(target)
+    unadmitted_module = None if tasks or is_third_party(env) else _unadmitted_module(target)
     if unadmitted_module is not None:
         from trace_gym.modules import file_sha256
 
@@ -134,20 +157,15 @@ def validate(
         report = _validate_sandboxed(unadmitted_module, engine, workers, request)
         if admit and file_sha256(unadmitted_module) != before:
             raise ReadError(
-                f"{unadmitted_module} changed while it was validated and was not admitted. Run the command again"
+                f"the module {unadmitted_module} changed during its validation, so it was not admitted. Run the "
+                "command again"
             )
     else:
         report = validation.validate(target, engine=engine, workers=workers or os.cpu_count() or 1, **request)
-    if out is not None:
-        _write(out, report.model_dump_json(indent=1) + "\n")
-    if html is not None:
-        from trace_gym.report.validation import render_report
-
-        _write(html, render_report(report))
-    if as_json:
-        say(json.dumps(report.model_dump(mode="json"), indent=1))
-    else:
-        terminal.console().print(validation.render(report), crop=False)
+    if reviewer:
+        report = add_model_review(report, target, reviewer)
+    write_report(report, out, html, sarif)
+    print_report(report, checklist, as_json)
     if not report.passed:
         failed = any(f.verdict == "failed" for f in report.findings)
         raise typer.Exit(FAILED if failed else UNFINISHED)
@@ -171,8 +189,8 @@ def _validate_sandboxed(path: Path, engine: str, workers: int | None, request: d
 
     if engine not in ("processes", "here"):
         raise ConfigError(
-            f"{path} is not admitted and runs only in the sandbox, which does not support engine {engine!r}. "
-            "Use --engine processes or --engine here"
+            f"the module {path} is not admitted, so it can run only in the sandbox, which does not support the engine "
+            f"{engine!r}. Use --engine processes or --engine here"
         )
     count = 1 if engine == "here" else workers or min(os.cpu_count() or 1, MOST_WORKERS)
     console = terminal.console(stderr=True)
@@ -207,8 +225,8 @@ def replay(
     if not shown:
         having = ", ".join(f.code for f in found.findings if f.replay is not None) or "none"
         raise ConfigError(
-            f"{report} has no counterexample{f' for {code}' if code else ''}. "
-            f"Properties with a counterexample: {having}"
+            f"the report {report} contains no counterexample{f' for {code}' if code else ''}. Properties with a "
+            f"counterexample: {having}"
         )
     if is_third_party(found.env):
         _replay_third_party(found.env, shown[0])
@@ -265,9 +283,3 @@ def _import_from_here() -> None:
     """
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-
-
-def _write(path: Path, text: str) -> None:
-    from trace_gym.files import write
-
-    write(path, text)

@@ -1,13 +1,13 @@
-"""Diagnosis of an agent: comparison of failed and successful trajectories to find missing capabilities."""
+"""Diagnosis of an agent, which compares failed and successful trajectories to find missing capabilities."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from trace_gym.diagnosis.given import GivenLabels
-from trace_gym.diagnosis.records import Control, Diagnosis
+from trace_gym.diagnosis.records import Control, Diagnosis, Summary
 from trace_gym.diagnosis.rule_analyst import RuleAnalyst
 from trace_gym.diagnosis.selection import Criteria, Labels, lacking_capabilities, majority, select
 from trace_gym.diagnosis.tables import markdown, render
@@ -30,17 +30,19 @@ class Analyst(Protocol):
         """Mapping from capability name to description, in a fixed order."""
         ...
 
-    def label(self, trajectories: Sequence[Trajectory]) -> Sequence[Labels]:
-        """Return one or more label runs: mappings from trajectory id to capability to label.
+    def label(self, trajectories: Iterable[Trajectory]) -> Sequence[Labels]:
+        """Return one or more label runs. Each run is a mapping from trajectory id to capability to label.
 
-        Rules label once. A language model can label several times, because its answers vary. Trajectories that cannot
-        be labeled are omitted from a run.
+        The trajectories can be iterated only once, because they may be read from a file during the iteration.
+
+        An analyst that uses rules returns one run. One that uses a language model may return several runs, because the
+        answers of the model vary. A run omits trajectories that cannot be labeled.
         """
         ...
 
 
 def diagnose(
-    trajectories: Sequence[Trajectory],
+    trajectories: Iterable[Trajectory],
     *,
     delta: float = 0.20,
     rho: float = 0.10,
@@ -50,16 +52,19 @@ def diagnose(
     permutations: int = 1000,
     seed: int = 0,
 ) -> Diagnosis:
-    """Find the capabilities whose lack explains an agent's failures.
+    """Find the missing capabilities that explain an agent's failures.
 
     Args:
-        trajectories: Passed and failed trajectories of one agent, with unique ids.
+        trajectories: Passed and failed trajectories of one agent, with unique ids. The rule analyst processes them one
+            at a time, so you can pass the iterator that `trace_gym.targets.results.stream_results` returns.
         delta: Minimum gap of a selected capability. The gap is the difference between the error rates of failed and
             passed trajectories.
-        rho: Minimum coverage of a selected capability. The coverage is the share of failures that lack the capability.
-        alpha: Level of the permutation test: a selected capability has a p-value below `alpha`, corrected for the
-            number of capabilities, and the confidence interval of its gap does not contain 0. 1 disables both.
-        consistent: Minimum share of the label runs in which a selected capability reaches `delta` and `rho`.
+        rho: Minimum coverage of a selected capability. The coverage is the fraction of failures that lack the
+            capability.
+        alpha: Significance level of the permutation test. A selected capability has a p-value below `alpha` after
+            correction for the number of capabilities, and a confidence interval of its gap that does not contain 0. Set
+            it to 1 to disable both conditions.
+        consistent: Minimum fraction of the label runs in which a selected capability reaches `delta` and `rho`.
         analyst: ``"rules"``, or an `Analyst`.
         permutations: Number of permutations of the outcomes in the permutation control.
         seed: Seed of the permutation control.
@@ -67,14 +72,16 @@ def diagnose(
     Raises:
         ConfigError: A threshold is not between 0 and 1, an id occurs twice, or the analyst is unknown.
     """
-    _check(trajectories, {"delta": delta, "rho": rho, "alpha": alpha, "consistent": consistent}, permutations)
-    chosen = _analyst(analyst)
-    given = chosen.label(trajectories)
-    ids, names = [t.id for t in trajectories], list(chosen.descriptions)
-    labels = majority(given, ids, names)
+    _check({"delta": delta, "rho": rho, "alpha": alpha, "consistent": consistent}, permutations)
+    chosen, seen = _analyst(analyst), _Seen()
+    iterated = seen.iterate(trajectories)
+    given = chosen.label(iterated)
+    deque(iterated, maxlen=0)  # trajectories that the analyst did not look at are counted as well
+    ids, names = [t.id for t in seen.summaries], list(chosen.descriptions)
     runs = [majority([run], ids, names) for run in given]
+    labels = runs[0] if len(runs) == 1 else majority(given, ids, names)
     labeled = {i for run in given for i in run}
-    scored = [t for t in trajectories if t.success is not None]
+    scored = [t for t in seen.summaries if t.success is not None]
     failed = [t for t in scored if not t.success]
     needed = {name for own in labels.values() for name, label in own.items() if label != "NA"}
     capabilities, remarks, control = select(
@@ -88,11 +95,11 @@ def diagnose(
         seed=seed,
     )
     return Diagnosis(
-        source=", ".join(sorted({t.source for t in trajectories} - {""})),
-        n=len(trajectories),
+        source=", ".join(sorted(seen.sources - {""})),
+        n=len(ids),
         failed=len(failed),
         passed=len(scored) - len(failed),
-        unscored=len(trajectories) - len(scored),
+        unscored=len(ids) - len(scored),
         delta=delta,
         rho=rho,
         alpha=alpha,
@@ -103,9 +110,31 @@ def diagnose(
         control=control,
         labels=labels,
         uncovered=tuple(t.id for t in failed if t.id in labeled and not lacking_capabilities(labels[t.id])),
-        unlabelled=tuple(t.id for t in trajectories if t.id not in labeled),
+        unlabelled=tuple(i for i in ids if i not in labeled),
         analyst=chosen.name,
     )
+
+
+class _Seen:
+    """Collector of the summaries and sources of trajectories while an analyst iterates over them."""
+
+    def __init__(self) -> None:
+        self.summaries: list[Summary] = []
+        self.sources: set[str] = set()
+
+    def iterate(self, trajectories: Iterable[Trajectory]) -> Iterator[Trajectory]:
+        """Yield the trajectories, and store a summary of each."""
+        ids = set[str]()
+        for t in trajectories:
+            if t.id in ids:
+                raise ConfigError(
+                    f"a trajectory id occurs more than once: found {t.id!r} again. Pass the trajectories of one run of "
+                    "one agent"
+                )
+            ids.add(t.id)
+            self.sources.add(t.source)
+            self.summaries.append(Summary.of(t))
+            yield t
 
 
 def _analyst(analyst: Analyst | str) -> Analyst:
@@ -118,14 +147,9 @@ def _analyst(analyst: Analyst | str) -> Analyst:
     return RuleAnalyst()
 
 
-def _check(trajectories: Sequence[Trajectory], shares: Mapping[str, float], permutations: int) -> None:
+def _check(shares: Mapping[str, float], permutations: int) -> None:
     for name, value in shares.items():
         if not 0 <= value <= 1:
             raise ConfigError(f"invalid {name}: found {value}, expected a number from 0 to 1, such as 0.2")
     if permutations < 0:
         raise ConfigError(f"invalid permutations: found {permutations}, expected 0 or more")
-    if repeated := [i for i, count in Counter(t.id for t in trajectories).items() if count > 1]:
-        raise ConfigError(
-            f"{len(repeated)} trajectory ids occur more than once, for example {repeated[0]!r}. Pass the "
-            "trajectories of one run of one agent"
-        )

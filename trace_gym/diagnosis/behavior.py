@@ -1,7 +1,7 @@
-"""Rules for trajectories without a reference, which read only the tool calls and their results.
+"""Rules for trajectories without a reference, which use only the tool calls and their results.
 
-A target with a verifier but without reference actions has such trajectories. These rules find symptoms of a failure,
-so they name general capabilities.
+Trajectories have no reference if their target has a verifier but no reference actions. Because the rules see only the
+symptoms of a failure, the capabilities that they report are general.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from trace_gym.types import Call, Label, Trajectory
 
 REPEATED = 3
-"""Number of identical calls with identical results that count as a loop."""
+"""Minimum number of identical calls with identical results that counts as a loop."""
 
 BEHAVIOR_RULES: dict[str, Callable[[Trajectory], Label]] = {}
 """Mapping from capability name to the rule that labels the capability, in the order of registration."""

@@ -1,4 +1,4 @@
-"""The turn of a conversation that decides the label of a capability."""
+"""Search for the turn of a conversation that determines the label of a capability."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from trace_gym.types import Call, Trajectory
 
 
 def decisive_turn(trajectory: Trajectory, capability: str, quote: str = "") -> str | None:
-    """Return words of the turn that decides a label, or None if no turn does.
+    """Return an excerpt from the turn that determines a label, or None if no single turn does.
 
     Args:
         trajectory: The trajectory.
         capability: Name of the capability.
-        quote: Words that the analyst quoted. They take precedence.
+        quote: Words of the trajectory that the analyst quoted. If not empty, they are returned.
     """
     if quote:
         return quote.partition("] ")[2] if quote.startswith("[") else quote
@@ -32,5 +32,5 @@ def _wrong(seen: ReferenceComparison) -> Call | None:
 
 
 def _right(seen: ReferenceComparison) -> Call | None:
-    """Return the last write call of the reference that the agent made. The first missing one follows it."""
+    """Return the agent's last write call that matches the reference. The first missing write call comes after it."""
     return next((p.attempt.call for p in reversed(seen.pairs) if p.attempt is not None), None)

@@ -1,7 +1,7 @@
-"""Evidence in a conversation on the cause of a wrong write call.
+"""Search of a conversation for the cause of a wrong write call.
 
-A wrong call can have several causes. The rules in `trace_gym.diagnosis.rules` use the functions of this module to name
-a capability only if no other cause fits the call as well.
+A wrong call can have several causes. The rules in `trace_gym.diagnosis.rules` use the functions of this module to
+report a capability only if no other cause explains the call equally well.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def said_by(trajectory: Trajectory, role: str) -> str:
 def gives_alternatives(trajectory: Trajectory) -> bool:
     """Return whether the user makes an action depend on a condition, such as a price of at least 100 dollars.
 
-    A wrong action can then be the consequence of a wrong decision about the condition.
+    If so, a wrong action may result from a wrong decision about the condition.
     """
     return bool(_alternatives.search(said_by(trajectory, "user")))
 
@@ -58,7 +58,7 @@ def found_nothing(seen: ReferenceComparison) -> bool:
 
 
 def claims(seen: ReferenceComparison) -> bool:
-    """Return whether the user states a fact that a result of a tool contradicts, as in `Roles.claims`."""
+    """Return whether the user states a fact that a tool result contradicts, according to `Roles.claims`."""
     stated, shown = said_by(seen.trajectory, "user"), said_by(seen.trajectory, "tool")
     return any(
         re.search(claim, stated, re.IGNORECASE) and re.search(record, shown) for claim, record in seen.roles.claims
@@ -68,7 +68,7 @@ def claims(seen: ReferenceComparison) -> bool:
 def gave_in(seen: ReferenceComparison) -> bool:
     """Return whether the agent made a forbidden write call although its last message to the user refused the action.
 
-    The refusal is a sentence about the entity of the call, or a message that does not mention the entity.
+    The refusal must be in a sentence about the entity of the call, or in a message that does not mention the entity.
     """
     text = ""
     for message in seen.trajectory.messages:
@@ -87,7 +87,7 @@ def _refuses(text: str, entity: str) -> bool:
 
 
 def _entity_of_extra(function: dict[str, Any], seen: ReferenceComparison) -> str | None:
-    """Return the entity of a call that the reference does not contain; None if the reference contains the call."""
+    """Return the entity of a call if the reference does not contain the call, else None."""
     try:
         arguments = json.loads(function["arguments"])
     except (TypeError, ValueError):
@@ -97,9 +97,9 @@ def _entity_of_extra(function: dict[str, Any], seen: ReferenceComparison) -> str
 
 
 def replaced(seen: ReferenceComparison) -> bool:
-    """Return whether each write call outside of the reference was made instead of one that the reference contains.
+    """Return whether each write call that is not in the reference was made in place of one that is.
 
-    Such a call has the tool or the entity of a write call of the reference that the agent did not make.
+    Such a call has the same tool or the same entity as a write call of the reference that the agent did not make.
     """
     missing = [place(p.gold, seen.roles) for p in seen.pairs if p.attempt is None]
     made = [place(c, seen.roles) for c in seen.extra_writes]
@@ -111,7 +111,7 @@ def replaced(seen: ReferenceComparison) -> bool:
 def differences(pair: WritePair) -> frozenset[str]:
     """Return the names of the arguments that differ between the calls of a pair.
 
-    If an argument is a list of records with the same length in both calls, the names are those of the record's fields,
+    If an argument is a list of records with the same length in both calls, return the names of the fields that differ,
     such as ``flights.date``.
     """
     return frozenset(_differences(pair))
@@ -147,7 +147,10 @@ def is_part(pair: WritePair, argument: str) -> bool:
 
 
 def was_shown(pair: WritePair, argument: str, trajectory: Trajectory) -> bool:
-    """Return whether tools showed all texts in an argument of the agent's call. Refusals repeat the argument."""
+    """Return whether tool results contain all texts in an argument of the agent's call.
+
+    Refusals are ignored, because they repeat the argument.
+    """
     assert pair.attempt is not None
     shown = shown_records(trajectory)
     return all(text in shown for text in _texts(pair.attempt.call.arguments.get(argument)))
@@ -163,7 +166,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def exchanged(pair: WritePair, argument: str, seen: ReferenceComparison) -> bool:
-    """Return whether the agent used the value of another write call of the reference."""
+    """Return whether the agent passed the value that another write call of the reference has for an argument."""
     assert pair.attempt is not None
     value = canonical(pair.attempt.call.arguments.get(argument))
     return any(
@@ -173,7 +176,7 @@ def exchanged(pair: WritePair, argument: str, seen: ReferenceComparison) -> bool
 
 
 def announced_otherwise(pair: WritePair, seen: ReferenceComparison) -> bool:
-    """Return whether a message of the agent states the value of another request for the entity of this one."""
+    """Return whether a message of the agent states, for the entity of a call, a value that belongs to another call."""
     entity = place(pair.gold, seen.roles)[1]
     text = said_by(seen.trajectory, "assistant").replace("_", " ")
     about = " ".join(s for s in re.split(r"[.!?;\n]", text) if entity and entity.replace("_", " ") in s)
@@ -186,15 +189,29 @@ def announced_otherwise(pair: WritePair, seen: ReferenceComparison) -> bool:
 
 
 def made_up(pair: WritePair, argument: str, trajectory: Trajectory) -> bool:
-    """Return whether the agent passed a text that occurs in no message, instead of one that a message contains."""
+    """Return whether the agent passed a text that occurs in no message, although a message contains the right one."""
     assert pair.attempt is not None
     wanted, found = pair.gold.arguments.get(argument), pair.attempt.call.arguments.get(argument)
     known = f"{said_by(trajectory, 'user')}\n{shown_records(trajectory)}"  # refusals repeat the argument
     return isinstance(wanted, str) and isinstance(found, str) and wanted in known and found not in known
 
 
+_time = re.compile(
+    r"\d|\b(?:today|tonight|tomorrow|yesterday|noon|midnight|morning|afternoon|evening|night|later|now|o'clock|"
+    r"(?:half|quarter) (?:past|to)|(?:hour|minute|day|week|weekend|month|year)s?|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|birthday)\b",
+    re.IGNORECASE,
+)
+
+
+def states_time(trajectory: Trajectory) -> bool:
+    """Return whether a message of the user may describe a date or a time."""
+    return _time.search(said_by(trajectory, "user")) is not None
+
+
 def was_available(value: Any, trajectory: Trajectory) -> bool:
-    """Return whether the agent could know a text: whether it occurs in a message, or contains a digit.
+    """Return whether the agent could know a text, because it occurs in a message or contains a digit.
 
     Texts with digits are ids and amounts, which an agent can look up.
     """
@@ -213,7 +230,7 @@ def names_of(call: Call) -> set[str]:
 
 
 def specific(tool: str, difference: str, seen: ReferenceComparison) -> str:
-    """Return the capability in `Roles.specific` whose lack a difference shows, or an empty string."""
+    """Return the capability in `Roles.specific` to which a difference in an argument points, or an empty string."""
     argument = difference.partition(".")[0]
     names = {argument, difference, f"{tool}.{argument}"}
     found = next((s for s in seen.roles.specific if names & {*s.arguments}), None)
@@ -223,7 +240,7 @@ def specific(tool: str, difference: str, seen: ReferenceComparison) -> str:
 
 
 def asked(trajectory: Trajectory) -> bool:
-    """Return whether the agent asked a question, other than an offer of help."""
+    """Return whether the agent asked a question that is not merely an offer of help."""
     messages = [str(m.get("content") or "") for m in trajectory.messages if m.get("role") == "assistant"]
     return any("?" in _offer.sub("", text) for text in messages)
 
@@ -233,9 +250,9 @@ _number = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def invented(trajectory: Trajectory) -> bool:
-    """Return whether a read tool found nothing, and the agent's last message contains a number from no other message.
+    """Return whether a read tool found nothing and the agent's last message contains a number from no other message.
 
-    A number that a tool showed may be rounded.
+    A rounded form of a number in an earlier message does not count.
     """
     messages = trajectory.messages
     reads = {tool for tool, kind in trajectory.tools.items() if kind == "read"}
@@ -251,7 +268,7 @@ def invented(trajectory: Trajectory) -> bool:
 
 
 def insisted(trajectory: Trajectory) -> bool:
-    """Return whether the agent refused a request, and the user sent another message after that."""
+    """Return whether the user replied to a refusal by the agent."""
     roles = [m for m in trajectory.messages if m.get("role") in ("user", "assistant") and not m.get("tool_calls")]
     return any(
         first.get("role") == "assistant"

@@ -1,13 +1,14 @@
-"""Analyst that uses labels from files, which a person, another program or an earlier diagnosis made."""
+"""Analyst that reads labels from files, which were created by a person, another program or an earlier diagnosis."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from trace_gym.diagnosis.records import Summary
 from trace_gym.errors import ReadError
 from trace_gym.files import read_text
 from trace_gym.parsing import first_fault, parse_json
@@ -21,7 +22,7 @@ EXPECTED = (
 
 
 class _Lists(BaseModel, extra="forbid"):
-    """Ids of the trajectories or tasks with each label of a capability, by outcome."""
+    """Ids of trajectories or tasks, grouped by their label for one capability and by outcome."""
 
     lacking_failed: list[str | int] = Field(default_factory=list)
     present_failed: list[str | int] = Field(default_factory=list)
@@ -56,10 +57,10 @@ class _SixLists(BaseModel):
 
 
 class GivenLabels:
-    """Analyst that returns the labels in files, one label run per file."""
+    """Analyst that returns labels that are stored in files. Each file is one label run."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Read the files.
+        """Read the labels from the files.
 
         Raises:
             ReadError: A file does not exist, or contains no labels.
@@ -69,14 +70,15 @@ class GivenLabels:
         names = {name for _, labels in self._files for name in _capabilities(labels)}
         self.descriptions: Mapping[str, str] = dict.fromkeys(sorted(names), "")
 
-    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+    def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
         """Return one label run per file.
 
         Raises:
-            ReadError: A file contains none of the trajectories, or another outcome of a trajectory.
+            ReadError: A file contains none of the trajectories, or a different outcome for one of them.
         """
+        summaries = [Summary.of(t) for t in trajectories]
         return [
-            _own(path, labels, trajectories) if isinstance(labels, _Own) else _listed(path, labels, trajectories)
+            _own(path, labels, summaries) if isinstance(labels, _Own) else _listed(path, labels, summaries)
             for path, labels in self._files
         ]
 
@@ -104,12 +106,12 @@ def _capabilities(labels: _Own | _SixLists) -> set[str]:
     return {name for given in labels.labels.values() for name in given}
 
 
-def _own(path: Path, labels: _Own, trajectories: Sequence[Trajectory]) -> dict[str, dict[str, Label]]:
+def _own(path: Path, labels: _Own, trajectories: Sequence[Summary]) -> dict[str, dict[str, Label]]:
     found = {t.id: labels.labels[t.id] for t in trajectories if t.id in labels.labels}
     return found if found or not trajectories else _unmatched(path, trajectories)
 
 
-def _listed(path: Path, labels: _SixLists, trajectories: Sequence[Trajectory]) -> dict[str, dict[str, Label]]:
+def _listed(path: Path, labels: _SixLists, trajectories: Sequence[Summary]) -> dict[str, dict[str, Label]]:
     given = {name: lists.by_id() for name, lists in labels.labels.items()}
     found: dict[str, dict[str, Label]] = {}
     for t in trajectories:
@@ -124,7 +126,7 @@ def _listed(path: Path, labels: _SixLists, trajectories: Sequence[Trajectory]) -
     return found if found or not trajectories else _unmatched(path, trajectories)
 
 
-def _unmatched(path: Path, trajectories: Sequence[Trajectory]) -> dict[str, dict[str, Label]]:
+def _unmatched(path: Path, trajectories: Sequence[Summary]) -> dict[str, dict[str, Label]]:
     raise ReadError(
         f"{path} contains no label of the trajectories: expected ids such as {trajectories[0].id}, or task ids such as "
         f"{trajectories[0].task}. Pass the trajectories that were labeled"

@@ -1,20 +1,37 @@
-"""Records of a diagnosis."""
+"""Data classes for the result of a diagnosis."""
 
 from __future__ import annotations
 
-from trace_gym.types import Capability, Label, Record
+from typing import NamedTuple
+
+from trace_gym.types import Capability, Label, Record, Trajectory
+
+
+class Summary(NamedTuple):
+    """The part of a trajectory that a diagnosis keeps in memory."""
+
+    id: str
+    task: str
+    success: bool | None
+    turns: int
+    """Number of messages."""
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> Summary:
+        """Return the summary of a trajectory."""
+        return cls(trajectory.id, trajectory.task, trajectory.success, len(trajectory.messages))
 
 
 class Control(Record):
-    """Permutation control: distribution of a statistic if the outcomes are shuffled among the tasks."""
+    """Permutation control: distribution of a capability's statistic when outcomes are shuffled among the tasks."""
 
     mean: float | None
     """Mean of the statistic over the permutations; None if the statistic is undefined. The mean gap is near 0."""
     high: float | None
     """95th percentile of the statistic over the permutations."""
     p: float | None
-    """Share of permutations in which the statistic is at least as large as the observed value. The observed order
-    counts as a permutation."""
+    """Fraction of permutations in which the statistic is at least as large as the observed value. The observed order
+    counts as one of the permutations."""
     permutations: int
     """Number of permutations in which the statistic is defined."""
     statistic: str = "gap"
@@ -37,13 +54,13 @@ class Diagnosis(Record):
     rho: float
     """Minimum coverage of a selected capability."""
     alpha: float = 1.0
-    """Level of the permutation test. 1 disables the test, as in files of earlier versions."""
+    """Significance level of the permutation test. The value 1 disables the test, as in files of earlier versions."""
     runs: int = 1
     """Number of label runs."""
     consistent: float = 0.0
-    """Minimum share of the label runs in which a selected capability reaches `delta` and `rho`."""
+    """Minimum fraction of the label runs in which a selected capability reaches `delta` and `rho`."""
     capabilities: tuple[Capability, ...]
-    """Capabilities that at least one trajectory needs, largest coverage first; empty if no trajectory failed."""
+    """Capabilities that at least one trajectory needs, sorted by decreasing coverage; empty if no trajectory failed."""
     remarks: dict[str, str]
     """Mapping from capability name to a remark: the reason why the capability was not selected, or why the evidence for
     the selection is weak."""
@@ -53,7 +70,8 @@ class Diagnosis(Record):
     uncovered: tuple[str, ...]
     """Ids of failed trajectories in which no capability is LACKING: the failures that the analyst cannot explain."""
     unlabelled: tuple[str, ...]
-    """Ids of trajectories that the analyst could not label, for example without a reference. All labels are NA."""
+    """Ids of trajectories that the analyst could not label, for example because they have no reference. All of their
+    labels are NA."""
     analyst: str
 
     @property

@@ -24,7 +24,7 @@ _number = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
 
 @dataclass(frozen=True)
 class WriteAttempt:
-    """Write call of the agent, and whether the tool refused the call."""
+    """Write call of the agent, with a flag that is True if the tool refused the call."""
 
     call: Call
     refused: bool
@@ -58,16 +58,16 @@ class ReferenceComparison:
     pairs: tuple[WritePair, ...]
     """Write calls of the reference, in order."""
     extra_writes: tuple[Call, ...]
-    """Write calls of the agent without a counterpart in the reference, which has the same tool and the same entity. A
-    call that the tool refused is included if a tool has shown its entity, because then the entity exists."""
+    """Write calls of the agent without a counterpart in the reference, which would have the same tool and entity. A
+    refused call is included only if a tool result contains its entity, so that the entity exists."""
     acted: bool
     """Whether the agent made at least one write call."""
     settings: tuple[Settings, Settings]
-    """Final settings after the calls of the reference, and after the accepted calls of the agent."""
+    """Final settings after the calls of the reference, and those after the accepted calls of the agent."""
     refused: bool
     """Whether a tool that does not change a setting refused at least one call."""
     unresolved: bool
-    """Whether such a tool refused a call, and accepted no later call."""
+    """Whether the last call of such a tool was refused."""
     roles: Roles
     """Roles of the write tools and arguments of the target."""
 
@@ -128,7 +128,7 @@ def _contains(text: str, entity: str) -> bool:
 
 
 def shown_records(trajectory: Trajectory) -> str:
-    """Return the results of tools, without refusals."""
+    """Return the text of all tool results except refusals."""
     results = [str(m.get("content") or "") for m in trajectory.messages if m.get("role") == "tool"]
     return "\n".join(r for r in results if not r.lower().startswith("error"))
 
@@ -151,7 +151,7 @@ def canonical(value: Any) -> Any:
 
 
 def _trimmed(attempt: Any, gold: Any) -> Any:
-    """Remove fields that the reference does not contain from a list of records, because tools ignore such fields."""
+    """Remove fields that do not occur in the reference from a list of records, because tools ignore such fields."""
     if not (isinstance(gold, list) and isinstance(attempt, list)):
         return attempt
     known = {k for record in gold if isinstance(record, dict) for k in record}
@@ -179,9 +179,9 @@ def _without_retries(attempts: list[WriteAttempt]) -> list[WriteAttempt]:
 
 
 def _standing(attempts: list[WriteAttempt], count: int) -> list[WriteAttempt]:
-    """Return at most `count` calls of a tool whose later calls replace earlier ones.
+    """Return the last `count` accepted calls. If there are fewer than `count`, add refused calls.
 
-    The last accepted calls come first. If there are fewer than `count`, refused calls are added.
+    A later call overwrites the effect of an earlier one, so only the last calls matter.
     """
     accepted = [a for a in attempts if not a.refused][-count:]
     return accepted + [a for a in attempts if a.refused][: count - len(accepted)]
@@ -192,7 +192,7 @@ def _paired(
 ) -> tuple[list[WritePair], list[WriteAttempt]]:
     """Match the write calls of the reference and of the agent for one tool and entity.
 
-    Calls with more equal arguments are matched first, and later calls are preferred to earlier ones.
+    Calls that agree in more arguments are matched first, and accepted and later calls are preferred.
     """
     left, found = list(attempts), dict[int, WriteAttempt]()
     for close in (lambda _: True, roles.selects_records, None):

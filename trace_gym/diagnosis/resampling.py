@@ -1,4 +1,4 @@
-"""Permutation test and cluster bootstrap of the gap of a capability.
+"""Permutation test and cluster bootstrap for the gap of a capability.
 
 The trajectories of one task are not independent. Both methods therefore resample whole tasks.
 """
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trace_gym.diagnosis.records import Control
+from trace_gym.diagnosis.records import Control, Summary
 from trace_gym.statistics import newcombe
-from trace_gym.types import Label, Trajectory
+from trace_gym.types import Label
 
 CHUNK = 2_000_000
-"""Maximum number of outcomes that are permuted at once, which bounds the memory."""
+"""Maximum number of outcomes that are permuted at once, which limits the memory usage."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Outcomes:
 
     passed_N: NDArray[np.bool_]
     task_N: NDArray[np.int_]
-    """Number of the task of each trajectory, from 0."""
+    """Index of the task of each trajectory, starting at 0."""
 
     @classmethod
-    def of(cls, trajectories: Sequence[Trajectory]) -> Outcomes:
-        """Return the outcomes of trajectories, all of which are scored."""
+    def of(cls, trajectories: Sequence[Summary]) -> Outcomes:
+        """Create the outcomes from trajectories, all of which must be scored."""
         numbers: dict[str, int] = {}
         tasks = [numbers.setdefault(t.task, len(numbers)) for t in trajectories]
         return cls(np.array([bool(t.success) for t in trajectories], bool), np.array(tasks, int))
@@ -42,7 +42,7 @@ class Outcomes:
     def permuted(self, rng: np.random.Generator, count: int) -> NDArray[np.bool_]:
         """Return `count` permutations of the outcomes, as an array of the shape (count, N).
 
-        The outcomes of a task are moved together, to a task with the same number of trajectories.
+        All outcomes of a task are moved together to a task with the same number of trajectories.
         """
         members = [np.flatnonzero(self.task_N == task) for task in range(self.tasks)]
         permuted_PN = np.repeat(self.passed_N[None], count, axis=0)
@@ -53,7 +53,7 @@ class Outcomes:
         return permuted_PN
 
     def redrawn(self, rng: np.random.Generator, count: int) -> NDArray[np.int_]:
-        """Return the frequencies of the trajectories in `count` bootstrap samples of the tasks: shape (count, N)."""
+        """Return how often each trajectory occurs in `count` bootstrap samples of the tasks, with shape (count, N)."""
         drawn_CT = rng.multinomial(self.tasks, np.full(self.tasks, 1 / self.tasks), size=count)
         return np.asarray(drawn_CT[:, self.task_N])
 
@@ -120,10 +120,11 @@ def _interval(
     rng: np.random.Generator,
     samples: int,
 ) -> tuple[float, float] | None:
-    """Return the interval of the gap: the smallest one that contains the bootstrap's and Newcombe's.
+    """Return the confidence interval of the gap: the smallest interval that contains two others.
 
-    The bootstrap over tasks takes the dependence between the trajectories of a task into account. It has no spread if a
-    rate is 0 or 1, which Newcombe's method (method 10, `trace_gym.statistics.newcombe`) handles.
+    The first one is a bootstrap interval over tasks, which accounts for the dependence between the trajectories of a
+    task, but has no width if a rate is 0 or 1. The second one is the interval of Newcombe's method 10 (see
+    `trace_gym.statistics.newcombe`), which handles such rates.
     """
     failed_N, counts = ~outcomes.passed_N, []
     for group_N in (failed_N, ~failed_N):
@@ -148,7 +149,7 @@ def _interval(
 
 
 def holm(p_values: dict[str, float | None]) -> dict[str, float | None]:
-    """Return p-values that are corrected for the number of tests.
+    """Correct p-values for the number of tests by Holm's method.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6
     (1979).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from trace_gym.diagnosis.behavior import BEHAVIOR_RULES
 from trace_gym.diagnosis.evidence import claims, differences, exchanged, gives_alternatives, names_of, specific
@@ -15,10 +15,10 @@ from trace_gym.types import Label, Trajectory
 
 
 class RuleAnalyst:
-    """Analyst that applies rules. The labels are deterministic and need no language model.
+    """Analyst that labels trajectories by rules. The labels are deterministic, and no language model is required.
 
-    The analyst compares a trajectory with its reference by `RULES` and by the capabilities in `Roles.specific` of the
-    registered targets. A trajectory without a reference is labeled by `BEHAVIOR_RULES`, which read only its tool calls.
+    If a trajectory has a reference, the two are compared by `RULES` and by the capabilities in `Roles.specific` of the
+    registered targets. Otherwise, the trajectory is labeled by `BEHAVIOR_RULES`, which use only its tool calls.
     """
 
     name = "rules"
@@ -30,7 +30,7 @@ class RuleAnalyst:
         rules = RULES | BEHAVIOR_RULES
         return {name: inspect.cleandoc(function.__doc__ or "") for name, function in rules.items()} | described
 
-    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+    def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
         """Return one label run. Trajectories without a reference and without tool calls are omitted."""
         declared = _specific_capabilities()
         run: dict[str, dict[str, Label]] = {}
@@ -44,14 +44,15 @@ class RuleAnalyst:
 
 
 def _specific_capabilities() -> list[Specific]:
-    """Return the capabilities of single arguments that the registered targets declare."""
+    """Return the capabilities that the registered targets declare for individual arguments."""
     return list(dict.fromkeys(s for t in all_targets() if t.roles for s in t.roles.specific))
 
 
 def specific_label(capability: Specific, seen: ReferenceComparison) -> Label:
     """Return the label of a capability in `Roles.specific`.
 
-    The capability is lacking if a call with a wrong value of its arguments differs in no other argument.
+    The capability is LACKING if the agent passed a wrong value for one of its arguments in a call whose other arguments
+    are all correct.
     """
     if capability not in seen.roles.specific:
         return "NA"
@@ -69,7 +70,7 @@ def specific_label(capability: Specific, seen: ReferenceComparison) -> Label:
 def _concerned(
     names: set[str] | frozenset[str], pair: WritePair, capability: Specific, seen: ReferenceComparison
 ) -> set[str]:
-    """Return the arguments, among names of arguments and fields, that a capability determines."""
+    """Return those of the named arguments that belong to a capability."""
     return {n.partition(".")[0] for n in names if specific(pair.gold.tool, n, seen) == capability.capability}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from trace_gym.diagnosis.course import handed_over, looked_up, to_hand_over
 from trace_gym.diagnosis.evidence import (
     announced_otherwise,
     asked,
@@ -24,6 +25,7 @@ from trace_gym.diagnosis.evidence import (
     replaced,
     revises,
     specific,
+    states_time,
     was_available,
     was_shown,
 )
@@ -54,6 +56,7 @@ def precondition_verification(seen: ReferenceComparison) -> Label:
             or claims(seen)
             or gave_in(seen)
             or replaced(seen)
+            or (to_hand_over(seen) and not handed_over(seen))
         )
         return "NA" if other_cause else "LACKING"
     if not seen.pairs:
@@ -102,6 +105,33 @@ def multi_step_completion(seen: ReferenceComparison) -> Label:
     if missing and all(announced_otherwise(p, seen) for p in missing):
         return "NA"  # the agent confused requests
     return "LACKING" if missing else "PRESENT"
+
+
+@rule
+def handover_judgement(seen: ReferenceComparison) -> Label:
+    """Hand the user over to a human colleague when the policy requires it, and not instead of a refusal."""
+    if to_hand_over(seen):
+        return "PRESENT" if handed_over(seen) else "LACKING"
+    # With a permitted action, a transfer leaves the request open, which other rules label.
+    return "LACKING" if handed_over(seen) and not seen.pairs else "NA"
+
+
+@rule
+def lookup_before_action(seen: ReferenceComparison) -> Label:
+    """Look up the record on which an action depends before acting or giving up."""
+    needed = [p for p in seen.pairs if seen.roles.needed_lookups(p.gold.tool)]
+    tried = [p for p in needed if p.attempt is not None]
+    missed = [p for p in tried or needed if not looked_up(p, seen)]
+    if not needed or (seen.acted and not seen.attempted):
+        return "NA"
+    if not missed or (not tried and len(missed) < len(needed)):
+        return "PRESENT"  # if no action was tried, the agent knew at least one of the records
+    if gives_alternatives(seen.trajectory) or claims(seen):
+        return "NA"
+    # A wrong value has other causes, and an accepted call needed no lookup. An agent that tried nothing lacks the
+    # lookup if it asked the user instead.
+    refused = any(p.refused and not differences(p) for p in missed)
+    return "LACKING" if refused or (not tried and asked(seen.trajectory)) else "NA"
 
 
 @rule
@@ -187,7 +217,7 @@ def information_communication(seen: ReferenceComparison) -> Label:
 def datetime_reasoning(seen: ReferenceComparison) -> Label:
     """Compute the date and time that a request describes."""
     pairs = [p for p in seen.attempted if any(map(seen.roles.is_time, p.gold.arguments))]
-    if not pairs:
+    if not pairs or not states_time(seen.trajectory):
         return "NA"
     return "PRESENT" if all(p.agrees(seen.roles.is_time) for p in pairs) else "LACKING"
 
@@ -218,6 +248,9 @@ def insufficient_information(seen: ReferenceComparison) -> Label:
         return "LACKING"
     if any(made_up(p, name, seen.trajectory) for p in seen.attempted for name in p.gold.arguments):
         return "LACKING"
+    timed = any(seen.roles.is_time(name) for p in seen.attempted for name in p.gold.arguments)
+    if timed and not states_time(seen.trajectory):
+        return "LACKING"  # the user stated no time, so the agent should have asked for one
     chosen = [p for p in seen.attempted if any(map(seen.roles.selects_records, p.gold.arguments))]
     if asked(seen.trajectory):
         return "PRESENT" if chosen or not seen.extra_writes else "NA"

@@ -1,8 +1,8 @@
 """Selection of the capabilities that explain failures.
 
 The label of a capability in a trajectory is PRESENT, LACKING, or NA if the trajectory does not need the capability. Let
-`lacking` be the number of trajectories with the label LACKING, and `needed` the number of those with any label but NA.
-The suffix ``-`` denotes failed and ``+`` passed trajectories. The metrics are those of the TRACE paper
+`lacking` be the number of trajectories with the label LACKING, and `needed` the number of those with a label other than
+NA. The suffix ``-`` denotes failed and ``+`` passed trajectories. The metrics are those of the TRACE paper
 (arXiv:2604.05336, section 3.3):
 
     ER- = lacking- / needed-     ER+ = lacking+ / needed+     gap = ER- - ER+     coverage = lacking- / failed
@@ -10,16 +10,16 @@ The suffix ``-`` denotes failed and ``+`` passed trajectories. The metrics are t
 A capability is selected if
 
 1. gap >= delta and coverage >= rho,
-2. this is also true in a share of at least `consistent` of the label runs, if the analyst labels several times,
+2. if the analyst returns several label runs, this is also true in at least the fraction `consistent` of them,
 3. the p-value of the permutation control is below alpha. It is corrected for the number of capabilities that are
    lacking in enough trajectories for a coverage of rho, and
 4. the confidence interval of the gap does not contain 0.
 
-A rate with the denominator 0 is None, and so is a gap that depends on it. An agent that lacks a capability completely
-passes no task that needs the capability, so ER+ is None in the most severe case. The gap over all trajectories,
-lacking- / failed - lacking+ / passed, then equals the coverage. In this case, the coverage must reach both thresholds,
-the control tests the coverage, and there is no interval. A remark explains the decision, because a task that no
-trajectory passes may be defective.
+A rate with the denominator 0 is None, and so is a gap that depends on it. In the most severe case, an agent lacks a
+capability completely and passes no task that needs it, so that ER+ is None. The gap over all trajectories, lacking- /
+failed - lacking+ / passed, then equals the coverage. In this case, the coverage must reach both thresholds, the control
+tests the coverage, and there is no interval. A remark explains the decision, because a task that no trajectory passes
+may be defective.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trace_gym.diagnosis.records import Control
+from trace_gym.diagnosis.records import Control, Summary
 from trace_gym.diagnosis.resampling import Outcomes, control_and_interval, holm
-from trace_gym.types import Capability, Label, Trajectory
+from trace_gym.types import Capability, Label
 
 Labels = Mapping[str, Mapping[str, Label]]
 """Mapping from trajectory id to capability to label."""
@@ -40,7 +40,7 @@ Labels = Mapping[str, Mapping[str, Label]]
 
 @dataclass(frozen=True)
 class Criteria:
-    """Thresholds of a selected capability."""
+    """Thresholds that a capability must reach to be selected."""
 
     delta: float
     rho: float
@@ -59,8 +59,8 @@ class Rates:
     coverage: float
 
     @classmethod
-    def of(cls, name: str, trajectories: Sequence[Trajectory], labels: Labels) -> Rates:
-        """Return the metrics in trajectories with an outcome, at least one of which failed."""
+    def of(cls, name: str, trajectories: Sequence[Summary], labels: Labels) -> Rates:
+        """Compute the metrics of a capability from scored trajectories, at least one of which failed."""
         counts = {f"{label}_{outcome}": 0 for outcome in ("failed", "passed") for label in ("lacking", "present", "na")}
         for t in trajectories:
             counts[f"{labels[t.id][name].lower()}_{'passed' if t.success else 'failed'}"] += 1
@@ -70,7 +70,7 @@ class Rates:
         return cls(counts, er_failed, er_passed, gap, counts["lacking_failed"] / failed)
 
     def shortfall(self, delta: float, rho: float) -> str:
-        """Return the reason why the thresholds are not reached, or an empty string."""
+        """Return the reason why the metrics do not reach the thresholds, or an empty string if they do."""
         if self.er_failed is None:
             return "no failed trajectory needs it"
         # Rounding errors must not reject a rate that equals the threshold.
@@ -88,9 +88,9 @@ def _error_rate(counts: Mapping[str, int], outcome: str) -> float | None:
 
 
 def majority(runs: Sequence[Labels], ids: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, Label]]:
-    """Return the most frequent label of each trajectory and capability; NA if two labels are equally frequent.
+    """Return the most frequent label of each trajectory and capability.
 
-    Runs that did not label a trajectory are not counted.
+    The label is NA if two labels are equally frequent. Runs that did not label a trajectory are not counted.
     """
     return {i: {name: _mode([run[i].get(name, "NA") for run in runs if i in run]) for name in names} for i in ids}
 
@@ -104,7 +104,7 @@ def _mode(values: Sequence[Label]) -> Label:
 
 def select(
     descriptions: Mapping[str, str],
-    trajectories: Sequence[Trajectory],
+    trajectories: Sequence[Summary],
     labels: Labels,
     runs: Sequence[Labels],
     criteria: Criteria,
@@ -113,7 +113,7 @@ def select(
     permutations: int,
     seed: int,
 ) -> tuple[list[Capability], dict[str, str], dict[str, Control]]:
-    """Return all capabilities by coverage, remarks on their selection, and their permutation controls.
+    """Return all capabilities sorted by coverage, remarks on their selection, and their permutation controls.
 
     Args:
         descriptions: Mapping from capability name to description.
@@ -164,10 +164,10 @@ def select(
 
 
 def _can_be_selected(rates: Rates, rho: float) -> bool:
-    """Return whether enough trajectories lack the capability for a coverage of `rho`, whatever their outcomes are.
+    """Return whether enough trajectories lack a capability that its coverage could reach `rho` for some outcomes.
 
-    The correction for the number of tests does not count other capabilities. This does not invalidate the correction,
-    because the answer is the same for all permutations of the outcomes.
+    The correction for the number of tests counts only these capabilities. It remains valid, because the result does not
+    depend on how the outcomes are permuted.
     """
     counts = rates.counts
     failed = counts["lacking_failed"] + counts["present_failed"] + counts["na_failed"]
@@ -179,10 +179,10 @@ def _rejection(
     interval: tuple[float, float] | None,
     control: Control,
     frequency: float,
-    trajectories: Sequence[Trajectory],
+    trajectories: Sequence[Summary],
     criteria: Criteria,
 ) -> str:
-    """Return the reason why a capability is not selected, or an empty string."""
+    """Return the reason why a capability is not selected, or an empty string if it is selected."""
     if rates.gap is None and rates.er_failed is not None and not any(t.success for t in trajectories):
         return "no trajectory passed"
     if short := rates.shortfall(criteria.delta, criteria.rho):
@@ -206,17 +206,20 @@ def _remark(rates: Rates, reason: str) -> str:
 
 
 def lacking_capabilities(labels: Mapping[str, Label]) -> list[str]:
-    """Return the capabilities that are LACKING in one trajectory."""
+    """Return the capabilities whose label in a trajectory is LACKING."""
     return [name for name, label in labels.items() if label == "LACKING"]
 
 
-def _evidence(name: str, trajectories: Sequence[Trajectory], labels: Labels) -> list[Trajectory]:
-    """Return the failed trajectories that lack the capability, sorted by the number of capabilities that they lack."""
+def _evidence(name: str, trajectories: Sequence[Summary], labels: Labels) -> list[Summary]:
+    """Return the failed trajectories that lack a capability, starting with those that lack the fewest capabilities."""
     found = [t for t in trajectories if not t.success and labels[t.id][name] == "LACKING"]
-    return sorted(found, key=lambda t: (len(lacking_capabilities(labels[t.id])), len(t.messages), t.id))
+    return sorted(found, key=lambda t: (len(lacking_capabilities(labels[t.id])), t.turns, t.id))
 
 
-def _contrast(name: str, trajectories: Sequence[Trajectory], labels: Labels, tasks: set[str]) -> tuple[str, ...]:
-    """Return the ids of successful trajectories that show the capability, starting with the tasks of the evidence."""
+def _contrast(name: str, trajectories: Sequence[Summary], labels: Labels, tasks: set[str]) -> tuple[str, ...]:
+    """Return the ids of successful trajectories that show a capability.
+
+    Trajectories of `tasks`, which are the tasks of the evidence, come first.
+    """
     found = [t for t in trajectories if t.success and labels[t.id][name] == "PRESENT"]
-    return tuple(t.id for t in sorted(found, key=lambda t: (t.task not in tasks, len(t.messages), t.id)))
+    return tuple(t.id for t in sorted(found, key=lambda t: (t.task not in tasks, t.turns, t.id)))

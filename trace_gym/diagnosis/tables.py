@@ -1,4 +1,4 @@
-"""Tables of a diagnosis, for the terminal and as Markdown."""
+"""Tables that show a diagnosis in the terminal or as Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEGEND = (
 )
 
 MANY_UNEXPLAINED = 1 / 3
-"""Share of unexplained failures from which the notes recommend another analyst."""
+"""Minimum fraction of unexplained failures for which the notes recommend another analyst."""
 
 
 def render(diagnosis: Diagnosis) -> Grid:
@@ -38,7 +38,7 @@ def render(diagnosis: Diagnosis) -> Grid:
 
 
 def markdown(diagnosis: Diagnosis) -> str:
-    """Return the diagnosis as a Markdown table with title, notes and descriptions of the capabilities."""
+    """Return the diagnosis as a Markdown table with a title, notes, and descriptions of the capabilities."""
     rows = [HEADINGS, ("---",) * len(HEADINGS), *(_row(diagnosis, c) for c in diagnosis.capabilities)]
     table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
     described = "\n".join(f"- `{c.name}`: {c.description}" for c in diagnosis.capabilities)

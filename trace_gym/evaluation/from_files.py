@@ -72,9 +72,7 @@ def _names(files: Sequence[Path]) -> list[str]:
     """Return a short, distinct name for each file: the last parts of its path, without file name extensions."""
     paths = [path.resolve() for path in files]
     if duplicates := [str(files[n]) for n, path in enumerate(paths) if path in paths[:n]]:
-        raise ConfigError(
-            f"{', '.join(duplicates)} is given twice: expected a different file for each policy. Remove one of them"
-        )
+        raise ConfigError(f"the file {', '.join(duplicates)} is given twice. Pass a different file for each policy")
     bare = [path.with_name(_stem(path.name)) for path in paths]
     if len(set(bare)) < len(bare):  # for example base.jsonl and base.jsonl.gz
         bare = paths
@@ -103,7 +101,7 @@ def _common_tasks(policies: Mapping[str, Records]) -> list[str]:
     if not shared:
         details = "; ".join(f"{name} has {len(r)}, such as {next(iter(r))}" for name, r in policies.items())
         raise SplitError(
-            f"the files have no task in common ({details}). Collect rollouts of the same tasks with each policy"
+            f"the files have no task in common ({details}). Use files with rollouts of the same tasks for each policy"
         )
     return sorted(shared, key=lambda task: (len(task), task))
 
@@ -117,13 +115,14 @@ def _origin(tasks: Sequence[str], policies: Mapping[str, Sequence[Trajectory]]) 
     envs = sorted({s.env for s in scenarios} | ({BENCHMARK} if len(scenarios) < len(tasks) else set()))
     if len(envs) > 1:
         raise ConfigError(
-            f"the tasks come from several environments: found {', '.join(envs)}, expected one. Evaluate each separately"
+            f"the tasks come from several environments: found {', '.join(envs)}, expected one environment. Evaluate "
+            "each environment separately"
         )
     splits = Counter(map(registry.split_of, scenarios))
     if len(splits) > 1:
         details = ", ".join(f"{count} from {split}" for split, count in splits.items())
         raise SplitError(
-            f"the tasks come from several splits: found {details}, expected one. Evaluate each split separately"
+            f"the tasks come from several splits: found {details}, expected one split. Evaluate each split separately"
         )
     return envs[0], next(iter(splits)), tuple(sorted({s.level for s in scenarios}))
 

@@ -42,8 +42,8 @@ class ScenarioLedger:
         except (ReadError, ValidationError) as error:
             fault = first_fault(error) if isinstance(error, ValidationError) else error
             raise ReadError(
-                f"{self.path} is not a valid ledger of used scenarios ({fault}). Restore it, or start a new run "
-                "folder, because the ledger is required to select unused test tasks"
+                f"the list of used scenarios in {self.path} cannot be read ({fault}). The list is required to select "
+                "unused test tasks. Restore the file, or start a new run in another folder"
             ) from None
 
     def claim(self, stage: str, scenarios: Iterable[Scenario]) -> None:
@@ -86,8 +86,8 @@ class ScenarioLedger:
         asked = [scenario_id(s) for s in scenarios]
         if overlap := [a for a in asked if a in seen]:
             raise SplitError(
-                f"{len(overlap)} of {len(asked)} scenarios were used before, such as {overlap[0]} by stage "
-                f"{seen[overlap[0]]!r} ({self.path}). Use another offset, or start a new run folder"
+                f"{len(overlap)} of {len(asked)} scenarios were already used, for example {overlap[0]} by the stage "
+                f"{seen[overlap[0]]!r} (see {self.path}). Use another offset, or start a new run in another folder"
             )
 
 
@@ -106,7 +106,7 @@ def held_out(
         env: Name or Gymnasium id of an environment or mixture.
         n: Number of scenarios.
         used: Ledger of the run.
-        levels: Levels to use in turn; all levels if None.
+        levels: Levels of the scenarios, interleaved; None for all levels.
         offset: Index of the first seed in the split.
         stage: Stage for which the scenarios are claimed.
 

@@ -53,13 +53,13 @@ def evaluate(
         )
     if len(envs := sorted({s.env for s in scenarios})) > 1:
         raise ConfigError(
-            f"the scenarios belong to different environments: found {', '.join(envs)}, expected one. Evaluate the "
-            "environments separately"
+            f"the scenarios belong to different environments: found {', '.join(envs)}, expected one environment. "
+            "Evaluate each environment separately"
         )
     if outside_split := [s for s in scenarios if registry.split_of(s) != split]:
         raise SplitError(
-            f"wrong split: found {outside_split[0]} of {registry.split_of(outside_split[0])!r}, "
-            f"expected split {split!r}"
+            f"a scenario belongs to the wrong split: {outside_split[0]} is in the split "
+            f"{registry.split_of(outside_split[0])!r}, expected the split {split!r}"
         )
     spent = rollouts_trained or {}
     rows = tuple(_row(name, player, scenarios, seed, spent.get(name, 0)) for name, player in policies.items())
@@ -80,7 +80,10 @@ def routed(choices: Mapping[Scenario, str], players: Mapping[str, PolicyRunner])
         ConfigError: A chosen option has no policy.
     """
     if unknown := set(choices.values()) - set(players):
-        raise ConfigError(f"no policy for an option: found {', '.join(sorted(unknown))}, expected {', '.join(players)}")
+        raise ConfigError(
+            f"there is no policy for the chosen options {', '.join(sorted(unknown))}: found only the policies "
+            f"{', '.join(players)}. Pass a policy for each option"
+        )
 
     def play(scenarios: Sequence[Scenario]) -> list[ScoredRollout]:
         done: dict[Scenario, ScoredRollout] = {}
@@ -113,7 +116,9 @@ def oracle_choices(
         SplitError: `validation` is on another split.
     """
     if validation.split != "validate":
-        raise SplitError(f"validation is on the wrong split: found {validation.split!r}, expected 'validate'")
+        raise SplitError(
+            f"`validation` must be an evaluation on the split 'validate', but it is on the split {validation.split!r}"
+        )
     known = {str(s): frozenset(n) for s, n in validation_needs.items()}
     trained = {row.name for row in validation.rows} - {"base", BASE}
 
@@ -143,7 +148,7 @@ def random_choices(scenarios: Sequence[Scenario], options: Collection[str], *, s
     """
     names = sorted(options)
     if not names:
-        raise ConfigError("cannot choose at random: found no options, expected at least one")
+        raise ConfigError("there are no options to choose from. Pass at least one option")
     return {s: Random(f"random routing/{seed}/{s}").choice(names) for s in scenarios}
 
 
@@ -171,7 +176,8 @@ def _row(
     rollouts = player(scenarios)
     if [_scenario_id(r) for r in rollouts] != [scenario_id(s) for s in scenarios]:
         raise ConfigError(
-            f"policy {name} returned wrong rollouts: found {len(rollouts)}, expected one per scenario, in order"
+            f"the policy {name} must return one rollout per scenario, in the order of the scenarios: found "
+            f"{len(rollouts)} rollouts for {len(scenarios)} scenarios"
         )
     outcomes = [_outcome(r) for r in rollouts]
     return PolicyResult(

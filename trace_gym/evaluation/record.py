@@ -1,9 +1,9 @@
 """Outcomes of several policies on the same tasks, and paired comparisons of the policies.
 
 The unit of every interval and test is the scenario. If a policy has several training seeds, its outcomes are first
-averaged per scenario, because rollouts of one scenario are not independent. Therefore the intervals cover the sampling
-of the tasks, but not the variation between training seeds, which `PolicyResult.by_seed` shows. Rollouts that could not
-be scored are excluded and counted.
+averaged per scenario, because rollouts of one scenario are not independent. Therefore the intervals describe the
+uncertainty from the choice of tasks, and not the variation between training seeds. `PolicyResult.by_seed` shows that
+variation. Rollouts that could not be scored are excluded and counted separately.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class PolicyResult(Record):
     def _complete(self) -> Self:
         if len(self.successes) != len(self.seeds) * self.samples * len(self.scenarios) or not self.seeds:
             raise ValueError(
-                f"{self.name} has {len(self.successes)} outcomes for {len(self.scenarios)} scenarios, "
-                f"{len(self.seeds)} seeds and {self.samples} samples; expected one per scenario, seed and sample"
+                f"the policy {self.name} has {len(self.successes)} outcomes for {len(self.scenarios)} scenarios, "
+                f"{len(self.seeds)} seeds and {self.samples} samples, expected one outcome per scenario, seed and "
+                "sample"
             )
         return self
 
@@ -122,11 +123,14 @@ class Evaluation(Record):
     @model_validator(mode="after")
     def _paired(self) -> Self:
         if len({row.scenarios for row in self.rows}) > 1:
-            raise ValueError("the policies have different scenarios: a paired comparison requires the same scenarios")
+            raise ValueError(
+                "the policies were evaluated on different scenarios, but a paired comparison requires the same "
+                "scenarios"
+            )
         if len({row.name for row in self.rows}) < len(self.rows):
             raise ValueError(
-                f"several policies have the same name: found {', '.join(row.name for row in self.rows)}. "
-                "Combine training seeds with merge"
+                f"several policies have the same name: found {', '.join(row.name for row in self.rows)}. To combine "
+                "evaluations of several training seeds, use merge"
             )
         return self
 
@@ -171,11 +175,14 @@ def merge(evaluations: Sequence[Evaluation]) -> Evaluation:
         ConfigError: The evaluations have different policies or scenarios, or share a seed.
     """
     if not evaluations:
-        raise ConfigError("cannot merge: found no evaluations, expected at least one")
+        raise ConfigError("there are no evaluations to merge. Pass at least one evaluation")
     first = evaluations[0]
     for other in evaluations[1:]:
         if _identity(other) != _identity(first):
-            raise ConfigError("cannot merge evaluations with different policies, scenarios or temperatures")
+            raise ConfigError(
+                "evaluations can be merged only if they have the same policies, scenarios and temperature. Evaluate "
+                "each training seed in the same way"
+            )
     rows = tuple(_merged([e.row(row.name) for e in evaluations]) for row in first.rows)
     return first.model_copy(update={"rows": rows})
 
@@ -209,11 +216,13 @@ def _merged(rows: Sequence[PolicyResult]) -> PolicyResult:
     seeds = [seed for row in rows for seed in row.seeds]
     if len(set(seeds)) < len(seeds):
         raise ConfigError(
-            f"{rows[0].name} has seed {max(seeds, key=seeds.count)} twice. Evaluate each training seed once"
+            f"the policy {rows[0].name} was evaluated twice for the training seed {max(seeds, key=seeds.count)}. Pass "
+            "only one evaluation for each training seed"
         )
     if len({row.samples for row in rows}) > 1:
         raise ConfigError(
-            f"{rows[0].name} has different numbers of samples. Evaluate each seed with the same number of samples"
+            f"the evaluations of the policy {rows[0].name} have different numbers of samples. Evaluate each training "
+            "seed with the same number of samples"
         )
     scored = [(row.reward_mean, len(row.successes) - row.unscored) for row in rows if row.reward_mean is not None]
     attempts = sum(n for _, n in scored)

@@ -1,4 +1,4 @@
-"""Exploration of a live MCP server: recording of episodes, and comparison of a base world with the server."""
+"""Exploration of a live MCP server, to record episodes or to compare a base world with the server."""
 
 from trace_gym.explore.compare import Comparison, compare
 from trace_gym.explore.record import Recorder, Recording, record

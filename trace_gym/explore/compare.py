@@ -1,4 +1,4 @@
-"""Comparison of a base world with the live server that it simulates. Both receive the same calls."""
+"""Comparison of a base world with the live server that it simulates. The same calls are made on both."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Comparison:
     tool: str
     calls: int
     compared: int
-    """Number of calls that were compared. The base world has the records that these calls need."""
+    """Number of compared calls: those for which the base world has the necessary records."""
     differ: int
     """Number of compared calls with different results."""
     example: str = ""
-    """A call with different results."""
+    """Description of a call with different results."""
     goals: int = 0
     """Number of coverage goals of the tool; see `trace_gym.explore.goals`."""
     missing: tuple[str, ...] = ()
-    """Goals that no compared call has reached."""
+    """Coverage goals that no compared call has reached."""
 
     @property
     def share(self) -> float:
@@ -57,7 +57,7 @@ def compare(
         recorder: Settings of the exploration.
         episodes: Number of episodes.
         out: JSONL file for the server's episodes.
-        tell: Called with a line about each episode.
+        tell: Function that is called with a log line about each episode.
 
     Returns:
         One comparison per tool, in the order of the target's tools.
@@ -72,16 +72,16 @@ def compare(
     if there != home.kinds.keys():
         only = ", ".join(sorted(there ^ home.kinds.keys()))
         raise ConfigError(
-            f"the server and {home.name} have different tools: only one of them has {only}. Start the server that the "
-            "target was made from, or make the target anew"
+            f"the server and the target {home.name} have different tools: only one of them has {only}. Start the "
+            "server from which the target was created, or create the target again"
         )
     made = record(recorder, episodes, out, tell)
     context = Context(world, world.id, PROFILES["quick"])
     found = compare_recordings(world, made.episodes, context)
     if not sum(t.computable for t in found.values()):
         raise ConfigError(
-            f"no call could be compared: found no record of {len(made.episodes)} episodes in the base world. Check its "
-            "methods from_records and knows"
+            f"no call could be compared, because the base world recognized no record of the {len(made.episodes)} "
+            "episodes. Check its methods from_records and knows"
         )
     shown = _reached(made, {place for seen in found.values() for place in seen.compared})
     rows = []
@@ -102,7 +102,7 @@ def _reached(made: Recording, compared: Collection[tuple[str, int]]) -> set[tupl
 
     Args:
         made: The recorded episodes.
-        compared: Id of the episode and index of each compared call.
+        compared: The compared calls, each as a pair of the episode id and the index of the call.
     """
     goals = {tool: goals_of(made.interface, tool) for tool in made.kinds}
     found = set()

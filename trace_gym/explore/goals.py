@@ -1,7 +1,7 @@
 """Coverage goals for the exploration of a server.
 
-The goals of a tool are calls with certain arguments, calls with known and unknown ids, refused calls, and reads before
-and after each write.
+A goal is a kind of call that should be made at least once for a tool: a call with a certain argument, with a known or
+an unknown id, a refused call, or a read before or after a write.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
 Made = list[tuple[Call, str]]
-"""Calls with the results that the agent read."""
+"""Calls, each with the text of its result as an agent reads it."""
 How = Literal["given", "left out", "is", "fraction", "known id", "unknown id", "before", "after", "answered", "refused"]
 
 
@@ -29,7 +29,7 @@ class Goal:
     parameter: str = ""
     """Name of the parameter to which the goal applies; empty if it applies to the whole call."""
     value: str = ""
-    """Argument as JSON; for ``after``, the name of a write tool."""
+    """Argument as JSON or, if the kind is ``after``, the name of a write tool."""
 
     @property
     def text(self) -> str:
@@ -50,12 +50,12 @@ class Goal:
 
 @dataclass(frozen=True)
 class Situation:
-    """State of an episode before a call."""
+    """Facts about an episode before a call, which determine the goals that the call reaches."""
 
     change: str = ""
-    """Last write that was not refused; empty if there was none."""
+    """Tool of the last write that was not refused; empty if there was none."""
     strings: frozenset[str] = frozenset()
-    """Strings in earlier results."""
+    """Strings that occur in earlier results."""
 
 
 def situations(made: Made, kinds: Mapping[str, str]) -> Iterator[Situation]:
@@ -109,7 +109,7 @@ def reached(goal: Goal, call: Call, situation: Situation, told: str | None = Non
 
 
 def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
-    """Return a sampled call, changed so that it reaches a goal; None if this is not possible."""
+    """Return a sampled call that was changed to reach a goal, or None if this is not possible."""
     call = draw.call_of(tool)
     given = (draw.given or {}).get(goal.parameter)
     if call is None or (given and goal.how == "fraction") or (given and goal.how == "is" and not _among(goal, given)):
@@ -127,7 +127,7 @@ def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
 
 
 def choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
-    """Return the values that a schema lists: the values of an enum or a constant, true and false, and its bounds."""
+    """Return the values that a schema lists: enum values, constants, booleans, null, and bounds of numbers."""
     if "$ref" in schema:
         schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
     found = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]

@@ -1,4 +1,4 @@
-"""Choice of the next call of an exploration. Calls with features that are rare in the recordings are preferred."""
+"""Choice of the next call of an exploration, which prefers calls with features that are rare in the recordings."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
 DRAWS = 3
-"""Number of sampled calls per tool among which the explorer chooses."""
+"""Number of calls that are sampled for each tool before the explorer chooses one."""
 FEW = 3
-"""Number of different strings for new records in one episode."""
+"""Number of different strings that are used for new records in one episode."""
 STRANGE = 0.25
-"""Probability that a call with an unknown id is added to the calls from which the next call is chosen."""
+"""Probability that the candidates for the next call include one with an unknown id."""
 MISSING = 2
-"""Additional value of a call for each goal that no earlier call has reached."""
+"""Bonus in the score of a candidate call for each goal that no earlier call has reached."""
 REFUSED = 0.3
 """Weight with which the features of a refused call are counted.
 
-It is less than 1, so that the features are tried again with other arguments. It is more than 0 to limit the number of
-attempts.
+It is less than 1 so that the features are tried again with other arguments, and more than 0 to limit the number of
+tries.
 """
 LOOKS = ("read", "generic")
 Counts = defaultdict[str, float]
@@ -35,11 +35,11 @@ Counts = defaultdict[str, float]
 
 @dataclass
 class Explorer:
-    """Chooser of calls. The features of all recorded calls decide which call is chosen next."""
+    """Explorer that chooses the next call based on the features of all calls that have been recorded."""
 
     interface: Interface
     given: Mapping[str, Sequence[Any]]
-    """Mapping of parameter name to the values to try."""
+    """Mapping from parameter name to the values to try."""
     seen: Counts = field(default_factory=lambda: defaultdict(float))
     """Weighted number of recorded calls with each feature."""
 
@@ -47,7 +47,7 @@ class Explorer:
     """Strings for new records in the episode that is being recorded."""
 
     def begin(self, rng: Random) -> None:
-        """Choose the strings of an episode. They are few, so that records, relations and reads use the same strings."""
+        """Choose a few strings for an episode, so that calls that create, link and read records use the same ones."""
         self.words = rng.sample(WORDS, k=FEW)
 
     def learn(self, made: Made) -> None:
@@ -56,7 +56,7 @@ class Explorer:
             self.seen[feature] += count
 
     def choose(self, rng: Random, kinds: Iterable[str], made: Made) -> Call | None:
-        """Return the sampled call with the rarest features; None if no call of a tool of these kinds can be sampled."""
+        """Return the sampled call with the rarest features, or None if no tool of these kinds can be sampled."""
         *_, situation = situations(made, self.interface.kinds)
         now = self._shown(made)
         best: tuple[float, Call] | None = None
@@ -93,7 +93,7 @@ class Explorer:
         return chosen
 
     def _arguments(self, call: Call) -> list[str]:
-        """Return the tool of a call, and the features of its arguments."""
+        """Return the features of a call's arguments, preceded by the name of its tool."""
         goals = (goal for goal in self.goals[call.tool] if goal.parameter and reached(goal, call, Situation()))
         return [call.tool, *(f"{call.tool} {goal.text}" for goal in goals)]
 
@@ -103,11 +103,11 @@ class Explorer:
         return sorted((n for n in needed if self.interface.kinds[n] in set(kinds)), key=needed.__getitem__)
 
     def draw(self, rng: Random, tool: str, made: Made) -> Call | None:
-        """Return a sampled call of one tool; None if no sampled call matches its schema."""
+        """Return a sampled call of one tool, or None if no sample matches its schema."""
         return sampler(rng, self.interface, _results(made), self.given, self.words).call_of(tool)
 
     def _drawn(self, rng: Random, kinds: set[str], made: Made, now: Counts) -> Iterator[Call]:
-        """Yield random calls of each tool, and calls for goals that were not reached yet."""
+        """Yield candidates for the next call: random calls of each tool, and calls for goals not reached yet."""
         results = list(_results(made))
         known, strange, exact = (
             sampler(rng, self.interface, results, self.given, self.words, s, e)
@@ -122,7 +122,7 @@ class Explorer:
             yield from (call for call in calls if call is not None)
 
     def _shown(self, made: Made) -> Counts:
-        """Return the number of calls of an episode with each feature. A refused call has the weight `REFUSED`."""
+        """Return how many calls of an episode have each feature. A refused call counts with the weight `REFUSED`."""
         counts: Counts = defaultdict(float)
         for (call, told), situation in zip(made, situations(made, self.interface.kinds), strict=False):
             expected = is_strange(call) or not refused(told)
@@ -146,12 +146,12 @@ class Explorer:
 
     @cached_property
     def goals(self) -> dict[str, tuple[Goal, ...]]:
-        """The goals of each tool."""
+        """Mapping from tool to its coverage goals."""
         return {tool: goals_of(self.interface, tool) for tool in self.interface.kinds}
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Features of calls that correspond to a goal, for all tools."""
+        """Names of the features that correspond to a coverage goal, for all tools."""
         return frozenset(f"{tool} {goal.text}" for tool, goals in self.goals.items() for goal in goals)
 
     def _tools(self) -> tuple[dict[str, Any], ...]:
@@ -159,7 +159,7 @@ class Explorer:
 
 
 def known_since_write(step: Call, made: Made, kinds: Mapping[str, str]) -> bool:
-    """Return whether a read was already made after the last write."""
+    """Return whether the same read was already made after the last accepted write."""
     for call, told in reversed(made):
         if call == step:
             return True
@@ -169,7 +169,7 @@ def known_since_write(step: Call, made: Made, kinds: Mapping[str, str]) -> bool:
 
 
 def _results(made: Made) -> Iterator[Any]:
-    """Yield the results and arguments of the calls of an episode."""
+    """Yield the arguments and the result of each accepted call of an episode."""
     for call, told in made:
         if not refused(told):
             yield call.arguments

@@ -1,4 +1,4 @@
-"""Recording of episodes by seeded exploration of a live MCP server."""
+"""Recording of episodes on a live MCP server by seeded random exploration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ TASK = "Explore the tools."
 
 @dataclass(frozen=True)
 class Recorder:
-    """Recorder of the tools of a server. The same server, settings and earlier episodes give the same next episode."""
+    """Settings for exploring the tools of a server.
+
+    With the same server, settings and earlier episodes, the next episode is always the same.
+    """
 
     place: str
     """Command that starts the server, or URL of the server."""
@@ -42,19 +45,19 @@ class Recorder:
     reset: str = ""
     """Shell command that resets the records of the server before each episode."""
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    """Kinds of tools that cannot be derived from their names and annotations."""
+    """Mapping from tool to its kind, for tools whose name and annotations do not indicate the right kind."""
     skip: Sequence[str] = ()
     """Tools that are not called."""
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Values to try, by parameter."""
+    """Mapping from parameter name to the values to try."""
     seconds: float = SECONDS
     """Time limit in seconds for the server to start and list its tools, and for each call."""
     purpose: str = "record"
-    """Part of the seed of the sampled calls. Different purposes give different calls."""
+    """Part of the seed for sampling calls. Different purposes give different calls."""
 
     @cached_property
     def interface(self) -> Interface:
-        """Tools of the server that are called, with their kinds.
+        """The tools of the server that are explored, with their kinds.
 
         Raises:
             ConfigError: A setting refers to an unknown tool or parameter, or a server at a URL has no reset command.
@@ -62,8 +65,8 @@ class Recorder:
         """
         if is_url(self.place) and not self.reset:
             raise ConfigError(
-                f"{self.place} is not restarted between episodes: found no --reset, expected a command that brings its "
-                "records into their first state. Pass --reset COMMAND, or --reset true if each session starts anew"
+                f"the server {self.place} is not restarted between episodes, so a command must restore its records. "
+                "Pass --reset COMMAND, or pass --reset true if the records are restored at the start of each session"
             )
         self.prepare()
         with opened(self.place, self.seconds) as server:
@@ -77,11 +80,11 @@ class Recorder:
         }
         kept = [t for t in tools if t["function"]["name"] not in self.skip]
         if not kept:
-            raise ConfigError("no tool is left to call: found every tool in --skip, expected fewer")
+            raise ConfigError("--skip excludes every tool of the server. Remove at least one tool from --skip")
         parameters = {name for tool in kept for name in _named_in(tool["function"]["parameters"])}
         if unused := sorted(self.values.keys() - parameters):
             raise ConfigError(
-                f"--values of {unused[0]} have no effect: found no such parameter of the called tools, expected one of "
+                f"--values contains {unused[0]!r}, which is not a parameter of the called tools: expected one of "
                 f"{', '.join(sorted(parameters)) or 'none'}. Correct the name, or remove it"
             )
         kinds = {n: self.kinds.get(n, guessed[n]) for n in names_of(tuple(kept))}
@@ -89,7 +92,7 @@ class Recorder:
 
     @property
     def settings(self) -> str:
-        """Return the settings that determine the calls, as text for the field ``source`` of a recorded episode."""
+        """Text that identifies the settings that determine the calls, for the field ``source`` of recorded episodes."""
         said = [self.calls, self.interface.tools, self.interface.kinds, self.values]
         return (
             f"trace-gym target {self.purpose}, seed {self.seed}, settings {sha256(json.dumps(said, default=str))[:12]}"
@@ -107,7 +110,10 @@ class Recorder:
         if done.returncode:
             lines = f"{done.stdout}{done.stderr}".strip().splitlines()
             why = f" ({lines[-1][:300]})" if lines else ""
-            raise ConfigError(f"the reset command failed: exit code {done.returncode}{why}, expected 0: {self.reset}")
+            raise ConfigError(
+                f"the reset command {self.reset!r} failed with the exit code {done.returncode}{why}. Correct the "
+                "command"
+            )
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,7 @@ def record(
         recorder: Settings of the exploration.
         count: Number of episodes in the file at the end, including the existing ones.
         out: JSONL file, one OpenAI conversation per line.
-        tell: Called with a line about each episode.
+        tell: Function that is called with a log line about each episode.
 
     Raises:
         ConfigError: The file contains other data, or a setting is not valid for the server.
@@ -207,7 +213,7 @@ def _find_anchor(server: Server, explorer: Explorer, rng: Random, made: Made) ->
 
 
 def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
-    """Repeat the first call of the first episode, to check that the episode starts in the same state.
+    """Repeat the first call of the first episode, to check that the current episode starts in the same state.
 
     Raises:
         ReadError: The result is different.
@@ -217,9 +223,9 @@ def _same_start(anchor: tuple[Call, str], server: Server, made: Made) -> None:
     if told != expected:
         asked = f"{step.tool} {json.dumps(step.arguments)}"
         raise ReadError(
-            f"the server does not begin each episode in the same state: {asked} found {told[:200]}, expected "
-            f"{expected[:200]}. Pass --reset COMMAND, which brings its records into their first state, and record into "
-            "a new file"
+            f"the server does not start each episode in the same state: the call {asked} returned {told[:200]}, but it "
+            f"returned {expected[:200]} in the first episode. Pass --reset COMMAND to restore the records before each "
+            "episode, and record into a new file"
         )
     made.append((step, told))
 
@@ -231,7 +237,7 @@ def _named_in(schema: Any) -> Iterator[str]:
 
 
 def _row(recorder: Recorder, number: int, made: Made) -> dict[str, Any]:
-    """Return an episode as a conversation in OpenAI format."""
+    """Return an episode as a conversation in OpenAI's format."""
     return {
         "id": f"{recorder.purpose}-{recorder.seed}-{number}",
         "source": recorder.settings,
@@ -255,10 +261,10 @@ def _calls(row: dict[str, Any]) -> Made:
 
 
 def _rows(out: Path, recorder: Recorder) -> list[dict[str, Any]]:
-    """Return the episodes in a file, if they were recorded with the same settings.
+    """Return the existing episodes in a file.
 
     Raises:
-        ConfigError: The file contains other data.
+        ConfigError: The file contains other data, or episodes that were recorded with different settings.
     """
     if not out.exists():
         return []
@@ -267,12 +273,14 @@ def _rows(out: Path, recorder: Recorder) -> list[dict[str, Any]]:
         found = {str(row["source"]) for row in rows}
         names = [row["id"] for row in rows]
     except (ReadError, TypeError, KeyError) as error:
-        raise ConfigError(f"{out} does not hold recorded episodes ({error}). Choose another file with --out") from None
+        raise ConfigError(
+            f"{out} does not contain recorded episodes ({error}). Choose another file with --out"
+        ) from None
     expected = [f"{recorder.purpose}-{recorder.seed}-{number}" for number in range(len(rows))]
     if found - {recorder.settings} or names != expected:
         other = min(found - {recorder.settings}, default="other episodes")
         raise ConfigError(
-            f"{out} was recorded otherwise: found {other}, expected {recorder.settings}. Use the same settings to "
-            "continue it, or choose another file with --out"
+            f"{out} was recorded with different settings: found {other}, expected {recorder.settings}. Use the same "
+            "settings to continue the file, or choose another file with --out"
         )
     return rows

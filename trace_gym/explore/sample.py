@@ -14,13 +14,13 @@ from trace_gym.types import Call, Interface
 from trace_gym.validation.random_calls import CallSampler, StateValues
 
 WORDS = ("alpha", "bravo", "delta", "echo", "kilo", "lima", "oscar", "tango")
-"""Strings for the fields of new records."""
+"""Strings that are used for the fields of new records."""
 STRANGERS = ("no-such-thing-0", "missing_9999", "ZZZ999")
 """Strings that no record contains."""
 TRIES = 20
-"""Maximum number of samples of one call. Some schemas require values that the sampler never generates."""
+"""Maximum number of tries to sample one call. Some schemas require values that the sampler never generates."""
 FRACTIONS = (0.5, 1.5, 2.5, 0.125, 2.675, 19.99, 33.333)
-"""Numbers for which methods of rounding have different results."""
+"""Numbers for which different rounding methods give different results."""
 WHOLE = (0, 1, 2, 3, 5, 7, 10, 101)
 _FORMATS = {"date": "2031-01-02", "date-time": "2031-01-02T03:04:05Z", "time": "03:04:05", "email": "a@example.com",
             "uri": "https://example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000"}  # fmt: skip
@@ -30,11 +30,11 @@ _TOKEN = re.compile(r"[\w@./:#-]{3,}")
 
 
 def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> StateValues:
-    """Return the values in results and arguments by field, in addition to the values of the user.
+    """Return the values in results and arguments by field, together with the values that the user specifies.
 
     Args:
-        results: Parsed results and arguments of calls. Words that look like ids are also values.
-        given: Parameter -> values to try.
+        results: Parsed results and arguments of calls. Words that look like ids also count as values.
+        given: Mapping from parameter name to the values to try. They replace other values of the same field.
     """
     by_field: dict[str, dict[Any, None]] = {}
     strings: dict[str, None] = {}
@@ -50,7 +50,7 @@ def values_in(results: Iterable[Any], given: Mapping[str, Sequence[Any]]) -> Sta
 def leaves(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the scalars in nested data, each as a pair with the name of its field.
 
-    Keys that are ids, and words of a plain text that look like ids, are included.
+    Keys of objects that are ids, and words in plain text that look like ids, are included.
     """
     for name, part, outer in walk(value):
         if outer is not None and not _FIELD.fullmatch(name):
@@ -66,16 +66,16 @@ class Sampler(CallSampler):
     """Sampler of calls that match their schemas. The values in `given` have priority."""
 
     given: Mapping[str, Sequence[Any]] | None = None
-    """Mapping of parameter name to the only values to use for this parameter."""
+    """Mapping from parameter name to the only values to use for this parameter."""
     words: Sequence[str] = WORDS
-    """Strings for new records. They are few, so that records refer to each other."""
+    """Strings for new records. There are only a few, so that records refer to each other."""
     strange: bool = False
     """Whether to use strings that no record contains, so that most tools refuse the call."""
     exact: bool = False
-    """Whether to prefer strings that were shown in a field with the name of the parameter."""
+    """Whether to always use strings from fields with the name of the parameter, if there are any."""
 
     def call_of(self, tool: str) -> Call | None:
-        """Return a sampled call of a tool; None if no sample matches its schema."""
+        """Return a sampled call of a tool, or None if no sample matches its schema."""
         schema = self._schema(tool)
         for _ in range(TRIES):
             made = self._value("", schema, schema)
@@ -85,12 +85,12 @@ class Sampler(CallSampler):
         return None
 
     def with_drawn(self, call: Call, name: str) -> Call:
-        """Return a call in which the argument of a parameter is replaced by a sampled value."""
+        """Return a copy of a call with a sampled value for one parameter."""
         schema = self._schema(call.tool)
         return Call(call.tool, {**call.arguments, name: self._value(name, schema["properties"][name], schema, 1)})
 
     def fitting(self, call: Call) -> Call | None:
-        """Return the call if it matches its schema; otherwise None."""
+        """Return the call if it matches the schema of its tool, else None."""
         return None if complaint_about(call, self.interface) else call
 
     def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
@@ -131,7 +131,7 @@ class Sampler(CallSampler):
         return self.rng.choice(self.values.strings if self._chance(0.5) else self.words)
 
     def _alike(self, name: str) -> list[Any]:
-        """Return the values of a field and of fields with the same ending, such as ``name`` and ``entityNames``."""
+        """Return the values of a field, and of fields whose name is its ending, as ``name`` is for ``entityNames``."""
         plain = name.lower().removesuffix("s")
         ends = [f for f in self.values.by_field if len(f) > 2 and plain.endswith(f.lower().removesuffix("s"))]
         return list(dict.fromkeys([*self.values.named(name), *(v for f in ends for v in self.values.by_field[f])]))

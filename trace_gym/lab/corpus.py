@@ -12,17 +12,17 @@ from trace_gym.lab import demos, lessons, tokenizer
 from trace_gym.lab.sizes import Phase
 
 CONTEXT_WEIGHT, CONTEXT_SHARE = 0.4, 0.3
-"""Loss weight of tokens that the agent does not write, and the share of these tokens that the loss includes. The model
-learns to read records by predicting them. Omitting the other tokens saves computation in the output layer."""
+"""Loss weight of tokens that the agent does not write, and the fraction of these tokens that the loss includes. The
+model learns to read records by predicting them. Omitting the other tokens saves computation in the output layer."""
 
 LESSON_WEIGHT = 8.0
-"""Loss weight of the answer in a lesson. An answer has one or two tokens, whereas a demonstration has about
-sixty."""
+"""Loss weight of the answer in a lesson. It is large because an answer has only one or two tokens, whereas a
+demonstration has about sixty."""
 
 Row = tuple[list[int], list[float]]
 """Token ids of a conversation, and the loss weight of each token."""
 CHUNK = 500
-"""Number of conversations that a worker renders in one task."""
+"""Number of conversations that a worker process renders at a time."""
 AHEAD = 8
 """Number of chunks that are rendered ahead of training."""
 
@@ -39,7 +39,10 @@ def make_tokenizer(conversations: int = 1500) -> Any:
 def batches(
     out: Path, phase: Phase, done: int, budget: int, seed: int, workers: int
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield batches of about `budget` tokens with conversations of similar length, rendered by worker processes."""
+    """Yield batches of about `budget` tokens. Each contains conversations of similar length.
+
+    Worker processes render the conversations.
+    """
     starts = list(range(done, done + phase.episodes, CHUNK))
     with ProcessPoolExecutor(max_workers=workers) as pool:
         pending = [pool.submit(rendered, str(out), s, phase) for s in starts[:AHEAD]]
@@ -101,7 +104,7 @@ _loaded: dict[str, Any] = {}
 
 
 def load_tokenizer(folder: str) -> Any:
-    """Return the tokenizer of a model folder, which is read once in a process."""
+    """Return the tokenizer of a model folder. It is read only once per process."""
     if folder not in _loaded:
         from transformers import AutoTokenizer
 

@@ -1,4 +1,4 @@
-"""Imperfect demonstrations for pretraining, by scripted experts that have each capability in only some episodes."""
+"""Imperfect demonstrations for pretraining. In each episode, the scripted expert has only some of the capabilities."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from trace_gym.types import Scenario
 
 TARGET = "tau2_airline_desk"
 COMPETENCE = 0.33
-"""Probability that a demonstration shows a capability. The probability is low enough that a greedy policy does not show
-the capability, and high enough that sampling during GRPO finds rollouts that show it."""
+"""Probability that a demonstration shows a capability. It is low enough that a greedy policy does not show the
+capability, and high enough that sampling during GRPO finds rollouts that do."""
 LEVELS = {
     "tau2_precondition": (0, 1),
     "tau2_multi_step": (0, 1),
@@ -41,7 +41,7 @@ def draw_skills(rng: Random, competence: float = COMPETENCE) -> frozenset[str]:
 
 
 def demonstrations(start: int, count: int, competence: float = COMPETENCE) -> Iterator[Episode]:
-    """Yield finished episodes with seeds of the pretrain split. About one third use the environment `TARGET`."""
+    """Yield finished episodes with seeds from the pretrain split. About one third use the environment `TARGET`."""
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
         rng = Random(f"lab/demo/{n}")

@@ -1,4 +1,4 @@
-"""Widening of the attention heads of a Qwen3 model without a change of its outputs.
+"""Widening of the attention heads of a Qwen3 model without changing its outputs.
 
 vLLM has no attention kernel for the head size of the small toy model, so the last step of pretraining widens the heads
 to `HEAD_DIM`. To widen a model folder in place: ``python -m trace_gym.lab.heads DIR``.
@@ -32,7 +32,7 @@ HEAD_DIM = 32
 
 
 def widen(model: Any, head_dim: int = HEAD_DIM) -> Any:
-    """Return a model with the same logits whose attention heads have at least `head_dim` dimensions.
+    """Return a model with the same logits and with attention heads of at least `head_dim` dimensions.
 
     Args:
         model: A `Qwen3ForCausalLM`. It is returned unchanged if its heads are wide enough.
@@ -48,15 +48,16 @@ def widen(model: Any, head_dim: int = HEAD_DIM) -> Any:
     rope = getattr(config, "rope_parameters", None) or {}
     if config.model_type != "qwen3" or rope.get("rope_type") != "default" or old < 2 or old % 2:
         raise ConfigError(
-            f"cannot widen attention heads: found model type {config.model_type!r} with rotary embedding "
-            f"{rope.get('rope_type')!r} and head size {old}, expected a 'qwen3' model with 'default' and an even size"
+            f"the attention heads of this model cannot be widened: found the model type {config.model_type!r}, the "
+            f"rotary embedding {rope.get('rope_type')!r} and the head size {old}, expected 'qwen3', 'default' and an "
+            "even head size"
         )
     if old >= head_dim:
         return model
     if head_dim % old:
         raise ConfigError(
-            f"cannot widen attention heads from {old} to {head_dim} dimensions: {head_dim} is not a multiple of {old}. "
-            "Choose a hidden size and a number of heads with a head size that divides it"
+            f"attention heads cannot be widened from {old} to {head_dim} dimensions, because {head_dim} is not a "
+            f"multiple of {old}. Choose a hidden size and a number of heads such that their quotient divides {head_dim}"
         )
     wider = copy.deepcopy(config)
     wider.head_dim = head_dim
@@ -70,7 +71,7 @@ def widen(model: Any, head_dim: int = HEAD_DIM) -> Any:
 
 
 def _widened(name: str, weight: Any, old: int, stretch: int) -> Any:
-    """Return a weight or bias of the wider model."""
+    """Return the weight or bias of the wider model that corresponds to one of the original model."""
     (layer, kind), factor = name.split(".")[-2:], sqrt(stretch)
     if layer == "q_norm":
         return _spread(weight, old, stretch)
@@ -105,7 +106,7 @@ def main() -> None:
     try:
         model = AutoModelForCausalLM.from_pretrained(arguments.folder, dtype="auto", local_files_only=True)
     except (OSError, ValueError) as error:
-        raise ReadError(f"no model can be read from {arguments.folder} ({error})") from error
+        raise ReadError(f"cannot read a model from {arguments.folder}: {error}") from error
     before = model.config.head_dim
     wider = widen(model, arguments.head_dim)
     if wider is not model:

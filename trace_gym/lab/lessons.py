@@ -31,10 +31,10 @@ QUIZ = {"role": "system", "content": "# Questions about records"}
 
 
 def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
-    """Yield routing prompts, each followed by several tasks and their letters.
+    """Yield routing prompts, each followed by several tasks and the letter of the correct option for each task.
 
-    About 40 % of the prompts list all capabilities in alphabetical order, which is the first order that the router
-    uses. The others list a random subset in random order, with or without examples.
+    About 40 % of the prompts list all capabilities in alphabetical order, which is the first of the orders in which the
+    router presents its options. The others list a random subset in random order, with or without examples.
     """
     seeds = registry.SPLITS["pretrain"]
     for n in range(start, start + count):
@@ -61,7 +61,7 @@ def routing_exercises(start: int, count: int) -> Iterator[list[Message]]:
 
 
 def _task(rng: Random, seed: int) -> tuple[str, frozenset[str]]:
-    """Return a first user message, and the capabilities that can be inferred from this message."""
+    """Return the first user message of a random task, and the capabilities that can be inferred from it."""
     env = rng.choice([*ENVS, TARGET, TARGET, TARGET, TARGET])
     desk = registry.start_episode(Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed)).start
     assert isinstance(desk, AirlineDesk)
@@ -73,7 +73,7 @@ def _task(rng: Random, seed: int) -> tuple[str, frozenset[str]]:
 
 
 def example_option(rng: Random, env: str, seed: int) -> Option:
-    """Return a routing option: a capability with a successful conversation that needed it."""
+    """Return a routing option: a capability, with a successful conversation that required it as an example."""
     capability = registry.load_world(env).capability
     for attempt in range(20):
         scenario = Scenario(env=env, level=rng.choice(LEVELS[env]), seed=seed + 1_000_000 * attempt)
@@ -85,7 +85,7 @@ def example_option(rng: Random, env: str, seed: int) -> Option:
 
 
 def questions(start: int, count: int, kinds: Sequence[str] = KINDS) -> Iterator[list[Message]]:
-    """Yield random lessons of these kinds: comparing prices, choosing among offers, reading records."""
+    """Yield lessons of random kinds, such as comparing prices, choosing among offers, or reading records."""
     about = {
         "prices": _about_prices, "offers": _about_offers, "flights": _about_flights, "profiles": _about_profile,
         "owners": _about_owners, "lists": _about_list,
@@ -102,7 +102,7 @@ def _about_prices(rng: Random, seed: int) -> list[Message]:
 
 
 def _about_owners(rng: Random, seed: int) -> list[Message]:
-    """Return questions about the trip of one of several persons, with the answers."""
+    """Return questions about the trip of one of several people, with the answers."""
     chat = []
     for _ in range(RECALLS):
         count = rng.choice((2, 3, 4))
@@ -125,7 +125,7 @@ def _about_list(rng: Random, seed: int) -> list[Message]:
 
 
 def _about_offers(rng: Random, seed: int) -> list[Message]:
-    """Return questions about the cheapest of two to three flights, with the answers."""
+    """Return questions about the cheapest of two or three flights, with the answers."""
     chat = []
     for _ in range(OFFERS):
         count = rng.choice((2, 3))

@@ -47,8 +47,9 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
         model = Qwen3ForCausalLM.from_pretrained(out, dtype=torch.float32)
         if skip < len(size.phases) and model.config.head_dim != size.hidden // size.heads:
             raise ConfigError(
-                f"cannot train {out} further: found head size {model.config.head_dim}, expected "
-                f"{size.hidden // size.heads}. Its heads were widened after its last phase; train a new folder"
+                f"the training in {out} cannot be continued, because the attention heads of the model were already "
+                f"widened: found the head size {model.config.head_dim}, expected {size.hidden // size.heads}. Train a "
+                "new model in another folder"
             )
     else:
         model = Qwen3ForCausalLM(size.config(len(tok), tok.eos_token_id, tok.pad_token_id))
@@ -71,7 +72,7 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
 
 
 def _phase(model: Any, size: Size, number: int, out: Path, log: TextIO, seed: int, workers: int, report: int) -> int:
-    """Train one phase with new optimizers, and return the number of tokens."""
+    """Train one phase with new optimizers, and return the number of tokens that were processed."""
     import torch
 
     phase, done = size.phases[number], sum(p.episodes for p in size.phases[:number])

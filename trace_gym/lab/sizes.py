@@ -10,7 +10,7 @@ from trace_gym.lab import lessons
 
 @dataclass(frozen=True)
 class Phase:
-    """A pretraining phase: data mixture and learning rate."""
+    """A pretraining phase, with its data mixture and learning rate."""
 
     episodes: int
     routes: int = 0
@@ -24,7 +24,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Size:
-    """Shape of the model and pretraining phases."""
+    """Shape of a model, with its pretraining phases."""
 
     hidden: int = 64
     layers: int = 4

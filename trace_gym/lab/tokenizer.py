@@ -1,7 +1,8 @@
 """A small tokenizer with the words and values of the airline domain.
 
 Values (reservation ids, dates, prices, ...) are single tokens, and byte-level BPE may merge across whitespace and
-punctuation. So a tool call has only 4 to 10 tokens, and a reservation about 40. Other text falls back to bytes.
+punctuation. As a result, a tool call has only 4 to 10 tokens, and a reservation about 40. Other text falls back to
+bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TEMPLATE = Path(__file__).parent / "chat_template.jinja"
 
 
 def values() -> list[str]:
-    """Return all words of the value pools of the airline domain."""
+    """Return all words in the pools from which the values of the airline records are drawn."""
     times = [f"{h:02d}:00:00" for h in range(24)] + list(records.CLOCK)
     dates = [records.day(n) for n in range(-14, 24)]
     codes = [city[2] for city in records.STATES]
@@ -77,5 +78,5 @@ def render(tokenizer: Any, messages: list[dict[str, Any]], tools: Iterable[dict[
 
 
 def digest(tokenizer: Any) -> str:
-    """Return the vocabulary of the tokenizer as text, for comparing two builds."""
+    """Return the vocabulary of a tokenizer as text, for comparing two builds."""
     return json.dumps(sorted(tokenizer.get_vocab().items()))

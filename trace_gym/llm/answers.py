@@ -67,7 +67,7 @@ def ask_for(
         BudgetSpent: The next request might cost more than the remaining budget.
     """
     if attempts < 1:
-        raise ConfigError(f"invalid attempts: found {attempts}, expected 1 or more")
+        raise ConfigError(f"invalid number of attempts: found {attempts}, expected at least 1")
     made: list[Completion] = []
     current = request
     while True:
@@ -103,7 +103,7 @@ def parse(answer: type[Answer], text: str) -> Answer:
 def _wrong_fields(error: ValidationError) -> str:
     fields = [f"{'.'.join(map(str, e['loc'])) or 'the object'}: {e['msg']}" for e in error.errors(include_url=False)]
     more = f"; and {len(fields) - MAX_FIELD_ERRORS} more" if len(fields) > MAX_FIELD_ERRORS else ""
-    return f"it has wrong fields: {'; '.join(fields[:MAX_FIELD_ERRORS])}{more}"
+    return f"the JSON object in the answer has invalid fields: {'; '.join(fields[:MAX_FIELD_ERRORS])}{more}"
 
 
 def _error_message(completion: Completion, error: str) -> str:
@@ -111,7 +111,8 @@ def _error_message(completion: Completion, error: str) -> str:
     if completion.finish == "refusal":
         return f"the model refused: {completion.text[:200]}"
     if completion.finish == "length":
-        return f"it was cut off at {completion.completion_tokens or 'the limit of'} tokens, so {error}"
+        after = f"after {completion.completion_tokens} tokens" if completion.completion_tokens else "at the token limit"
+        return f"the answer was cut off {after}, and {error}"
     return error
 
 

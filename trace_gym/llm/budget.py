@@ -36,7 +36,10 @@ class Price:
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(p) and p >= 0 for p in (self.prompt, self.completion)):
-            raise ConfigError(f"invalid price: found {self}, expected US dollars per million tokens, 0 or more")
+            raise ConfigError(
+                f"invalid price: found {self.prompt} for prompt tokens and {self.completion} for completion tokens, "
+                "expected two numbers of at least 0 (US dollars per million tokens)"
+            )
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost of a number of tokens in US dollars."""
@@ -62,7 +65,8 @@ class Budget:
         for name, limit in (("tokens", tokens), ("dollars", dollars)):
             if limit is not None and not (limit >= 0 and math.isfinite(limit)):
                 raise ConfigError(
-                    f"invalid budget: found {limit} {name}, expected a number of at least 0. Correct or omit it"
+                    f"invalid budget: found {limit} {name}, expected a number of at least 0. Correct the number, or "
+                    "omit it"
                 )
         self.tokens, self.dollars = tokens, dollars
         self.spent = Amount()

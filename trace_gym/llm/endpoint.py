@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -80,8 +81,12 @@ class Endpoint:
         self._secret = os.environ.get("OPENAI_API_KEY", "").strip()
         key = self._secret or ("none" if url else "")
         if not key or not key.isascii() or not key.isprintable():
-            raise ConfigError(f"no valid key for {model}; set OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint")
+            raise ConfigError(
+                f"there is no valid API key for the model {model!r}. To use the OpenAI API, set OPENAI_API_KEY; to use "
+                "a local endpoint, set OPENAI_BASE_URL"
+            )
         self.client = openai.OpenAI(api_key=key, base_url=url, max_retries=0)  # see `trace_gym.llm.retries`
+        weakref.finalize(self, self.client.close)
         parts = urlsplit(str(self.client.base_url))
         self.where = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
         self._dialect = Dialect()
@@ -232,7 +237,7 @@ def checked_url(url: str) -> str | None:
     except ValueError:
         fits = False
     if not fits:
-        raise ConfigError(f"{url} is not a valid URL of an endpoint; expected a URL such as http://127.0.0.1:8000/v1")
+        raise ConfigError(f"{url!r} is not a valid URL of an endpoint: expected a URL such as http://127.0.0.1:8000/v1")
     return url
 
 

@@ -17,11 +17,12 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from trace_gym.errors import ModelError
+from trace_gym.parsing import parse_python
 
 PYTHON = {"python", "py", "python3"}
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*$", re.MULTILINE)
 _BEGINS_JSON = re.compile(r"""\{\s*(["']|//|/\*|\w+\s*:)|\[\s*\{""")
-"""Pattern of the beginning of JSON, also if it is malformed. Other braces and brackets are treated as prose."""
+"""Pattern of the beginning of JSON, even if it is malformed. Other braces and brackets are treated as prose."""
 _QUIET = Lock()
 """Lock for warning filters, which apply to the whole process and are not thread-safe."""
 _STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
@@ -55,8 +56,8 @@ def objects_in(text: str) -> list[dict[str, Any]]:
                 raise
     objects = [value for value in found if isinstance(value, dict)]
     if not objects:
-        array = ", but an array" if any(isinstance(v, list) and v and isinstance(v[0], dict) for v in found) else ""
-        raise ModelError(f"it holds no JSON object{array}: {_excerpt(answer_text)}")
+        array = ", only an array" if any(isinstance(v, list) and v and isinstance(v[0], dict) for v in found) else ""
+        raise ModelError(f"the answer does not contain a JSON object{array}: found {_excerpt(answer_text)}")
     return objects
 
 
@@ -75,9 +76,9 @@ def code_in(text: str) -> str:
     python = [b for b in blocks if b.language in PYTHON]
     python = python or [b for b in blocks if not b.language and (_is_code(b.text) or not b.closed)]
     if not python:
-        raise ModelError(f"it holds no Python block: {_excerpt(answer_text)}")
+        raise ModelError(f"the answer does not contain a Python code block: found {_excerpt(answer_text)}")
     if not python[-1].closed:
-        raise ModelError(f"its Python block is cut off: it ends with {_excerpt(answer_text[-80:])}")
+        raise ModelError(f"the Python code block in the answer is cut off: it ends with {_excerpt(answer_text[-80:])}")
     longest = max(python, key=lambda b: len(b.text))
     return longest.text.strip("\n") + "\n"
 
@@ -121,7 +122,7 @@ def _is_code(text: str) -> bool:
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about invalid escape sequences in strings
-            return any(isinstance(node, _STATEMENTS) for node in ast.parse(text).body)
+            return any(isinstance(node, _STATEMENTS) for node in parse_python(text).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 
@@ -139,7 +140,7 @@ def _values(text: str) -> Iterator[Any]:
                 raise ModelError(_error_message(text, error)) from None
             at += 1
         except (RecursionError, ValueError) as error:
-            raise ModelError(f"its JSON cannot be read: {error}") from None
+            raise ModelError(f"the JSON in the answer cannot be parsed: {error}") from None
         else:
             yield value
 
@@ -147,8 +148,9 @@ def _values(text: str) -> Iterator[Any]:
 def _error_message(text: str, error: json.JSONDecodeError) -> str:
     rest = text[error.pos :].strip()
     if not rest or rest.startswith("```") or error.msg.startswith("Unterminated string"):
-        return f"its JSON is cut off: it ends with {_excerpt(text.rstrip('`~ ' + chr(10))[-80:])}"
-    return f"its JSON is malformed: {error.msg} in line {error.lineno}, at {_excerpt(text[max(error.pos - 20, 0) :])}"
+        return f"the JSON in the answer is cut off: it ends with {_excerpt(text.rstrip('`~ ' + chr(10))[-80:])}"
+    excerpt = _excerpt(text[max(error.pos - 20, 0) :])
+    return f"the JSON in the answer is malformed: {error.msg} in line {error.lineno}, at {excerpt}"
 
 
 def _no_number(name: str) -> NoReturn:

@@ -66,8 +66,8 @@ class FileExchange:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(
-                f"cannot use {folder} as the folder of files:DIR: found {error.strerror}, expected a folder that can "
-                "be written to. Pass another folder"
+                f"cannot create the folder {folder} for the model files:DIR: {error.strerror}. Pass a folder that you "
+                "can write to"
             ) from None
 
     def complete(self, request: Request) -> Completion:
@@ -99,7 +99,7 @@ class FileExchange:
         return {path: key for path in found if (key := _key_of(path))}
 
     def _early(self, request: Request) -> Path | None:
-        """Create the request file for an answer that was written before its request; None if there is no such answer.
+        """Create and return the request file for an answer that was written before its request; None if there is none.
 
         The name of the answer file contains the purpose of the request. If the first line of the answer contains the
         key of a request, the answer is used only for that request.
@@ -146,8 +146,8 @@ class FileExchange:
                 last_logged = now
             if self.limit is not None and now - start >= self.limit:
                 raise ModelError(
-                    f"{purpose!r} was not answered within {self.limit:g} s. Read {request_file}, write the answer "
-                    f"to {wanted} and run the same command again"
+                    f"the request {purpose!r} was not answered within {self.limit:g} s. Read {request_file}, write the "
+                    f"answer to {wanted}, and run the same command again"
                 )
             time.sleep(self.poll)
 
@@ -176,7 +176,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise ReadError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+        raise ReadError(f"{path} is not UTF-8 text. Save the file as UTF-8") from None
 
 
 def _markdown(request: Request, path: Path, settle: float, pages: Mapping[Path, str]) -> str:
@@ -218,7 +218,7 @@ def _markdown(request: Request, path: Path, settle: float, pages: Mapping[Path, 
 
 
 def _continued(request: Request, pages: Mapping[Path, str]) -> tuple[Path | None, int]:
-    """Return the request file whose whole conversation is the longest prefix of this one, and its number of messages.
+    """Return the request file with the longest conversation that is a prefix of this one, and its number of messages.
 
     Return None and 0 if there is no such file.
     """

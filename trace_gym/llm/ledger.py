@@ -84,7 +84,7 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
             entries.append(LedgerEntry.model_validate(from_json(line)))
         except ValidationError:
             raise ReadError(
-                f"{path}:{number} is not a valid ledger entry; delete the line or pass another file"
+                f"{path}:{number} is not a valid ledger entry. Delete the line, or pass another file"
             ) from None
         except ValueError:  # not JSON: empty or incomplete
             continue

@@ -23,9 +23,9 @@ MODEL_URIS = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, fi
 
 
 _HOST = re.compile(r"@(?:localhost\b|[\w.-]+:\d+(?:/|$)|(?:[\w-]+\.)+[\w-]+/)")
-"""A host without a scheme after the name of a model; a version such as ``@20240620`` does not match."""
+"""Pattern of a host without a scheme after the name of a model. A version such as ``@20240620`` does not match."""
 _NO_URL = re.compile(r"@(?:[A-Za-z][A-Za-z0-9+.-]*://|$)")
-"""A URL with an unsupported scheme, or an empty URL, for example from an unset variable."""
+"""Pattern of a URL with an unsupported scheme, or of an empty URL, for example from an unset variable."""
 
 
 def endpoint_of(uri: str) -> tuple[str, str | None]:
@@ -41,17 +41,19 @@ def endpoint_of(uri: str) -> tuple[str, str | None]:
     if kind != "openai" or not model:
         raise ConfigError(f"{uri!r} is not a valid model URI: expected openai:MODEL or openai:MODEL@URL")
     if not at and _HOST.search(model):  # otherwise the request and the key would be sent to the default endpoint
-        raise ConfigError(f"{uri!r} contains a host without a scheme: write openai:MODEL@http://HOST or @https://HOST")
+        raise ConfigError(
+            f"{uri!r} contains a host without a scheme: expected openai:MODEL@http://HOST or openai:MODEL@https://HOST"
+        )
     if not at and (found := _NO_URL.search(model)):
         raise ConfigError(
             f"{uri!r} has no valid URL: found {model[found.start() + 1 :]!r} after @, expected http://HOST or "
-            "https://HOST. Correct the URL, or leave out @"
+            "https://HOST. Correct the URL, or remove the @"
         )
     return model, checked_url(f"http{url}") if at else None
 
 
 def ignored_settings(uri: str, given: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names of settings that have no effect on the model of a model URI.
+    """Yield the names of settings that have no effect on the model that a URI selects.
 
     Args:
         uri: Model URI, as for `resolve`.
@@ -123,7 +125,8 @@ def resolve(
 
     - ``openai:gpt-x`` or ``openai:qwen@http://127.0.0.1:8000/v1``: requests are sent to an endpoint.
     - ``replay:DIR``: answers are read from a folder of recordings.
-    - ``replay-purpose:DIR``: as ``replay:DIR``, but also if the prompts have changed since the recording.
+    - ``replay-purpose:DIR``: as ``replay:DIR``, but answers are also used if the prompts have changed since the
+    recording.
     - ``files:DIR``: requests are written to files, and a person or another program writes the answers.
 
     Args:
@@ -149,10 +152,10 @@ def resolve(
     """
     for name, limit in (("concurrency", concurrency), ("timeout", timeout), ("patience", patience)):
         if not limit > 0:
-            raise ConfigError(f"invalid {name}: found {limit}, expected more than 0")
+            raise ConfigError(f"invalid {name}: found {limit}, expected a number greater than 0")
     kind, _, rest = uri.partition(":")
     if kind not in ("openai", "replay", "replay-purpose", "files") or not rest or rest.startswith("@http"):
-        raise ConfigError(f"{uri!r} is not a valid model URI; expected {MODEL_URIS}")
+        raise ConfigError(f"{uri!r} is not a valid model URI: expected one of {MODEL_URIS}")
     if kind.startswith("replay"):
         return Resolved(
             Replay(Path(rest), kind == "replay-purpose"), RequestStore(None, Ledger(ledger) if ledger else None)
@@ -167,9 +170,12 @@ def resolve(
 
 
 def _opened(budget: Budget, ledger: Path | None, price: Price | None, uri: str, log: Callable[[str], None]) -> Budget:
-    """Return the budget after the amounts in the ledger are counted as spent."""
+    """Count the amounts in the ledger as spent, and return the budget."""
     if budget.dollars is not None and price is None:
-        raise ConfigError(f"a budget in dollars requires the price of {uri}, in dollars per million tokens")
+        raise ConfigError(
+            f"a budget in dollars requires a price for the model {uri!r}. Specify the price in dollars per million "
+            "tokens"
+        )
     if ledger is not None and budget.limited and budget.claim_ledger(ledger):
         amount, unpriced = counted(read_ledger(ledger))
         budget.count(amount)

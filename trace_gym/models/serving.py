@@ -21,9 +21,10 @@ HOW = (
 
 
 def load_adapter(url: str | None, adapter: Path) -> str:
-    """Load a LoRA adapter into a vLLM server, unless it is already loaded, and return its name at the server.
+    """Load a LoRA adapter into a vLLM server, unless it is already loaded, and return its name on the server.
 
-    The name contains a hash of the weights, because vLLM may reuse cached results of other weights with the same name.
+    The name contains a hash of the weights, because vLLM may reuse cached results of different weights with the same
+    name.
 
     Args:
         url: URL of the server, such as ``http://127.0.0.1:8000/v1``.
@@ -36,20 +37,23 @@ def load_adapter(url: str | None, adapter: Path) -> str:
         MissingExtra: The openai package is not installed.
     """
     if url is None:
-        raise ConfigError(f"the adapter {adapter} cannot be loaded: found an endpoint without a URL. {HOW}")
+        raise ConfigError(
+            f"the adapter {adapter} cannot be loaded, because the endpoint of the model has no URL. {HOW}"
+        )
     name = versioned_name(adapter)
     try:
         import openai
     except ImportError:
         raise MissingExtra("the openai package is not installed. Run: pip install openai") from None
-    client = openai.OpenAI(api_key=os.environ.get("OPENAI_API_KEY") or "none", base_url=url, timeout=SECONDS)
+    key = os.environ.get("OPENAI_API_KEY") or "none"
     try:
-        if name not in _served(client):
-            _load(client, name, adapter)
+        with openai.OpenAI(api_key=key, base_url=url, timeout=SECONDS) as client:
+            if name not in _served(client):
+                _load(client, name, adapter)
     except openai.APIStatusError as error:
         said = " ".join(error.response.text.split())[:300]
         raise ConfigError(
-            f"{url} did not load the adapter {adapter}: found status {error.status_code}, {said}. {HOW}"
+            f"the server {url} did not load the adapter {adapter} (status {error.status_code}: {said}). {HOW}"
         ) from None
     except openai.OpenAIError as error:
         raise Unavailable(f"{url} cannot be reached to load the adapter {adapter}: {error}") from None
@@ -57,7 +61,7 @@ def load_adapter(url: str | None, adapter: Path) -> str:
 
 
 def versioned_name(adapter: Path) -> str:
-    """Return a name of an adapter that differs for other weights.
+    """Return a name for an adapter that contains a hash of its weights.
 
     Raises:
         ReadError: The folder is not an adapter.

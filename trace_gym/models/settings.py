@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.llm.model_uri import endpoint_of
@@ -19,15 +19,54 @@ LAB_FOLDER = Path(__file__).parents[1] / "lab" / "base"
 """The Hugging Face folder of the built-in toy model."""
 LAB_LIMITS = (1024, 64)
 LIMITS = (16_384, 1024)
-"""Default limits of a conversation and of one turn, in tokens, for all models but the toy model."""
+"""Default limits of a conversation and of one turn, in tokens, for all models except the toy model."""
+CACHE_GIB = 4.0
+CHOSEN = "trace_gym chooses its value"
+RESERVED_FLAGS = {
+    "--model": "the setting name determines its value",
+    "--served-model-name": CHOSEN,
+    "--host": CHOSEN,
+    "--port": CHOSEN,
+    "--api-key": "the server only accepts requests from this machine, without a key",
+    "--dtype": "the setting dtype determines its value",
+    "--max-model-len": "the setting max_tokens determines its value",
+    "--enable-lora": CHOSEN,
+    "--max-lora-rank": "the rank of the adapters determines its value",
+    "--max-loras": CHOSEN,
+    "--logprobs-mode": CHOSEN,
+}
+"""Flags of vLLM that trace_gym sets itself, with the reason."""
 
 Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class ServerSettings(Record):
+    """Settings of the vLLM server that trace_gym starts."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    arguments: tuple[str, ...] = ()
+    """Additional command line arguments of the server, such as ``[--gpu-memory-utilization, 0.5]``."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Additional environment variables of the server, such as ``CUDA_VISIBLE_DEVICES: 1``."""
+    start_seconds: Seconds = 900.0
+    """Time limit in seconds for the start of the server, including the loading of the weights."""
+
+    @model_validator(mode="after")
+    def _without_conflicts(self) -> Self:
+        for argument in self.arguments:
+            flag = argument.partition("=")[0].replace("_", "-")
+            if flag in RESERVED_FLAGS:
+                raise ValueError(f"found {flag} in arguments, but {RESERVED_FLAGS[flag]}. Remove it from arguments")
+        return self
 
 
 class ModelSettings(Record):
     """Settings of the agent's language model. Every stage that runs the agent uses the same settings.
 
-    A string in place of the settings is the name of the model, or a YAML file with settings.
+    A string can be given instead of the settings. It is the name of the model, or the path of a YAML file with
+    settings.
     """
 
     name: str = Field(LAB, min_length=1)
@@ -35,25 +74,28 @@ class ModelSettings(Record):
     or name. ``openai:MODEL`` or ``openai:MODEL@URL`` is a model behind an endpoint whose weights are not available."""
     endpoint: str | tuple[str, ...] = ""
     """``openai:MODEL@URL``: endpoint that serves the weights in `name`. Rollouts without training are collected from
-    this endpoint instead of in process. If adapters are evaluated, the endpoint must be a vLLM server that can load
-    LoRA adapters at run time. With ``engine: vllm``, a list of several vLLM servers is possible."""
+    this endpoint instead of from a model in this process. If adapters are evaluated, the endpoint must be a vLLM server
+    that can load LoRA adapters at run time. With ``engine: vllm``, a list of several vLLM servers is possible."""
     engine: Literal["process", "vllm"] = "process"
-    """Engine that samples the rollouts of training. ``process`` is the model in process. With ``vllm``, the servers in
-    `endpoint` sample the token ids of all rollouts, and load the adapter of each iteration of training."""
+    """Engine that samples the rollouts of training. ``process`` runs the model in the training process. With ``vllm``,
+    the servers in `endpoint` sample the token ids of all rollouts, and load the adapter of each iteration of training.
+    Without `endpoint`, trace_gym starts a server on this machine, and stops it at the end."""
+    server: ServerSettings = ServerSettings()
+    """Settings of the server that trace_gym starts with ``engine: vllm``."""
     device: str = "auto"
-    """Device of the model in process, such as ``cuda:1``. ``auto`` is the CPU for the toy model, and otherwise the
+    """Device of the in-process model, such as ``cuda:1``. ``auto`` is the CPU for the toy model, and otherwise the
     first accelerator of the machine, or the CPU if there is none."""
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Data type of the base model's weights in process. ``auto`` is float32 on the CPU and bfloat16 on accelerators."""
+    """Data type of the in-process base model's weights. ``auto`` is float32 on the CPU and bfloat16 on accelerators."""
     max_tokens: Count | None = None
     """Maximum number of tokens in a conversation, including the policy and the tools. By default 1,024 for the toy
     model and 16,384 for other models, or the context length of the model if it is shorter."""
     max_turn_tokens: Count | None = None
-    """Maximum number of tokens in one turn. A longer turn is cut. By default 64 for the toy model and 1,024 for other
-    models."""
-    cache_gib: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4.0
-    """Memory for the keys and values of the conversations that run at once in process, in GiB. It limits the number of
-    conversations per batch; one conversation is always possible."""
+    """Maximum number of tokens in one turn. A longer turn is truncated. By default 64 for the toy model and 1,024 for
+    other models."""
+    cache_gib: Annotated[float, Field(gt=0, allow_inf_nan=False)] = CACHE_GIB
+    """Memory in GiB for the keys and values of the conversations that an in-process model runs at the same time. It
+    limits the number of conversations per batch; one conversation is always possible."""
     template: dict[str, JsonValue] = Field(default_factory=dict)
     """Arguments of the chat template, such as ``enable_thinking: false``."""
 
@@ -74,45 +116,61 @@ class ModelSettings(Record):
             raise ValueError(str(error)) from None
         self._check_engine([url for _, url in found])
         if self.endpoint and not self.has_weights:
-            raise ValueError(f"endpoint has no effect: name is already the endpoint {self.name}. Remove endpoint")
+            raise ValueError(
+                f"the setting endpoint has no effect, because name is already the endpoint {self.name}. Remove endpoint"
+            )
         if not self.has_weights:
             given = [key for key in ("device", "dtype", "cache_gib", "engine") if key in self.model_fields_set]
             if given:
-                raise ValueError(f"{', '.join(given)} has no effect on the endpoint {self.name}. Remove it")
+                raise ValueError(
+                    f"{', '.join(given)} has no effect, because name is the endpoint {self.name}. Remove it"
+                )
         tokens, turn = self.limits
         if turn >= tokens:
             raise ValueError(
-                f"max_turn_tokens leaves no room for the policy and the tools: found {turn}, expected less than "
-                f"max_tokens ({tokens})"
+                f"max_turn_tokens is too large: found {turn}, expected less than max_tokens ({tokens}), because the "
+                "policy and the tools also need tokens"
             )
         return self
 
     def _check_engine(self, urls: list[str | None]) -> None:
-        """Check that the endpoints fit the engine.
+        """Check that the endpoints and the settings of the server are compatible with the engine.
 
         Raises:
             ValueError: The engine requires other endpoints, or a setting has no effect on the engine.
         """
+        if self.server != ServerSettings() and not self.starts_server:
+            raise ValueError(
+                "server has an effect only with engine: vllm and without endpoint. Remove server, or use engine: vllm "
+                "and remove endpoint"
+            )
         if self.engine == "process" or not self.has_weights:
             if not isinstance(self.endpoint, str):
-                raise ValueError(
-                    "endpoint is a list, which has an effect only with engine: vllm. Use one endpoint, or set engine"
-                )
+                raise ValueError("a list of endpoints requires engine: vllm. Use one endpoint, or set engine: vllm")
             return
-        if not urls or None in urls:
+        if None in urls:
             raise ValueError(
-                f"engine: vllm requires the URL of each server: found endpoint {self.served or 'not set'}, expected "
-                "openai:MODEL@URL or a list of such endpoints"
+                f"engine: vllm requires an endpoint with the URL of each server: found {self.served}, expected "
+                "openai:MODEL@URL or a list of such endpoints. Without endpoint, trace_gym starts a server"
             )
         if len(set(urls)) < len(urls):
-            raise ValueError(f"endpoint contains a server twice: found {self.served}. Remove one of them")
-        if "cache_gib" in self.model_fields_set:
-            raise ValueError("cache_gib has no effect with engine: vllm, because vLLM manages its memory. Remove it")
+            raise ValueError(
+                f"the setting endpoint contains the same server twice: found {self.served}. Remove one of them"
+            )
+        if self.cache_gib != CACHE_GIB:  # settings that were stored contain the default, so it is not an error
+            raise ValueError(
+                "cache_gib has no effect with engine: vllm, because vLLM manages its own memory. Remove cache_gib"
+            )
 
     @property
     def endpoints(self) -> tuple[str, ...]:
         """All URIs in `endpoint`."""
         return (self.endpoint,) * bool(self.endpoint) if isinstance(self.endpoint, str) else self.endpoint
+
+    @property
+    def starts_server(self) -> bool:
+        """Whether the rollouts require a vLLM server that trace_gym starts."""
+        return self.engine == "vllm" and self.has_weights and not self.endpoints
 
     @property
     def has_weights(self) -> bool:
@@ -129,8 +187,8 @@ class ModelSettings(Record):
         """
         if not self.has_weights:
             raise ConfigError(
-                f"the weights of {self.name} are not available: found an endpoint, expected lab, or a Hugging Face "
-                "folder or name. To use the endpoint for rollouts, set endpoint in addition to name"
+                f"{self.name} is an endpoint, so its weights are not available. Set name to lab, or to the folder or "
+                "the name of a Hugging Face model. To use the endpoint for rollouts, set endpoint in addition to name"
             )
         if self.name in CATALOG:
             return str(fetched_folder(self.name))
@@ -138,7 +196,7 @@ class ModelSettings(Record):
 
     @property
     def served(self) -> str:
-        """URI of the endpoint that generates rollouts without training, or ``""`` if they are generated in process.
+        """URI of the endpoint that generates rollouts without training, or ``""`` if this process generates them.
 
         Several URIs are separated by commas.
         """
@@ -146,7 +204,7 @@ class ModelSettings(Record):
 
     def in_process(self) -> Self:
         """Return the settings without endpoints, for a stage that only loads the weights."""
-        return self.model_copy(update={"engine": "process", "endpoint": ""})
+        return self.model_copy(update={"engine": "process", "endpoint": "", "server": ServerSettings()})
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -169,7 +227,9 @@ class ModelSettings(Record):
         own = dict(zip(("max_tokens", "max_turn_tokens"), self.limits, strict=True))
         for key, value in (("max_tokens", tokens), ("max_turn_tokens", turn)):
             if value is not None and value > own[key]:
-                raise ConfigError(f"{key} is too large: found {value}, expected at most {own[key]}, as for the model")
+                raise ConfigError(
+                    f"{key} is too large: found {value}, expected at most {own[key]}, the limit of the model"
+                )
         changed = {k: v for k, v in (("max_tokens", tokens), ("max_turn_tokens", turn)) if v is not None}
         return self.model_copy(update=changed)
 
@@ -184,7 +244,7 @@ class ModelSettings(Record):
             return data if isinstance(data, cls) else cls.model_validate(data)
         except ValidationError as error:
             errors = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
-            raise ConfigError(f"{source}: {len(errors)} invalid settings: {'; '.join(errors)}") from None
+            raise ConfigError(f"invalid settings in {source}: {'; '.join(errors)}") from None
 
 
 def _read(path: Path) -> Any:
@@ -193,5 +253,5 @@ def _read(path: Path) -> Any:
     except ReadError as error:
         raise ValueError(str(error)) from None
     if not isinstance(data, dict) or not data:
-        raise ValueError(f"{path}: expected a mapping of setting names to values, such as name: my_model")
+        raise ValueError(f"{path} is not valid: expected a mapping of setting names to values, such as name: my_model")
     return data

@@ -1,4 +1,4 @@
-"""Client of one vLLM server that samples token ids. It survives a restart of the server."""
+"""Client that samples token ids from one vLLM server. It continues after a restart of the server."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from itertools import count
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from weakref import finalize
 
 from trace_gym.errors import ConfigError, MissingExtra, Unavailable
 from trace_gym.llm.dialect import overflows
 from trace_gym.llm.retries import is_temporary, next_pause, retry_after
+from trace_gym.models.last_words import GAVE_UP
 from trace_gym.models.sampled import BadAnswer, Sampled, read_sampled, shown
 from trace_gym.models.serving import HOW, versioned_name
 
@@ -24,7 +27,7 @@ TIMEOUT = 600.0
 PATIENCE = 900.0
 """Time limit in seconds for all attempts at one request. A server needs minutes to load a large model again."""
 REFUSALS = 3
-"""Number of times that a request is repeated although the failure seems permanent, because the server refused the
+"""Number of times that a request is repeated even though the failure seems permanent, because the server refused the
 request or its answer is not usable."""
 CONNECT_SECONDS = 15.0
 PAUSES = {"first": 0.5, "longest": 15.0, "longest_wait": 120.0}
@@ -37,7 +40,7 @@ UNSHAPED = {
     "presence_penalty": 0.0,
     "frequency_penalty": 0.0,
 }
-"""Request fields for sampling from the whole distribution. Without them, vLLM uses ``generation_config.json``."""
+"""Request fields for sampling from the whole distribution. They override the model's ``generation_config.json``."""
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
@@ -73,7 +76,9 @@ class VLLMServer:
         self._failing = False
         limits = openai.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
         key = os.environ.get("OPENAI_API_KEY") or "none"
-        self._client = openai.OpenAI(api_key=key, base_url=url, max_retries=0, timeout=limits)
+        http = openai.DefaultHttpxClient(trust_env=not is_local(url))  # no proxy reaches this machine
+        finalize(self, http.close)
+        self._client = openai.OpenAI(api_key=key, base_url=url, max_retries=0, timeout=limits, http_client=http)
 
     @property
     def model(self) -> str:
@@ -90,8 +95,8 @@ class VLLMServer:
         served = self._with_retries(self._models, Event())
         if self.base not in served:
             raise ConfigError(
-                f"{self.url} does not serve the model: found {', '.join(served) or 'no model'}, expected {self.base}. "
-                "Correct the name of the model in endpoint"
+                f"the server {self.url} does not serve the model {self.base}: found {', '.join(served) or 'no model'}. "
+                "Correct the model name in the setting endpoint"
             )
         length = served[self.base].get("max_model_len")
         return length if isinstance(length, int) else None
@@ -101,8 +106,8 @@ class VLLMServer:
 
         Args:
             folder: Folder of the adapter. The server must be able to read it.
-            name: Name of the adapter at the server, which must differ for other weights. By default, the name contains
-                a hash of the weights.
+            name: Name of the adapter at the server. Adapters with different weights must have different names. By
+                default, the name contains a hash of the weights.
 
         Raises:
             Unavailable: The server did not load the adapter, or the adapter does not answer.
@@ -147,7 +152,7 @@ class VLLMServer:
             stop: Event that ends the attempts, so that a rollout that has failed does not wait for its other episodes.
 
         Raises:
-            Unavailable: All attempts failed.
+            Unavailable: All attempts failed, or the server cannot be restarted.
             ConfigError: The conversation exceeds the context length of the server, or the server rejects the key.
         """
         body = {"prompt": prompt, "max_tokens": limit, "temperature": temperature, "seed": seed, "logprobs": 0}
@@ -180,7 +185,7 @@ class VLLMServer:
     def _complete(self, body: dict[str, Any]) -> str:
         """Send a completion request to the current model, and return the body of the response.
 
-        If the server does not know the adapter, because it was restarted, the adapter is loaded again.
+        If the server was restarted and therefore lacks the adapter, the adapter is loaded again.
         """
         import openai
 
@@ -261,12 +266,25 @@ class VLLMServer:
                     f"{self.url} failed on {attempt} attempts at a request to {self.model}: {failure}. No episode was "
                     f"scored. Start or correct the server; the same command continues.{advice}"
                 )
-        raise AssertionError("the last attempt returns or raises")
+        raise AssertionError("this line is never reached: the last attempt returns or raises")
+
+
+def is_local(url: str) -> bool:
+    """Return whether a URL is an address of this machine."""
+    return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _raise_hopeless(error: Any, message: str) -> None:
-    """Raise a ConfigError if an HTTP error cannot disappear while the server and the settings stay the same."""
+    """Raise an error if an HTTP error is permanent, so that retries with the same server and settings are useless.
+
+    Raises:
+        Unavailable: trace_gym started the server, and cannot restart it.
+        ConfigError: The server rejects the key or the length of the conversation.
+    """
+    if error.status_code == GAVE_UP:
+        reason = error.body.get("message") if isinstance(error.body, dict) else message
+        raise Unavailable(f"{reason}\nNo episode was scored. Correct the problem; the same command continues") from None
     if error.status_code in (401, 403):
         raise ConfigError(f"{message}. Set OPENAI_API_KEY to the key of the server") from None
     if overflows(error.status_code, error.code or error.type, error.response.text[:2000]):
-        raise ConfigError(f"{message}. Start the server with --max-model-len of at least max_tokens") from None
+        raise ConfigError(f"{message}. Start the server with a --max-model-len that is at least max_tokens") from None

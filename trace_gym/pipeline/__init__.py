@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trace_gym.files import working_in
 from trace_gym.models.loading import usable_device
+from trace_gym.models.server import ModelServer
 from trace_gym.pipeline import (
     diagnose,
     evaluate,
@@ -21,7 +22,7 @@ from trace_gym.pipeline import (
     train,
     validate,
 )
-from trace_gym.pipeline.ledger import Run, claim_folder
+from trace_gym.pipeline.ledger import SERVER_LOG, Run, claim_folder
 from trace_gym.settings import RunConfig
 from trace_gym.targets.results import read_results
 from trace_gym.user_model import LanguageUser
@@ -53,6 +54,7 @@ def run(config: RunConfig, folder: Path) -> Run:
             exist (such as a device), or a stage cannot continue.
         EnvNotFound: An environment in the settings is not registered.
         UserUnavailable: The language model that rewords the user failed. A later call continues the run.
+        Unavailable: The server of the agent's model failed. A later call continues the run.
         NoSignal: The rewards of the base model do not vary within groups in any environment.
     """
     named.check(config)
@@ -62,9 +64,14 @@ def run(config: RunConfig, folder: Path) -> Run:
         read_results(config.source)  # fail before anything is written
     if config.user:
         LanguageUser(config.user)  # fail early on an invalid URI or a missing API key
-    with working_in(folder):
-        made = Run(config, folder)
+    with working_in(folder), _server(config, folder) as server:
+        made = Run(config, folder, server=server)
         claim_folder(made)
         for stage in STAGES:
             stage(made)
     return made
+
+
+def _server(config: RunConfig, folder: Path) -> ModelServer:
+    """Return the server of the model. It starts before the first stage that requires it, and serves all workers."""
+    return ModelServer(config.model, log=folder / SERVER_LOG, lora_rank=config.train.lora_rank, adapters=config.workers)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from trace_gym import registry
 from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
 from trace_gym.files import working_in
-from trace_gym.llm.opening import open_model
+from trace_gym.llm.opening import open_model, open_reviewer
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.records import read_records
@@ -20,9 +21,9 @@ from trace_gym.types import Capability, Manifest
 
 
 def write_environments(run: Run, capabilities: Sequence[Capability], target: str) -> dict[str, Manifest | str]:
-    """Generate one environment per capability with the author of the settings.
+    """Generate one environment per capability with the author that the settings select.
 
-    The author ``recorded`` leaves out capabilities without recorded answers.
+    The author ``recorded`` skips capabilities without recorded answers.
 
     Returns:
         A mapping of capability name to manifest, or to the reason for rejecting the generated environment.
@@ -51,16 +52,18 @@ def _write_environments(
 ) -> dict[str, Manifest | str]:
     llm = run.config.llm
     uri = RECORDED_MODEL if run.config.author == "recorded" else llm.model
-    model = open_model(
-        uri, folder / CANDIDATES, log, tokens=llm.tokens, dollars=llm.dollars, price=llm.price, answered_by=llm.by
-    )
+    limits: dict[str, Any] = {"tokens": llm.tokens, "dollars": llm.dollars, "price": llm.price}
+    model = open_model(uri, folder / CANDIDATES, log, answered_by=llm.by, **limits)
     evidence = read_records(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
-    validation = ValidationConfig(budget=llm.seconds, policy=llm.policy)
+    reviewer = open_reviewer(llm.reviewer, folder / CANDIDATES, log, **limits)
+    validation = ValidationConfig(budget=llm.seconds, policy=llm.policy, reviewer=reviewer)
     try:
         order = SynthesisRequest(capabilities, target, model, folder, validation, llm.repairs, evidence)
         done = write_all(order, llm.workers, log)
     finally:
         model.close()
+        if reviewer is not None:
+            reviewer.close()
     if folder.is_dir():
         registry.add_folder(folder)
     return {name: _result_or_raise(made) for name, made in done.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def environment_key(name: str) -> dict[str, str]:
 
 
 def target_of(env: str) -> str:
-    """Return the target whose interface an environment uses; the default target if the manifest contains none."""
+    """Return the target that an environment simulates; the default target if the manifest contains none."""
     try:
         return registry.manifest(env).target or DEFAULT_TARGET
     except EnvNotFound:
@@ -132,5 +133,13 @@ def run_with_progress(
     run: Run, jobs: Sequence[Job], count: Callable[[], int], total: int, unit: str
 ) -> list[dict[str, Any]]:
     """Run jobs in worker processes with a progress bar; `count` returns the number of finished units."""
+    jobs = _with_server(run, jobs)
     with progress_bar(f"  {unit}", total, on=run.console) as update:
         return run_jobs(jobs, run.config.workers, lambda: update(completed=count()))
+
+
+def _with_server(run: Run, jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs with the endpoint of the run's server, which is started if a job requires it."""
+    if run.server is None or not any(job.uses_engine for job in jobs):
+        return list(jobs)
+    return [replace(job, model=run.server.start()) if job.uses_engine else job for job in jobs]

@@ -40,7 +40,7 @@ def _check_target(run: Run, records: Sequence[Trajectory]) -> None:
     """Check that the diagnosed trajectories are from the benchmark of the environment on which the run is evaluated.
 
     Raises:
-        ConfigError: The trajectories are from another benchmark, for which no adapter could be evaluated.
+        ConfigError: The trajectories are from a different benchmark, on which no adapter could be evaluated.
     """
     found = {target_name_of(t) for t in records} - {""}
     env = run.config.target.env
@@ -48,8 +48,9 @@ def _check_target(run: Run, records: Sequence[Trajectory]) -> None:
     benchmarks = {t.name: t.benchmark or t.name for t in all_targets()}
     if found and benchmarks[own] not in {benchmarks[name] for name in found}:
         raise ConfigError(
-            f"the trajectories in source do not fit target.env: found trajectories of {', '.join(sorted(found))}, "
-            f"expected {own}, the target of {env}. Set target.env to an environment of {sorted(found)[0]}"
+            f"the trajectories in source belong to another target: found trajectories of {', '.join(sorted(found))}, "
+            f"expected trajectories of {own}, because target.env is {env}. Set target.env to an environment of "
+            f"{sorted(found)[0]}"
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from trace_gym.errors import Unavailable, UserUnavailable
 from trace_gym.models.loading import load_policy, merged_in_process
@@ -32,6 +32,11 @@ class TrainJob:
     config: dict[str, Any]
     out: Path
 
+    @property
+    def uses_engine(self) -> bool:
+        """Whether the trainer samples rollouts, in which case the engine of the model has an effect."""
+        return bool(self.config.get("trainer") != "sft")
+
     def __call__(self) -> dict[str, Any]:
         from trace_gym.errors import NoSignal
         from trace_gym.trainers import registered
@@ -39,8 +44,8 @@ class TrainJob:
         try:
             config = registered.parse(self.config)
             trainer = registered.trainer(config.trainer)
-            # This trainer samples no rollouts. The engine is not an error in a run, because other stages use it.
-            model = self.model.in_process() if config.trainer == "sft" else self.model
+            # Without an effect, the engine is not an error in a run, because other stages use it.
+            model = self.model if self.uses_engine else self.model.in_process()
             done = trainer.train(config, env=self.mixture, model=model, out_dir=self.out, progress=False)
         except NoSignal as error:
             return {"name": self.name, "no_signal": str(error)}
@@ -63,6 +68,8 @@ class RolloutJob:
     samples: int = 1
     user: tuple[str, Path] | None = None
     """URI of the model that rewords the scripted user and the folder of its answers, or None for the original text."""
+    uses_engine: ClassVar[bool] = True
+    """Whether the job samples rollouts, in which case the engine of the model has an effect."""
 
     def __call__(self) -> dict[str, Any]:
         from trace_gym.rollouts import rollout

@@ -24,6 +24,7 @@ import trace_gym
 from trace_gym import terminal
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import make_folder, write
+from trace_gym.models.server import ModelServer
 from trace_gym.parsing import first_fault, read_json, read_model
 from trace_gym.settings import RunConfig
 from trace_gym.types import sha256
@@ -31,6 +32,8 @@ from trace_gym.types import sha256
 VERSION = trace_gym.__version__
 STARTED = "started.json"
 """File that maps each stage to a hash of the model and settings for which the stage started to write its files."""
+SERVER_LOG = "vllm.log"
+"""File with the output of the vLLM server that the run starts."""
 BOOKKEEPING = frozenset({"stages.json", STARTED, "seen.json"})
 """Files of a run folder that are not results of a stage."""
 
@@ -56,6 +59,8 @@ class Run:
     folder: Path
     console: Console = field(default_factory=lambda: terminal.console(stderr=True))
     ledger: dict[str, Any] = field(default_factory=dict)
+    server: ModelServer | None = None
+    """Server of the agent's model, which all stages use, or None if no stage is run."""
 
     def __post_init__(self) -> None:
         make_folder(self.folder)
@@ -92,7 +97,7 @@ class Run:
         seconds = time.monotonic() - started_at
         output_hashes = {self._relative(p): _hashed(p) for p in outputs}
         if missing := [p for p, digest in output_hashes.items() if digest is None]:
-            raise ReadError(f"stage {name} did not write its output files: missing {', '.join(missing)}")
+            raise ReadError(f"the stage {name} did not write these output files: {', '.join(missing)}")
         self.ledger[name] = {"key": key, "outputs": output_hashes, "message": message, "seconds": round(seconds, 1)}
         write(self.folder / "stages.json", json.dumps(self.ledger, indent=1) + "\n")
         self.console.print(Text.assemble((f"{name:<11}", "bold green"), f" {message} ", (f"({seconds:.0f} s)", "dim")))
@@ -127,11 +132,11 @@ def claim_folder(made: Run) -> None:
         try:
             read_model(path, RunConfig, "the configuration of a run")
         except ReadError as error:
-            raise ConfigError(f"{error}. Delete it, or choose another folder with --out") from None
+            raise ConfigError(f"{error}. Delete the file, or choose another folder with --out") from None
     elif any(entry.name != ".lock" for entry in made.folder.iterdir()):
         raise ConfigError(
-            f"{made.folder} is not a run folder: found other files, expected config.json or an empty folder. "
-            "Choose another folder with --out"
+            f"{made.folder} is not a run folder: it contains other files and no config.json. Choose another folder "
+            "with --out"
         )
     write(path, text)
 

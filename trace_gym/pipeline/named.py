@@ -1,4 +1,4 @@
-"""Environments and capabilities that the settings of a run list explicitly. Such a run needs no diagnosis."""
+"""Environments and capabilities that the settings of a run list explicitly. Such a run does not require a diagnosis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trace_gym.synthesis.recorded import recorded_environments
 from trace_gym.types import Capability, Manifest
 
 RESERVED = (common.BASE, common.MIXTURE, common.GRPO_TARGET, "none", "routed", "oracle_routed", "random_routed")
-"""Names of other policies in an evaluation, and of the router's option for the base model."""
+"""Names that adapters cannot have, because other policies in an evaluation or the router's base option use them."""
 
 
 def search(config: RunConfig) -> None:
@@ -45,13 +45,13 @@ def check(config: RunConfig) -> None:
     for manifest in manifests(config):
         if not manifest.capability or manifest.capability in RESERVED:
             raise ConfigError(
-                f"{manifest.id} cannot be trained: found the capability {manifest.capability!r}, expected a name other "
-                f"than {', '.join(RESERVED)}. Change `capability` in its module, and admit it again"
+                f"{manifest.id} cannot be trained, because its capability is {manifest.capability!r}: expected a name "
+                f"other than {', '.join(RESERVED)}. Change `capability` in its module, and admit the module again"
             )
         if (other := owners.setdefault(manifest.capability, manifest.id)) != manifest.id:
             raise ConfigError(
-                f"two environments train {manifest.capability}: found {other} and {manifest.id}, expected one "
-                "environment per capability. Remove one of them from `environments`"
+                f"two environments train the capability {manifest.capability}: found {other} and {manifest.id}, "
+                "expected one environment per capability. Remove one of them from `environments`"
             )
 
 
@@ -61,7 +61,7 @@ def manifests(config: RunConfig) -> Iterator[Manifest]:
 
 
 def capabilities(config: RunConfig) -> list[Capability]:
-    """Return the capabilities in the settings for which the settings do not list an environment."""
+    """Return the capabilities in the settings that no environment in the settings trains."""
     trained = {manifest.capability for manifest in manifests(config)}
     blank = {"coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None, "analyst": "given"}
     named = config.capabilities.items()
@@ -79,8 +79,8 @@ def registered(capability: str, target: str) -> Manifest | None:
     found = included or found
     if len(found) > 1:
         raise ConfigError(
-            f"several environments of {target} train {capability}: found {', '.join(c.id for c in found)}, expected "
-            "one. List one of them under `environments`"
+            f"several environments of the target {target} train the capability {capability}: found "
+            f"{', '.join(c.id for c in found)}, expected one environment. List one of them under `environments`"
         )
     return found[0] if found else None
 
@@ -114,4 +114,4 @@ def _may_be_generated(config: RunConfig, name: str) -> bool:
 
 def _check_range(name: str, levels: Sequence[int], count: int) -> None:
     if wrong := [level for level in levels if level not in range(count)]:
-        raise ConfigError(f"{name} has no level {wrong[0]}: expected one of {', '.join(map(str, range(count)))}")
+        raise ConfigError(f"{name} has no level {wrong[0]}: expected an integer from 0 to {count - 1}")

@@ -67,7 +67,7 @@ def open_run(folder: Path) -> Run:
     path = folder / "config.json"
     if not path.exists():
         make = f"trace-gym run --preset demo --out {folder}"
-        raise ReadError(f"{folder} is not a run folder: {path} does not exist. Start a run with {make}")
+        raise ReadError(f"{folder} is not a run folder, because {path} does not exist. To start a run, use {make}")
     return Run(read_model(path, RunConfig, "the configuration of a run"), folder)
 
 
@@ -124,7 +124,7 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
 
 
 def _author(config: RunConfig) -> tuple[str, str]:
-    """Return the source of the environments of a run, and its kind."""
+    """Return a description of the source of a run's environments, and the kind of the source."""
     if not config.diagnoses:
         return "the settings", "hand"
     return ("registered environments", "hand") if config.reuse else (f"author {config.author}", config.author)

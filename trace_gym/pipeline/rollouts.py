@@ -14,7 +14,7 @@ from trace_gym.types import Trajectory, to_jsonl
 def rollouts(run: Run) -> None:
     """Collect rollouts of the agent on the split ``select`` of the target, or read them from a results file.
 
-    Do nothing if the settings list environments or capabilities, because the run then needs no diagnosis.
+    Do nothing if the settings list environments or capabilities, because the run then does not require a diagnosis.
     """
     if not run.config.diagnoses:
         run.ledger.pop("rollouts", None)  # remove the entry of an earlier configuration

@@ -17,8 +17,8 @@ from trace_gym.trainers.config import GRPOConfig
 def skill(run: Run) -> None:
     """Measure in each environment how often the rewards of the base model vary within a group of rollouts.
 
-    GRPO has no gradient in a group whose rollouts all have the same reward. The stage samples groups of `train.samples`
-    rollouts on the validation split. This takes much less time than training.
+    GRPO has no gradient in a group if all of its rollouts have the same reward. The stage samples groups of
+    `train.samples` rollouts on the validation split. This takes much less time than training.
     """
     out, c = run.path("skill.json"), run.config
     grpo = c.train if isinstance(c.train, GRPOConfig) else GRPOConfig()
@@ -72,7 +72,7 @@ def _reward_statistics(run: Run, name: str) -> dict[str, Any]:
 
 
 def learnable(run: Run) -> list[str]:
-    """Return the environments in which enough groups have varying rewards."""
+    """Return the environments that have enough groups with varying rewards."""
     return [n for n, m in common.read_stage_output(run.path("skill.json")).items() if m["learnable"]]
 
 

@@ -39,11 +39,13 @@ def synthesize(run: Run) -> None:
         unserved = {name: why for name, why in found.items() if isinstance(why, str)}
         unserved_notes = [f"{name} ({why})" if why else name for name, why in unserved.items()]
         if not chosen:
-            fix = f"Check {source}; lower diagnose.delta or diagnose.rho; collect more rollouts"
+            fix = f"Check {source}, lower diagnose.delta or diagnose.rho, collect more rollouts"
             fix = fix if config.diagnoses else "List environments that train them under `environments`"
+            if not unserved_notes:
+                raise ConfigError(f"this run has no capability to train, because none was selected. {fix}")
             raise ConfigError(
-                f"no environment trains the missing capabilities: found {', '.join(unserved_notes) or 'none'}. {fix}; "
-                "or generate environments with the setting author: llm"
+                f"no environment trains a capability that this run selected: found {', '.join(unserved_notes)}. {fix}, "
+                "or set author: llm to generate environments"
             )
         write(out, json.dumps({"environments": chosen, "unserved": list(unserved)}, indent=1) + "\n")
         return ", ".join(chosen) + (f"; no environment for {', '.join(unserved_notes)}" if unserved_notes else "")

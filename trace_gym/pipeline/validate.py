@@ -24,7 +24,7 @@ def validate(run: Run) -> None:
             checked = len(report.findings)
             if not report.passed:
                 failed = [f"{f.code} {f.message}" for f in report.findings if not f.passed]
-                raise ConfigError(f"{name} failed validation: {'; '.join(failed)}. See {out}")
+                raise ConfigError(f"{name} failed its validation: {'; '.join(failed)}. See the report {out}")
         return f"{len(names)} environments passed {checked} properties each"
 
     depends = {"profile": run.config.validation, "version": VERSION}

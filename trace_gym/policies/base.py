@@ -40,7 +40,7 @@ class Sampled(Protocol):
     """Interface of a policy whose random choices depend only on the scenario, the turn and a sample number."""
 
     def with_sample(self, sample: int) -> Self:
-        """Return a copy of the policy with another sample number."""
+        """Return a copy of the policy with a different sample number."""
         ...
 
 

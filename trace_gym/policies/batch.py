@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from trace_gym.policies.hf import HFPolicy
 
 PREFILL_SHARE = 0.5
-"""Fraction of the unfinished rows that must wait with an answer of the environment before the answers are fed.
+"""Fraction of the unfinished rows that must have an unprocessed answer before the model processes the answers.
 
-The answers are then fed to the model in one forward pass. The value was chosen with benchmarks/bench_rollout.py.
+The model then processes all answers of the environment in one forward pass. The value was chosen with
+benchmarks/bench_rollout.py.
 """
 
 LIVE_SHARE = 0.75
@@ -42,7 +43,7 @@ class _Row(Conversation):
     """One conversation in the batch. If its current turn is empty, the row waits for its next forward pass."""
 
     fed: int = 0
-    """Number of tokens of the rollout that the model has processed, so that they are in the cache."""
+    """Number of tokens of the rollout that the model has processed and that are therefore in the cache."""
 
 
 class Batch:
@@ -189,8 +190,8 @@ class Batch:
             )
         if not self.cache.pairs:
             raise ConfigError(
-                f"unsupported model: {type(model).__name__} does not use the cache that is passed to it. "
-                "Serve the model and use OpenAIPolicy instead"
+                f"the model class {type(model).__name__} is not supported, because it does not use the cache that is "
+                "passed to it. Start an inference server for the model, and use OpenAIPolicy instead"
             )
         logits: Tensor = out.logits[:, -1]
         return logits

@@ -33,9 +33,8 @@ class Chat:
     def __init__(self, tokenizer: PreTrainedTokenizerBase, template: Mapping[str, Any] | None = None) -> None:
         if tokenizer.eos_token_id is None or not tokenizer.chat_template:
             raise ConfigError(
-                f"the tokenizer cannot be used: found eos_token {tokenizer.eos_token!r} and "
-                f"{'a' if tokenizer.chat_template else 'no'} chat_template, expected an eos_token that ends a turn and "
-                "a chat_template"
+                "the tokenizer must have a chat_template and an eos_token that ends a turn: found "
+                f"{'a' if tokenizer.chat_template else 'no'} chat_template and the eos_token {tokenizer.eos_token!r}"
             )
         self.tokenizer = tokenizer
         self.template = dict(template or {})
@@ -83,8 +82,8 @@ class Chat:
         _, ended, suffix = rest.partition(self._eos_text)
         if not marked or not ended:
             raise ConfigError(
-                f"the chat template does not end an assistant turn with the tokenizer's eos_token {self._eos_text!r}; "
-                "set tokenizer.eos_token to the token that ends a turn"
+                f"the chat template does not end an assistant turn with the tokenizer's eos_token {self._eos_text!r}. "
+                "Set tokenizer.eos_token to the token that ends a turn"
             )
         return suffix
 

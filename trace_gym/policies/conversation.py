@@ -25,7 +25,7 @@ class Limited(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Conversation:
-    """One conversation, whose tokens are sampled turn by turn."""
+    """One conversation. Its tokens are sampled turn by turn."""
 
     out: TokenRollout
     hidden: int = 0
@@ -58,7 +58,7 @@ class Conversation:
     def turn_fits(self, policy: Limited) -> bool:
         """Return whether the current turn can be passed to the episode.
 
-        A turn that was cut because the conversation has reached its limit is not passed to the episode.
+        A turn that was truncated because the conversation has reached its limit is not passed to the episode.
         """
         return self.out.ids[-1] == policy.chat.eos or len(self.out.ids) < policy.max_tokens - self.hidden
 
@@ -90,7 +90,8 @@ def new_rollout(episode: Episode, hint: str) -> TokenRollout:
     """
     if episode.turns or episode.done:
         raise ConfigError(
-            f"{episode.scenario}: the episode was already started: found {episode.turns} turns, expected a new episode"
+            f"the episode of {episode.scenario} was already started: found {episode.turns} turns, expected a new "
+            "episode"
         )
     return TokenRollout(episode.scenario, [], [], [], episode, episode.state_hash, hint=hint)
 
@@ -104,8 +105,8 @@ def prompt(policy: Limited, episode: Episode, hint: str = "") -> list[int]:
     ids = policy.chat.opening(with_hint(episode.messages, hint), episode.tools)
     if len(ids) >= policy.max_tokens:
         raise ConfigError(
-            f"{episode.scenario}: the initial observation does not fit: found {len(ids)} tokens, expected fewer "
-            f"than {policy.max_tokens}. Increase max_tokens, which is limited by the model's context length"
+            f"the initial observation of {episode.scenario} is too long: found {len(ids)} tokens, expected fewer than "
+            f"{policy.max_tokens}. Increase max_tokens, which is limited by the model's context length"
         )
     return ids
 

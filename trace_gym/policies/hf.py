@@ -31,7 +31,7 @@ class HFPolicy:
         model: A Hugging Face causal LM, with or without a peft adapter; moved to `device`.
         tokenizer: The model's tokenizer, with a chat template and an ``eos_token`` that ends a turn.
         device: Device of the model, such as ``cpu`` or ``cuda``.
-        max_turn_tokens: Maximum number of tokens of a turn. A longer turn is cut and passed to the episode.
+        max_turn_tokens: Maximum number of tokens of a turn. A longer turn is truncated and passed to the episode.
         max_tokens: Maximum number of tokens of a conversation, limited by the model's maximum position.
         max_rows: Maximum number of episodes in a batch. More episodes are run in several batches.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
@@ -122,7 +122,8 @@ class HFPolicy:
         if not math.isfinite(sum(chosen)):
             row = next(n for n, value in enumerate(chosen) if not math.isfinite(value))
             raise PolicyError(
-                f"{rollouts[row].scenario}: the model's log-probabilities are not finite. Check the model's weights"
+                f"the log-probabilities of the model are not finite in {rollouts[row].scenario}. Check the weights of "
+                "the model"
             )
         return tokens.tolist(), chosen
 

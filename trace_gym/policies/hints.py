@@ -17,7 +17,7 @@ from trace_gym.types import Manifest, Message
 CHECKED = "TG702"
 """Code of the property that checks that a hint does not contain an answer."""
 LOOKED_AT = 4
-"""Number of scenarios per environment in which `require_hints` searches for a hint."""
+"""Number of scenarios per environment that `require_hints` searches for a hint."""
 
 
 def hint_of(episode: Episode) -> str:
@@ -57,8 +57,9 @@ def require_hints(names: Sequence[str], share: float) -> None:
     scenarios = [s for name in names for s in registry.scenarios(name, "train", LOOKED_AT)] if share else []
     if scenarios and not any(hint_of(registry.start_episode(scenario)) for scenario in scenarios):
         raise ConfigError(
-            f"the setting hints has no effect: found no hint in {', '.join(names)}, expected an attribute `hint` of "
-            f"the environment, or a hint in its plan that passed {CHECKED}. Remove the setting, or add a hint"
+            f"the setting `hints` has no effect, because no hint was found in {', '.join(names)}. Remove the setting, "
+            "or define an attribute `hint` in the environment. A hint in an environment's plan is used only if it "
+            f"passed the property {CHECKED}"
         )
 
 

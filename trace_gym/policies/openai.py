@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import time
+import weakref
 from itertools import count
 from typing import Any
 
@@ -15,7 +16,7 @@ from trace_gym.llm.dialect import Dialect, overflows
 from trace_gym.llm.retries import QUOTA, is_temporary, next_pause, retry_after
 
 MALFORMED = re.compile(r"tool_use_failed|failed_generation|(parsing|parse|invalid) tool.?call", re.IGNORECASE)
-"""Error texts of servers (Groq, Ollama, llama.cpp) that cannot parse a tool call of the model."""
+"""Pattern of error messages from servers (Groq, Ollama, llama.cpp) that cannot parse a tool call of the model."""
 LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the request field for the maximum length of a turn. Endpoints support one name or the other."""
 CONNECT_SECONDS = 15.0
@@ -87,8 +88,9 @@ class OpenAIPolicy:
             limits = openai.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
             # The retries of the client are disabled; see `trace_gym.llm.retries`.
             self.client = openai.OpenAI(api_key=key, base_url=base_url, max_retries=0, timeout=limits)
+            weakref.finalize(self, self.client.close)
         except openai.OpenAIError as error:
-            raise ConfigError(f"{error}; set OPENAI_API_KEY, or pass base_url for a local endpoint") from None
+            raise ConfigError(f"{error}. Set OPENAI_API_KEY, or pass base_url for a local endpoint") from None
 
     @property
     def temperature(self) -> float | None:
@@ -116,7 +118,9 @@ class OpenAIPolicy:
         except ContextOverflow as overflow:
             raise _overflow_error(episode, overflow) from None
         except self._hopeless as error:
-            raise ConfigError(f"{where} rejects every request: {error}. Check the key, base_url and model") from None
+            raise ConfigError(
+                f"{where} rejects every request: {error}. Check the API key, base_url and the model name"
+            ) from None
         except self._refusal as error:
             if (turn := _unparsed(error)) is not None:
                 return turn
@@ -150,7 +154,8 @@ class OpenAIPolicy:
                     raise
                 if self._dialect.temperature and not following.temperature and request.get("temperature") != 1:
                     raise ConfigError(
-                        f"{where} rejects the temperature {request.get('temperature')}: {message}"
+                        f"{where} rejects the temperature {request.get('temperature')}: {message}. Choose another "
+                        "temperature"
                     ) from None
                 self._dialect = following
 
@@ -171,7 +176,7 @@ class OpenAIPolicy:
                 if pause is None:
                     raise
             time.sleep(pause)
-        raise AssertionError("the last request returns or raises")
+        raise AssertionError("this line is never reached: the last request returns or raises")
 
     def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the request with the parameter names that the endpoint accepts."""
@@ -193,8 +198,8 @@ class OpenAIPolicy:
         if self.conversation_tokens is not None:
             if not isinstance(total, int):
                 raise ConfigError(
-                    f"{where} returns no token count (usage.total_tokens), which conversation_tokens requires. "
-                    "Remove conversation_tokens"
+                    f"{where} returns no token count (usage.total_tokens), which the setting conversation_tokens "
+                    "requires. Remove conversation_tokens"
                 )
             if total >= self.conversation_tokens:
                 overflow = ContextOverflow(

@@ -79,7 +79,7 @@ class Ragged:
         return read[0], read[1]
 
     def share(self, rows: int) -> None:
-        """Turn the only row of the cache into the shared prefix of `rows` rows."""
+        """Convert the only row of the cache to the shared prefix of `rows` rows."""
         if not self.split:
             self.pairs = [(k.repeat(rows, 1, 1, 1), v.repeat(rows, 1, 1, 1)) for k, v in self.pairs]
             return
@@ -138,8 +138,8 @@ def attend(
 
     if any(kw.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
         raise ConfigError(
-            "the model's attention is not a plain softmax: found softcap, s_aux or position_bias. Load the model with "
-            "attn_implementation='eager'"
+            "the attention of the model is not supported, because it uses softcap, s_aux or position_bias. Load the "
+            "model with attn_implementation='eager'"
         )
     first = ragged.shared[module.layer_idx] if ragged.shared else None
     if first is None or query.shape[2] > 1:
@@ -186,7 +186,7 @@ def ragged_cache(split: bool) -> Any:
     """Return a `Ragged` cache that is also a subclass of `transformers.Cache`, because models check the type.
 
     Raises:
-        ConfigError: The installed `transformers` has another cache interface.
+        ConfigError: The installed `transformers` has a different cache interface.
     """
     import transformers
     from transformers.cache_utils import Cache
@@ -194,7 +194,7 @@ def ragged_cache(split: bool) -> Any:
     takes = list(inspect.signature(Cache.update).parameters)[1:4]
     if takes != ["key_states", "value_states", "layer_idx"]:
         raise ConfigError(
-            f"unsupported version of transformers: found {transformers.__version__} with "
+            f"this version of transformers is not supported: found {transformers.__version__} with "
             f"Cache.update({', '.join(takes)}, ...), expected Cache.update(key_states, value_states, layer_idx, ...). "
             "Run pip install 'transformers>=5.15,<5.20'"
         )
@@ -211,14 +211,15 @@ def check_model(config: Any, max_tokens: int) -> None:
     attention = text._attn_implementation
     if attention not in ("sdpa", "eager"):
         raise ConfigError(
-            f"unsupported attention of the model: found {attention!r}, expected 'sdpa' or 'eager'. Load the model with "
-            "attn_implementation='sdpa'"
+            f"the attention of the model is not supported: found {attention!r}, expected 'sdpa' or 'eager'. Load the "
+            "model with attn_implementation='sdpa'"
         )
     window = getattr(text, "sliding_window", None) if getattr(text, "use_sliding_window", True) else None
     kinds = set(getattr(text, "layer_types", None) or ("sliding_attention" if window else "full_attention",))
     strange = kinds - {"full_attention", "sliding_attention"}
     if strange or ("sliding_attention" in kinds and (window is None or window < max_tokens)):
         raise ConfigError(
-            f"unsupported layers of {text.model_type}: found {sorted(kinds)} with a window of {window}, expected full "
-            f"attention over max_tokens={max_tokens}. Serve the model and use OpenAIPolicy instead"
+            f"the layers of {text.model_type} are not supported: found {', '.join(sorted(kinds))} with a window of "
+            f"{window} tokens, expected full attention over {max_tokens} tokens (max_tokens). Start an inference "
+            "server for the model, and use OpenAIPolicy instead"
         )

@@ -72,7 +72,7 @@ class Mixture:
 
     def __post_init__(self) -> None:
         if not 0 <= self.p <= 1:
-            raise ValueError(f"invalid probability p: found {self.p}, expected 0 to 1")
+            raise ValueError(f"invalid probability p: found {self.p}, expected a number from 0 to 1")
 
     @property
     def name(self) -> str:

@@ -155,7 +155,7 @@ def _signature(tool: Message) -> tuple[dict[str, Any], dict[str, Any], list[str]
 
 @lru_cache(maxsize=8192)
 def like_an_id(word: str) -> bool:
-    """Return whether a word looks like an id: with a digit or an underscore, or more than 3 capital letters."""
+    """Return whether a word looks like an id: it has a digit, an underscore, or more than three capital letters."""
     return bool(re.search(r"[\d_]", word)) or (word.isupper() and len(word) > 3)
 
 

@@ -1,9 +1,10 @@
-"""Batch policy that samples token ids at vLLM servers. No text is tokenized twice.
+"""Batch policy that samples token ids from vLLM servers. No text is tokenized twice.
 
 The policy sends the token ids of a conversation to ``/v1/completions``, and receives the sampled token ids and their
 log-probabilities. Prompts and answers are converted to tokens by the same code as in `HFPolicy`, and the same limits
 apply, so the rollouts have the same format and can be used for training. Each conversation runs in a separate thread,
-so that a slow conversation does not delay others. It stays at one server, whose cache contains its earlier tokens.
+so that a slow conversation does not delay others. All turns of a conversation go to the same server, because the cache
+of that server contains the earlier tokens.
 
 Requests override the sampling parameters in ``generation_config.json``, which vLLM uses by default, because rollouts
 must come from the whole distribution of the model. At temperatures other than 0 and 1, the server must be started with
@@ -40,19 +41,20 @@ class _Job:
 
     conversation: Conversation
     hinted: list[int]
-    """Tokens of the initial observation with the hint. Equal to the initial tokens of the rollout if there is none."""
+    """Tokens of the initial observation with the hint; the initial tokens of the rollout if there is no hint."""
     server: VLLMServer
     seed: int
 
 
 class VLLMPolicy:
-    """A `BatchPolicy` that samples token ids at vLLM servers.
+    """A `BatchPolicy` that samples token ids from vLLM servers.
 
     Args:
         servers: Servers with the same model. Neighboring episodes, such as those of a GRPO group, use the same server.
         tokenizer: The model's tokenizer, with a chat template and an ``eos_token`` that ends a turn.
         vocabulary: Number of tokens in the vocabulary of the model.
-        max_turn_tokens: Maximum number of tokens of a turn. A longer turn is cut and passed to the episode.
+        max_turn_tokens: Maximum number of tokens of a turn. Longer turns are truncated before they are passed to the
+            episode.
         max_tokens: Maximum number of tokens of a conversation.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
         name: Name of the policy, stored in `Trajectory.model`.
@@ -108,11 +110,11 @@ class VLLMPolicy:
         """Run new episodes to their end and return the rollouts in the same order.
 
         The arguments and the meaning of the rollouts are those of `HFPolicy.rollout`. The seed of each request is
-        derived from the generator. vLLM does not promise the same tokens for the same seed, because its numerical
+        derived from the generator. vLLM does not guarantee the same tokens for the same seed, because its numerical
         results depend on the requests that it processes at the same time.
 
         Raises:
-            Unavailable: A server failed, also after retries. No rollout is returned, because a missing rollout must not
+            Unavailable: A server failed, even after retries. No rollout is returned, because a missing rollout must not
                 be scored.
             ConfigError: An episode was already started, an initial observation does not fit, the temperature is
                 negative, or the log-probabilities of a server are not those at the temperature.
@@ -158,8 +160,9 @@ class VLLMPolicy:
         for server in self.servers:
             if not server.scales_logprobs(jobs[0].hinted, temperature):
                 raise ConfigError(
-                    f"{server.url} returns log-probabilities at temperature 1: expected those at the sampling "
-                    f"temperature {temperature}. Start the server with --logprobs-mode processed_logprobs"
+                    f"the server {server.url} returns log-probabilities at temperature 1, expected log-probabilities "
+                    f"at the sampling temperature {temperature}. Start the server with --logprobs-mode "
+                    "processed_logprobs"
                 )
 
     def _run(self, job: _Job, temperature: float, stop: Event) -> None:

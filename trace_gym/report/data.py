@@ -1,4 +1,4 @@
-"""The data of a run report. Every part is optional; parts of stages that did not run are empty."""
+"""The data of a run report. Every part is optional; the parts for stages that did not run are empty."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ policy forbids both, because most of its text comes from trajectories.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -15,6 +15,7 @@ from markupsafe import Markup
 import trace_gym
 from trace_gym.diagnosis import Diagnosis
 from trace_gym.diagnosis.decisive import decisive_turn
+from trace_gym.diagnosis.records import Summary
 from trace_gym.report.drawing import tag
 from trace_gym.report.page import _jinja
 from trace_gym.report.talk import Called, Said, Talk
@@ -39,7 +40,7 @@ class CapabilityView:
     p: str
     gap: str
     rates: tuple[tuple[str, float, str], ...]
-    """Name, value and text of the error rates of failed and passed trajectories, and of the coverage."""
+    """Name, value and text of three rates: the error rates of failed and of passed trajectories, and the coverage."""
     interval: tuple[float, float] | None
     """Interval of the gap, as start and width."""
     talks: tuple[tuple[str, Talk], ...]
@@ -47,17 +48,21 @@ class CapabilityView:
 
 
 def render_diagnosis(
-    found: Diagnosis, trajectories: Sequence[Trajectory], quotes: Mapping[str, str] | None = None
+    found: Diagnosis, trajectories: Iterable[Trajectory], quotes: Mapping[str, str] | None = None
 ) -> str:
     """Return the HTML page of a diagnosis.
 
     Args:
         found: The diagnosis.
-        trajectories: The diagnosed trajectories.
-        quotes: Mapping from ``capability/trajectory id`` to words of the turn that decided the label. Without it, the
-            first write call that differs from the reference is marked.
+        trajectories: The diagnosed trajectories. Only those that the page shows are kept in memory.
+        quotes: Mapping from ``capability/trajectory id`` to an excerpt from the turn that decided the label. Without
+            it, the first write call that differs from the reference is marked.
     """
-    by_id = {t.id: t for t in trajectories}
+    summaries, by_id = list[Summary](), dict[str, Trajectory]()
+    wanted = {i for c in found.selected for i, _ in _shown(c)}
+    for t in trajectories:
+        summaries.append(Summary.of(t))
+        by_id |= {t.id: t} if t.id in wanted else {}
     views = [_view(c, found, by_id, quotes or {}) for c in found.capabilities]
     page = (
         _jinja()
@@ -65,10 +70,10 @@ def render_diagnosis(
         .render(
             found=found,
             views=views,
-            map=label_map(found, trajectories),
-            hidden=max(0, len(_scored(trajectories)) - MOST_COLUMNS),
-            cover=smallest_cover(found, trajectories),
-            overlap=overlap(found, trajectories),
+            map=label_map(found, summaries),
+            hidden=max(0, len(_scored(summaries)) - MOST_COLUMNS),
+            cover=smallest_cover(found, summaries),
+            overlap=overlap(found, summaries),
             version=trace_gym.__version__,
         )
     )
@@ -90,10 +95,9 @@ def _view(
         if value is not None
     ]
     interval = capability.gap_interval
-    shown = [(i, "failed") for i in capability.evidence[:1]] + [(i, "passed") for i in capability.contrast[:1]]
     talks = [
         (f"{outcome}: {i}", marked(by_id[i], capability.name, quotes.get(f"{capability.name}/{i}", "")))
-        for i, outcome in (shown if capability.selected else [])
+        for i, outcome in (_shown(capability) if capability.selected else [])
         if i in by_id
     ]
     gap = "-" if capability.gap is None else f"{capability.gap:.2f}"
@@ -108,8 +112,13 @@ def _view(
     )
 
 
+def _shown(capability: Capability) -> list[tuple[str, str]]:
+    """Return the ids of the clearest failed and successful trajectory, each with its outcome."""
+    return [(i, "failed") for i in capability.evidence[:1]] + [(i, "passed") for i in capability.contrast[:1]]
+
+
 def marked(trajectory: Trajectory, capability: str, quote: str = "") -> Talk:
-    """Return the conversation of a trajectory, in which the turn that decided a label is marked."""
+    """Return the conversation of a trajectory, with the turn that decided a label marked."""
     view = conversation(trajectory.messages, trajectory)
     turn = decisive_turn(trajectory, capability, quote)
     if turn is None:
@@ -127,11 +136,11 @@ def _words(turn: Said | Called) -> str:
     return turn.text if isinstance(turn, Said) else f"{turn.name} {turn.raw} {turn.result}"
 
 
-def _scored(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+def _scored(trajectories: Sequence[Summary]) -> list[Summary]:
     return [t for t in trajectories if t.success is not None]
 
 
-def label_map(found: Diagnosis, trajectories: Sequence[Trajectory]) -> Markup:
+def label_map(found: Diagnosis, trajectories: Sequence[Summary]) -> Markup:
     """Return the labels as an SVG image, with a row per capability and a column per trajectory, failed ones first."""
     names = [c.name for c in found.capabilities]
     rank = {"LACKING": 0, "PRESENT": 1, "NA": 2}
@@ -160,15 +169,15 @@ def label_map(found: Diagnosis, trajectories: Sequence[Trajectory]) -> Markup:
     )
 
 
-def lacking(found: Diagnosis, trajectories: Sequence[Trajectory]) -> dict[str, set[str]]:
+def lacking(found: Diagnosis, trajectories: Sequence[Summary]) -> dict[str, set[str]]:
     """Return the failed trajectories that lack each capability, for capabilities with at least one."""
     failed = [t.id for t in trajectories if t.success is False]
     sets = {c.name: {i for i in failed if found.labels[i][c.name] == "LACKING"} for c in found.capabilities}
     return {name: ids for name, ids in sets.items() if ids}
 
 
-def smallest_cover(found: Diagnosis, trajectories: Sequence[Trajectory]) -> list[tuple[str, int]]:
-    """Return a smallest set of capabilities that covers all explained failures, with the failures that each adds.
+def smallest_cover(found: Diagnosis, trajectories: Sequence[Summary]) -> list[tuple[str, int]]:
+    """Return a smallest set of capabilities that covers all explained failures, and the number of failures each adds.
 
     The set is exact for up to `MOST_CAPABILITIES` capabilities. Otherwise, the capabilities that add the most failures
     are chosen one after another.
@@ -188,7 +197,7 @@ def smallest_cover(found: Diagnosis, trajectories: Sequence[Trajectory]) -> list
     return ordered
 
 
-def overlap(found: Diagnosis, trajectories: Sequence[Trajectory]) -> list[tuple[str, list[int]]]:
-    """Return the number of failed trajectories that lack both capabilities, for each pair."""
+def overlap(found: Diagnosis, trajectories: Sequence[Summary]) -> list[tuple[str, list[int]]]:
+    """Return, for each pair of capabilities, the number of failed trajectories that lack both."""
     sets = lacking(found, trajectories)
     return [(name, [len(own & other) for other in sets.values()]) for name, own in sets.items()]

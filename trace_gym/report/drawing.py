@@ -69,7 +69,7 @@ class Ladder:
     legend: tuple[Key, ...]
     bars: tuple[Bar, ...]
     bound: float | None
-    """Position of the bound in percent of the axis."""
+    """Position of the bound, as a percentage of the axis."""
     zero: float
     ends: tuple[str, str]
     unit: str
@@ -164,7 +164,7 @@ def _inks(series: Mapping[str, object], levels: Mapping[str, object]) -> dict[st
 
 
 def _shades(count: int) -> Iterator[tuple[int, str]]:
-    """Yield shades from nearly the background color over the full color to nearly the text color."""
+    """Yield shades that range from nearly the background color through the full color to nearly the text color."""
     for n in range(count):
         place = n / (count - 1) if count > 1 else 0.5
         yield (round(45 + 110 * place), "paper") if place <= 0.5 else (round(100 - 90 * (place - 0.5)), "ink")

@@ -1,7 +1,7 @@
 """Plots as deterministic SVG text, drawn by matplotlib and colored by the style sheet of the page.
 
 matplotlib draws with the placeholder colors in `INKS`, which are then replaced by CSS variables, so that a plot fits
-light and dark mode. Text remains text in the font of the page.
+light and dark mode. Text in a plot remains text and uses the font of the page.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def capability_bars(capabilities: Sequence[Capability]) -> str:
 
 
 def variance_panel(env: str, points: Sequence[VariancePoint]) -> str:
-    """Plot mean reward, standard deviation and informative groups of an environment as functions of competence."""
+    """Plot the mean reward, its standard deviation, and the share of groups with varying rewards against competence."""
     competences = sorted({p.p for p in points})
     levels = sorted({p.level for p in points})
 
@@ -107,7 +107,7 @@ def variance_panel(env: str, points: Sequence[VariancePoint]) -> str:
 
 
 def training_panel(training: Training) -> str:
-    """Plot reward, success and informative groups of one adapter over the iterations, with moving averages."""
+    """Plot the reward, the success rate and the share of groups with varying rewards over an adapter's training."""
 
     def draw(ax: Axes) -> None:
         for field, _, ink in TRAINED:
@@ -160,7 +160,7 @@ def _unit(ax: Axes, below: str) -> None:
 
 
 def _series(metrics: Sequence[Metrics], field: str) -> tuple[list[float], list[float]]:
-    """Return the iterations that have a value, and the values."""
+    """Return the iterations that have a value for the field, and these values."""
     there = [(float(m.get("iteration") or 0), v) for m in metrics if (v := m.get(field)) is not None and v == v]
     return [x for x, _ in there], [float(v) for _, v in there]
 

@@ -15,10 +15,10 @@ from typing import Any
 from trace_gym.episode import Episode
 from trace_gym.errors import TraceGymError
 from trace_gym.interpreter import complete_lines
+from trace_gym.parent_death import die_with_parent
 from trace_gym.registry import is_admitted
 from trace_gym.sandbox import start_sandboxed_episode
 from trace_gym.types import Call, Message, Record, Replay, Say, Trajectory
-from trace_gym.validation.parent_death import die_with_parent
 from trace_gym.validation.source import begin, file_behind
 from trace_gym.validation.third_party import is_third_party
 from trace_gym.validation.third_party.transcript import transcript
@@ -31,7 +31,7 @@ class Played(Record):
     """Result of a replay: the trajectory, and the error message if the replay stopped early."""
 
     trajectory: Trajectory | None = None
-    """None if the episode did not start; not scored if the environment failed during the replay."""
+    """The replayed episode; None if it did not start. It is not scored if the environment failed during the replay."""
     trouble: str = ""
 
 

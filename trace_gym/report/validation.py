@@ -23,6 +23,7 @@ from trace_gym.report.talk import Said, Talk, talk
 from trace_gym.types import Bars, Curves, Exhibit, Finding, Message, Report, Trajectory, Verdict
 from trace_gym.validation.experts import CHECKS
 from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.task_files.registry import TASK_PROPERTIES
 from trace_gym.validation.third_party import is_third_party
 from trace_gym.validation.third_party.remedies import statement_for
 
@@ -31,10 +32,11 @@ MARKS: dict[Verdict, tuple[str, str, str]] = {
     "failed": ("\N{BALLOT X}", "failed", "bad"),
     "skipped": ("\N{EN DASH}", "does not apply", "soft"),
     "unfinished": ("\N{HORIZONTAL ELLIPSIS}", "unfinished", "warn"),
+    "warning": ("!", "warning", "warn"),
 }
 """Symbol, label and CSS class of each verdict."""
 JUDGED = ("print(episode.finish())", CHECKS)
-"""Final lines of snippets that add nothing to the replayed conversation."""
+"""Final lines of snippets that only print the score or the checks, which the replay shows anyway."""
 LONGEST, MOST = 4000, 80
 """Maximum number of characters per message and of messages per conversation that are shown."""
 
@@ -55,7 +57,7 @@ class FindingRow:
     metrics: tuple[tuple[str, str], ...]
     snippet: str
     beyond: str
-    """Lines of the snippet after the turns of the replay, excluding those that print the score."""
+    """Lines of the snippet that follow the replayed turns, excluding those that print the score."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def render_report(report: Report) -> str:
 
 def row(finding: Finding, env: str = "") -> FindingRow:
     """Return a finding as HTML, with the description of its property for native or third-party environments."""
-    known = PROPERTIES.get(finding.code)
+    known = PROPERTIES.get(finding.code) or TASK_PROPERTIES.get(finding.code)
     statement = statement_for(finding.code) if is_third_party(env) else ""
     sign, words, tone = MARKS[finding.verdict]
     return FindingRow(

@@ -64,8 +64,9 @@ def _example(env: str, seed: int, levels: Sequence[int] | None, tries: int) -> s
         if (example := _needed_example(scenario)) is not None:
             return example
     raise ConfigError(
-        f"no routing example for {env}: in {tries} training scenarios from offset {place}, either the oracle failed or "
-        f"the ablated expert succeeded. Allow other levels, or check the environment with trace-gym validate {env}"
+        f"no routing example could be created for {env}: in each of {tries} training scenarios from offset {place}, "
+        "either the oracle failed or the expert without the capability succeeded. Allow other levels, or check the "
+        f"environment with trace-gym validate {env}"
     )
 
 

@@ -77,18 +77,18 @@ class LogitRouter(Router):
         names = [option.capability for option in options]
         if BASE not in names or len(set(names)) < len(names) or not 2 <= len(names) <= len(LETTERS):
             raise ConfigError(
-                f"options are not valid: found {', '.join(names) or 'none'}, "
-                f"expected 2 to {len(LETTERS)} distinct options including {BASE!r}"
+                f"the options of the router are not valid: found {', '.join(names) or 'none'}, expected 2 to "
+                f"{len(LETTERS)} distinct options including {BASE!r}"
             )
         if permutations < 1 or not 0 <= threshold <= 1:
             raise ConfigError(
-                f"router settings are not valid: found permutations={permutations} and threshold={threshold}, expected "
-                "permutations >= 1 and a threshold from 0 to 1"
+                f"the settings of the router are not valid: found permutations={permutations} and "
+                f"threshold={threshold}, expected permutations >= 1 and a threshold from 0 to 1"
             )
         if getattr(model, "_hf_peft_config_loaded", False):
             raise ConfigError(
-                "an adapter was loaded into the model itself (load_adapter), which the router cannot disable. "
-                "Wrap the model with peft.PeftModel.from_pretrained, or pass the bare base model"
+                "the router cannot disable an adapter that was loaded with load_adapter. Wrap the model with "
+                "peft.PeftModel.from_pretrained, or pass the base model without an adapter"
             )
         self.model, self.tokenizer = model, tokenizer
         self.options = sorted(options, key=lambda o: o.capability)
@@ -185,8 +185,8 @@ def label_tokens(tokenizer: Any, letters: str) -> list[int]:
         split = list(letters)  # the letters share the unknown token
     if split:
         raise ConfigError(
-            f"the tokenizer has no single token for {', '.join(split)} (found {found}), but the router "
-            "compares the logits of single letters. Use another base model, or add the letters to the vocabulary"
+            f"the tokenizer has no single token for {', '.join(split)} (found {found}), but the router compares the "
+            "probabilities of single letters. Use another base model, or add the letters to the vocabulary"
         )
     return [ids[0] for ids in found.values()]
 

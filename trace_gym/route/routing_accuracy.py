@@ -45,8 +45,8 @@ def accuracy(choices: Sequence[RoutingChoice], needs: Sequence[Collection[str]])
     """
     if len(choices) != len(needs) or len({frozenset(c.probabilities) for c in choices}) > 1:
         raise ConfigError(
-            f"choices do not match the tasks: found {len(choices)} choices for {len(needs)} tasks, expected one choice "
-            "per task, all from the same router"
+            f"the choices do not match the tasks: found {len(choices)} choices for {len(needs)} tasks, expected one "
+            "choice per task, all from the same router"
         )
     confusion: Confusion = {}
     correct = 0

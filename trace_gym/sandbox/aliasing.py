@@ -12,7 +12,7 @@ CONTAINERS = frozenset(
 CHOOSERS = frozenset({"cast", "max", "min", "next", "vars"})
 """Functions that return an argument or a part of an argument."""
 SETTINGS = frozenset({"key", "reverse", "start", "strict"})
-"""Keyword arguments of the builtins above that do not become part of the result."""
+"""Keyword arguments of the builtins in `CONTAINERS` and `CHOOSERS` that do not become part of the result."""
 DRAWERS = frozenset({"choice", "choices", "sample"})
 """Methods of the random number generator that return parts of their argument."""
 BY_KEY = frozenset({"get", "pop", "setdefault", "values"})

@@ -1,4 +1,4 @@
-"""Lint checks of annotations.
+"""Lint checks of type annotations.
 
 Annotations, including annotations in strings, are evaluated when tool schemas are created. An annotation may therefore
 contain only types.

@@ -18,10 +18,10 @@ from typing import Any
 IGNORED_EVENTS = frozenset({"builtins.id", "pickle.find_class"})
 """Events that are always permitted. For example, copying a world looks up classes by name."""
 ATTRIBUTE_EVENT, FUNCTION_ATTRIBUTES = "object.__getattr__", ("__code__", "__defaults__", "__kwdefaults__")
-"""Attributes whose reads are permitted, because libraries read them often. Use of the resulting code objects causes a
-separate audit event."""
+"""Audit event of attribute reads, and attributes for which it is permitted, because libraries read them often. Use of
+the resulting code objects causes a separate audit event."""
 STANDARD_MODULES = ("dataclasses", "typing", "collections", "inspect")
-"""Standard modules that may compile code and read their caller's frame, because their normal operation requires it."""
+"""Standard modules that may compile code and read their caller's frame, because they need this to work."""
 INTERNAL_EVENTS = frozenset(
     {
         *("compile", "exec", "code.__new__", "function.__new__", "object.__setattr__"),

@@ -8,7 +8,7 @@ from trace_gym.sandbox.module_names import UNKNOWN
 from trace_gym.sandbox.scopes import NameContext
 
 ARGUMENTS = {"isinstance": 1, "issubclass": 1, "map": 0, "filter": 0, "defaultdict": 0}
-"""Function name -> index of the argument that may be a class."""
+"""Mapping from function name to the index of the argument that may be a class."""
 TESTS = ("isinstance", "issubclass")
 
 

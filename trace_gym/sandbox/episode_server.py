@@ -7,6 +7,7 @@ plain data, which `trace_gym.sandbox.sandboxed_episode` validates outside the sa
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
@@ -17,6 +18,9 @@ from trace_gym.types import Call, Say, Scenario
 from trace_gym.world import World
 
 Answer = dict[str, Any]
+
+MAX_VALUE = 80
+"""Maximum number of characters of a measured value. Longer values are truncated."""
 
 
 def as_data(action: Action) -> Any:
@@ -30,7 +34,7 @@ def as_data(action: Action) -> Any:
 
 
 def as_action(data: Any) -> Any:
-    """Return the action for JSON data that `as_data` returned."""
+    """Convert JSON data from `as_data` back to an action."""
     match data:
         case {"tool": str(name), "arguments": dict(arguments)}:
             return Call(name, arguments)
@@ -84,13 +88,20 @@ class _EpisodeServer:
         steps = islice(getattr(episode.start, expert)(), self.world.max_turns + 1)
         return {"steps": [as_data(step) for step in steps]}
 
+    def measure(self, scenario: str) -> Answer:
+        """Call the module's function ``measure`` with the start state of a scenario."""
+        episode = Episode(self.world, Scenario.parse(scenario))
+        plan = [as_data(step) for step in islice(episode.start.copy().oracle(), self.world.max_turns + 1)]
+        measure = sys.modules[self.world.__module__].measure  # a function that was appended to the module
+        return {"value": str(measure(episode.start.copy(), episode.messages[-1]["content"], plan))[:MAX_VALUE]}
+
     def drop(self, number: int) -> Answer:
         self.episodes.pop(number, None)
         return {}
 
 
 _OPERATIONS: dict[str, Callable[..., Answer]] = {
-    name: getattr(_EpisodeServer, name) for name in ("start", "step", "finish", "plan", "drop")
+    name: getattr(_EpisodeServer, name) for name in ("start", "step", "finish", "plan", "measure", "drop")
 }
 
 

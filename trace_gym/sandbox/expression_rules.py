@@ -58,7 +58,7 @@ class Expressions(NameRules):
             self.report(node, "format", "format is used as a value. Call format directly on the template")
 
     def _changing(self, node: ast.Attribute) -> None:
-        """Report a mutating method that is not called on its object."""
+        """Report a mutating method that is used as a value or called on a class."""
         if node.attr in self.names.attributes:
             return
         if not self.called(node):
@@ -116,7 +116,7 @@ class Expressions(NameRules):
                     yield from self._classes(value, seen)
 
     def check_attribute(self, node: ast.AST, attr: str) -> None:
-        """Report an attribute that may not be read."""
+        """Report an attribute that a module must not read."""
         own = attr in self.names.attributes
         if attr in CLOCK_NAMES and not (own and not any(map(_of_datetime, self.names.imports.values()))):
             self.report(

@@ -39,7 +39,7 @@ def packages() -> list[str]:
 
 
 def readable() -> list[str]:
-    """Return the sorted files and folders that a sandboxed process may read. No path is inside another path."""
+    """Return the sorted files and folders that a sandboxed process may read. No path is inside another one."""
     home = Path(trace_gym.__file__).parent
     own = [
         str(home),
@@ -52,7 +52,7 @@ def readable() -> list[str]:
 
 
 def import_path() -> str:
-    """Return the ``PYTHONPATH`` for a new interpreter to find the same packages as this interpreter."""
+    """Return the ``PYTHONPATH`` with which a new interpreter finds the same packages as this interpreter."""
     return os.pathsep.join([*packages(), str(Path(trace_gym.__file__).parent.parent)])
 
 

@@ -1,4 +1,4 @@
-"""Check that files and network are isolated before unadmitted code, which has not passed validation, is run."""
+"""Check that files and network are isolated before code that has not passed validation runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trace_gym.registration import ALLOW_UNISOLATED_FLAG as FLAG
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, Layer
 
 NEEDED = {"files": (NAMESPACES, LANDLOCK), "network": (NAMESPACES, SECCOMP)}
-"""Resource that must be isolated -> layers of the sandbox that isolate the resource. One of them is sufficient."""
+"""Mapping from each resource to the layers of the sandbox that isolate it. One of these layers is sufficient."""
 REMEDIES = {
     NAMESPACES: "namespaces: allow unprivileged user namespaces (sysctl -w kernel.unprivileged_userns_clone=1 "
     "kernel.apparmor_restrict_unprivileged_userns=0, as far as your kernel has these settings), or in a container run "
@@ -43,15 +43,16 @@ def refuse_without_isolation(layers: Sequence[Layer]) -> None:
     """
     if not (unmet := exposed(layers)):
         return
-    wanted = "; ".join(f"{what} need {' or '.join(names)}" for what, names in unmet.items())
+    wanted = "; ".join(f"isolation of the {what} requires {' or '.join(names)}" for what, names in unmet.items())
     if allowed():
         _log.warning("the sandbox is not isolated (%s), and %s=1 permits it", wanted, ALLOW)
         return
     lacking = list(dict.fromkeys(name for names in unmet.values() for name in names))
     why = "; ".join(f"{layer.name}: {layer.message}" for layer in layers if layer.name in lacking)
     raise SandboxError(
-        f"unadmitted code is not run, because this machine cannot isolate it: found none of the mechanisms "
-        f"{', '.join(lacking)} ({why}), expected isolation ({wanted}). To enable one: "
-        f"{'. Or '.join(REMEDIES[name] for name in lacking)}. On macOS and Windows, use a Linux container or virtual "
-        f"machine. To run the code without isolation and with all your permissions, pass {FLAG} or set {ALLOW}=1"
+        "the code was not run, because it has not been validated and admitted, and this machine cannot isolate it. "
+        f"None of these mechanisms is available: {', '.join(lacking)} ({why}), but {wanted}. To enable a "
+        f"mechanism: {'. Or '.join(REMEDIES[name] for name in lacking)}. On macOS and Windows, use a Linux container "
+        f"or virtual machine. To run the code without isolation, with all your permissions, pass {FLAG} or set "
+        f"{ALLOW}=1"
     )

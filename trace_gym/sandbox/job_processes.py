@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from trace_gym.parent_death import die_with_parent
 from trace_gym.sandbox import filesystem_view, landlock, linux, namespaces, seccomp
 from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, USER
 from trace_gym.sandbox.limits import Limits, limit_process
 from trace_gym.sandbox.worker import INTERACTIVE, Job, run
-from trace_gym.validation.parent_death import die_with_parent
 
 FAILED = 111
 """Exit code of a process that could not be sandboxed."""

@@ -1,4 +1,4 @@
-"""Landlock rules, with which a process permanently gives up access to files, network and signals.
+"""Landlock rules, which permanently restrict a process's access to files, the network and signals.
 
 Landlock is a Linux security module that does not require special privileges.
 """

@@ -93,7 +93,7 @@ def _namespaces(found: dict[str, str]) -> None:
 
     with tempfile.TemporaryDirectory(prefix="trace-gym-") as folder:
         if message := _run_test(inside, found):  # the mounts end with the test process
-            raise OSError(f"{message} (the kernel or the container does not permit this)")
+            raise OSError(f"the kernel or the container does not permit new namespaces: {message}")
 
 
 def _user(found: dict[str, str]) -> None:
@@ -101,13 +101,13 @@ def _user(found: dict[str, str]) -> None:
         raise OSError("only root can switch to another user, and the current user is not root")
     if not found[NAMESPACES]:
         if not namespaces.enter():  # no check of readable files is required: mounts also show root's folders
-            raise OSError("the current user is root of a container that lacks the privileges of root")
+            raise OSError("the current user is root in a container that does not have root privileges")
         namespaces.become(namespaces.owner())
     else:
         namespaces.become(namespaces.owner())
         for path in (sys.executable, *filesystem_view.readable()):
             if not os.access(path, os.R_OK):
-                raise OSError(f"only root can read {path}")
+                raise OSError(f"only root can read {path}, so the sandbox cannot switch to another user")
 
 
 def _landlock(found: dict[str, str]) -> None:
@@ -118,7 +118,7 @@ def _landlock(found: dict[str, str]) -> None:
 
 def _seccomp(found: dict[str, str]) -> None:
     if not seccomp.available():
-        raise OSError(f"the system call filter does not support {linux.MACHINE}")
+        raise OSError(f"the system call filter does not support the processor architecture {linux.MACHINE}")
     seccomp.install()
 
 

@@ -13,6 +13,7 @@ import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 
+from trace_gym.parsing import parse_python
 from trace_gym.sandbox.lint_rules import MAX_CHARACTERS, MAX_LINES, MAX_NESTING, MAX_VIOLATIONS, LintViolation
 from trace_gym.sandbox.module_names import collect_names
 from trace_gym.sandbox.node_rules import node_violations
@@ -69,7 +70,7 @@ def _parsed(text: str) -> ast.Module | LintViolation:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escape sequences are not lint violations
             compile(text.encode(), "<module>", "exec", dont_inherit=True)
-            return ast.parse(text.encode())
+            return parse_python(text.encode())
     except SyntaxError as error:
         return LintViolation(error.lineno or 1, "syntax", f"the module does not compile: {error.msg}")
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:

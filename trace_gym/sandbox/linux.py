@@ -38,7 +38,7 @@ def call(name: str, *arguments: Any) -> int:
     made: int = getattr(_libc, name)(*arguments)
     if made == -1:
         code = ctypes.get_errno()
-        raise OSError(code, f"{name}: {os.strerror(code)}")
+        raise OSError(code, f"{name}() failed: {os.strerror(code)}")
     return made
 
 

@@ -1,4 +1,4 @@
-"""Names that a module under check imports, and names that it defines at module and class level.
+"""Names that a linted module imports, and names that it defines at module and class level.
 
 The module itself is only parsed. To resolve its imports, modules on the allowlist are imported: modules of the standard
 library, of trace_gym and of the target.
@@ -121,7 +121,7 @@ def _offer(target_imports: Sequence[str]) -> str:
 def exported(module: ModuleType) -> frozenset[str]:
     """Return the names that environments may use from a module.
 
-    From a target module, these are public data, and classes, functions and modules that belong to a target package.
+    For a target module, these are public data, and the classes, functions and modules that belong to a target package.
     """
     if module.__name__ in MODULES:
         return MODULES[module.__name__]

@@ -166,7 +166,7 @@ class Changes:
         return any(isinstance(value, (ast.Attribute, ast.Subscript)) for value in known)
 
     def _read_by(self, method: str) -> Iterator[FieldUse]:
-        """Yield the fields from which the module's methods with this name compute their results."""
+        """Yield the fields that the module's methods with this name use to compute their results."""
         for value in (v for m in self.object_sources.methods.get(method, ()) for v in self._results(m)):
             way = [
                 (n.attr, inside) for n in ast.walk(value) if isinstance(n, ast.Attribute) for inside in (False, True)

@@ -42,7 +42,7 @@ class NameRules(ScopeVisitor):
             self.check_type_use(node, name)
 
     def check_binding(self, node: ast.AST, name: str) -> None:
-        """Report a name that may not be bound."""
+        """Report a name that a module must not bind."""
         if name in ("self", "cls"):
             self.report(node, "assignment", f"{name} must not be rebound. Choose another name")
         elif name in self.names.imports and not self.context.scopes:

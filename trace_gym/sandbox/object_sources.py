@@ -1,4 +1,4 @@
-"""Data-flow analysis of the sources of objects, which determine whether a module may modify the objects.
+"""Data-flow analysis of the sources of objects, which determine whether a module may modify an object.
 
 The result for an expression is a set of strings: `OWN` for objects reachable from ``self``, `MADE` for objects that the
 function created, and `FOREIGN` for objects of unknown origin. When a function is analyzed on behalf of its callers, the

@@ -50,7 +50,7 @@ def layers() -> list[Layer]:
 def require_isolation() -> None:
     """Check that this machine can isolate unadmitted code.
 
-    Call this function before an expensive operation whose result must run in the sandbox.
+    Call this function before an expensive operation if its result must run in the sandbox.
 
     Raises:
         SandboxError: This machine cannot isolate files and network, and the user has not permitted running without

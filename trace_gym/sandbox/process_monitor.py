@@ -92,7 +92,7 @@ class ProcessMonitor:
     deadline: float | None = None
     """Additional time limit of the job in seconds of wall-clock time; None for no additional limit."""
     spent: dict[int, float] = field(default_factory=dict)
-    """Process id -> processor time in seconds, for every process that was observed."""
+    """Mapping from process id to processor time in seconds, for every process that was observed."""
 
     def find_exceeded_limit(self) -> tuple[str, str]:
         """Return the name of an exceeded limit and a message, or two empty strings."""

@@ -1,8 +1,8 @@
 """Checks that a module never modifies a container that is bound to a name.
 
 The linter can rely on the literal content of a container only if the module does not modify it later. A module can
-modify a list or a dict through an alias, through a function that receives the container, or through a method. Every use
-of the name must therefore be known to only read the container.
+modify a list or a dict through an alias, through a function that receives the container, or through a method. The check
+therefore accepts a container only if it can prove that every use of its name only reads it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _reads(node: ast.AST, context: NameContext, levels: int, seen: Seen) -> bool
 
 
 def _bound(target: ast.AST, context: NameContext, levels: int, seen: Seen) -> bool:
-    """Return whether all names in an assignment target are only read."""
+    """Return whether the module only reads the containers bound to the names in an assignment target."""
     match target:
         case ast.Name(id=name):
             return is_only_read(name, context, levels, seen)

@@ -30,7 +30,7 @@ FLAGS_AT = {
     "sub": 4,
     "subn": 4,
 }
-"""Function of `re` -> index of its flags argument."""
+"""Mapping from each function of `re` to the index of its flags argument."""
 KNOWN = int(re.A | re.I | re.M | re.S | re.U | re.X)
 """Flags that the automaton supports. Other flags, which are for bytes and for debugging, are rejected."""
 

@@ -1,8 +1,8 @@
 """Sandbox that validates a module in isolated processes with resource limits.
 
 `Sandbox` keeps one supervisor process, so that several modules share its startup cost. The module is never loaded in
-the caller's process. The result is a `Report` built from the output of the sandboxed process, and only if the output is
-consistent with the request.
+the caller's process. A `Report` is built from the output of the sandboxed process only if the output is consistent with
+the request.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from trace_gym.validation.context import NO_INPUTS, ValidationInputs
 from trace_gym.validation.selection import select_codes
 
 ENGINE_GRACE = 5.0
-"""Seconds after the budget in which an engine must end by itself."""
+"""Seconds after the end of the budget within which an engine must end by itself."""
 SUPERVISOR_GRACE = 30.0
-"""Seconds after the wall-clock limit of a job after which the supervisor is killed."""
+"""Number of seconds between the wall-clock limit of a job and the time at which the supervisor is killed."""
 
 
 class Sandbox:
@@ -50,13 +50,13 @@ class Sandbox:
     Args:
         limits: Resource limits of one validation.
         require_layers: Layers, as keys of `LAYERS`, that must be active.
-        disable_layers: Layers that are left out, to see what the others do.
+        disable_layers: Layers to disable, in order to test the remaining layers.
         isolated: Whether files and network must be isolated. Pass False only if no unadmitted code is run.
 
     Raises:
         ConfigError: A layer does not exist, or a required layer is missing on this machine.
         SandboxError: This machine cannot isolate files and network, and the user does not permit running without
-        isolation.
+            isolation.
     """
 
     def __init__(
@@ -77,7 +77,8 @@ class Sandbox:
             if missing:
                 why = "; ".join(f"{layer.name}: {layer.message}" for layer in missing)
                 raise ConfigError(
-                    f"a required sandbox layer is missing: {why}. Run trace-gym doctor to list the available layers"
+                    f"a required sandbox layer is not available: {why}. Run trace-gym doctor to list the available "
+                    "layers"
                 )
             if isolated:
                 refuse_without_isolation(self.layers)
@@ -155,9 +156,11 @@ class Sandbox:
         source = file_bytes(place)
         expect_choice("profile", profile, PROFILES)
         if given.policy:
-            raise ConfigError(f"policy {given.policy!r} cannot act inside the sandbox. Use trace_gym.sandbox.check")
+            raise ConfigError(
+                f"the policy {given.policy!r} cannot run inside the sandbox. Use trace_gym.sandbox.check instead"
+            )
         if engine not in ("here", "processes"):
-            raise ConfigError(f"unknown sandbox engine: found {engine!r}, expected here or processes")
+            raise ConfigError(f"unknown sandbox engine: found {engine!r}, expected 'here' or 'processes'")
         options = {
             "profile": profile,
             "seeds_per_level": seeds_per_level,
@@ -233,7 +236,7 @@ class Sandbox:
         target_imports: Sequence[str] | None = None,
         target_files: Mapping[str, str] | None = None,
     ) -> RunningJob:
-        """Start a task that responds to requests. The sandbox runs no other job until it is closed."""
+        """Start a task that responds to requests. The sandbox runs no other job until the returned object is closed."""
         place = Path(path).expanduser().resolve()
         job_fields = {"task": task, "imports": _imports(target_imports), "target_files": dict(target_files or {})}
         job = self._job(place.stem, file_bytes(place), {"budget": None}, job_fields)

@@ -86,6 +86,10 @@ class _Plan(_Answer):
     steps: list[dict[str, Any]]
 
 
+class _Value(_Answer):
+    value: TEXT
+
+
 class SandboxedWorld:
     """World of a module that runs in a sandbox. The class is a context manager.
 
@@ -125,6 +129,10 @@ class SandboxedWorld:
         if scenario.env != self.id or scenario.level not in self.levels:
             raise ScenarioError(f"the scenario {scenario} does not exist: {self.id} has levels {list(self.levels)}")
         return SandboxedEpisode(self, scenario, style=style)
+
+    def measure(self, scenario: Scenario) -> str:
+        """Return the value of the module's function ``measure`` for the start state of a scenario."""
+        return self.request(_Value, "measure", scenario=str(scenario)).value
 
     def request(self, kind: type[_A], op: str, **arguments: Any) -> _A:
         """Send a request and return the validated response.

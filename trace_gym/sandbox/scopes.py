@@ -20,9 +20,9 @@ Bindings = dict[str, list[Origin]]
 """Names that a scope binds, each with all values that it may have."""
 
 PART = "part"
-"""`kind` of an artificial constant index. The subscript represents an arbitrary part of a container, even a key."""
+"""Marker (`kind`) of an artificial index, whose subscript represents an arbitrary part of a container, even a key."""
 VALUE = "value"
-"""`kind` of an artificial constant index. The subscript represents the value of a key-value pair."""
+"""Marker (`kind`) of an artificial index, whose subscript represents the value of a key-value pair."""
 LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
 """Methods that return the object itself or a part of the object."""
 
@@ -72,7 +72,7 @@ def _reached(name: str, sources: dict[str, set[str]]) -> set[str]:
 
 
 def _stored(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield each name that a statement binds in its scope, with the value or None."""
+    """Yield each name that a statement binds in its scope, with its value, or None if the value is unknown."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from (pair for target in targets for pair in _unpacked(target, value))
@@ -161,7 +161,7 @@ def keys_of(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def container_of(value: ast.expr) -> ast.expr:
-    """Return an expression for a new container with a value and with the elements of this value."""
+    """Return an expression for a new container that holds a value and the elements of this value."""
     return ast.BinOp(ast.List([value], ast.Load()), ast.Add(), ast.List([ast.Starred(value, ast.Load())], ast.Load()))
 
 
@@ -221,7 +221,7 @@ class NameContext:
     parents: dict[int, ast.AST] = field(default_factory=dict)
     """Parent of each node of the module, by the id of the node."""
     uses: dict[str, list[ast.Name]] = field(default_factory=dict)
-    """Name -> nodes in all scopes that read the name or modify it with an augmented assignment."""
+    """Mapping from name to the nodes, in all scopes, that read it or modify it with an augmented assignment."""
 
     _scopes: dict[int, Bindings] = field(default_factory=dict)
 

@@ -15,7 +15,7 @@ from ctypes import POINTER, Structure, c_ubyte, c_uint32, c_ushort
 from trace_gym.sandbox import linux
 
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
-"""Machine type -> architecture id that the kernel passes to a filter."""
+"""Mapping from machine type to the architecture id that the kernel passes to a filter."""
 ALLOW, ERRNO = 0x7FFF_0000, 0x0005_0000
 X32 = 0x4000_0000
 NAMESPACES = 0x7E02_0080

@@ -1,6 +1,6 @@
 """Snapshots of trace_gym and its libraries, for detecting that an untrusted module has replaced parts of them.
 
-The comparison of a snapshot before and a snapshot after the module runs yields the names of replaced objects, such as a
+Snapshots from before and after a run of the module are compared, which yields the names of replaced objects, such as a
 check, the scoring, `World.copy` or a table of the target. The snapshots are taken in the same process in which the
 module runs. Malicious code could restore the originals or replace the snapshot functions, so this is not the only
 protection.
@@ -16,7 +16,7 @@ from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodTyp
 from typing import Any
 
 Snapshot = dict[str, object]
-"""Dotted name of each object -> identity of the object."""
+"""Mapping from the dotted name of each object to its identity."""
 
 PACKAGE_NAME = "trace_gym"
 LIBRARIES = (

@@ -178,14 +178,14 @@ _DECORATORS = (world.tool, dataclass)
 
 
 def _is_scalar(node: ast.expr) -> bool:
-    """Return whether an expression is certainly a string or a number, with which += cannot extend a container."""
+    """Return whether an expression is certainly a string or a number, so that ``+=`` cannot extend a container."""
     if isinstance(node, ast.IfExp):
         return _is_scalar(node.body) and _is_scalar(node.orelse)
     return isinstance(node, (ast.JoinedStr, ast.Compare, ast.Constant))
 
 
 def _docstring(line: ast.stmt) -> bool:
-    """Return whether a statement is a docstring or not an expression statement."""
+    """Return True unless a statement is an expression statement other than a docstring."""
     return not isinstance(line, ast.Expr) or (
         isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)
     )

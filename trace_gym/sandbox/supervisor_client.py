@@ -71,8 +71,8 @@ class SupervisorClient:
             late.cancel()
         if not line.endswith("\n"):
             raise SandboxError(
-                f"the sandbox did not respond: its supervisor ended with exit code {self.process.wait()}, expected a "
-                "response. Run trace-gym doctor to check the sandbox"
+                "the sandbox did not respond, because its supervisor process ended with exit code "
+                f"{self.process.wait()}. Run trace-gym doctor to check the sandbox"
             )
         made: dict[str, Any] = json.loads(line)
         return made

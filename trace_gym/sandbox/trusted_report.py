@@ -1,4 +1,4 @@
-"""Construction of reports from the output of a sandboxed job. Inconsistent output is rejected."""
+"""Construction of reports from the output of a sandboxed job, with checks that reject inconsistent output."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class SandboxedRequest:
-    """Validation request, with which the output of the sandbox must be consistent."""
+    """Validation request that the output of the sandbox is checked against."""
 
     reference: str
     """Path of the module as specified by the caller."""
     codes: tuple[str, ...]
     profile: str
     names: Mapping[str, str] = field(default_factory=dict)
-    """Path of each user file below ``given`` in the sandbox's private folder -> the user's path."""
+    """Mapping from the path of each user file below ``given`` in the sandbox's private folder to the user's path."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ def confirm_report(request: SandboxedRequest, first: Report, second: Report) -> 
 def _findings(request: SandboxedRequest, outcome: JobOutcome) -> list[Finding]:
     made = [Finding.model_validate(line["finding"]) for line in outcome.lines if "finding" in line]
     if any(not math.isfinite(x) for f in made for x in f.metrics.values()):
-        raise ValueError("a metric is not a finite number")
+        raise ValueError("a metric in the report is not a finite number")
     return [_with_caller_paths(f, request) for f in made]
 
 
 def _find_inconsistency(request: SandboxedRequest, findings: list[Finding], ended: dict[str, Any]) -> str:
-    """Return the reason that the output is not a valid report for this request, or `""` if it is valid."""
+    """Return the reason why the output is not a valid report for this request, or `""` if it is valid."""
     if forbidden_actions := ended.get("forbidden_actions"):
         return f"the module did something that environments may not do: {_some(forbidden_actions, request)}"
     if changed := ended.get("changed"):

@@ -14,6 +14,7 @@ from typing import Any
 
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.modules import file_bytes
+from trace_gym.parsing import parse_python
 from trace_gym.sandbox.filesystem_view import WORK
 from trace_gym.sandbox.limits import Limits
 from trace_gym.sandbox.sandbox import Sandbox
@@ -106,7 +107,10 @@ def check(
         check_policy(given.policy)
     check_readable(given)
     if workers < 1 or (budget is not None and not budget > 0):
-        raise ConfigError(f"found {workers} workers and {budget} seconds, expected at least 1 and more than 0")
+        raise ConfigError(
+            f"invalid limits: found workers={workers} and budget={budget}, expected workers >= 1 and budget > 0 "
+            "(seconds)"
+        )
     needs = find_requirements(path.resolve(), file_bytes(path))
     with Sandbox(_limits(workers, budget)) as sandbox:
         report = sandbox.validate(
@@ -135,7 +139,7 @@ def check(
 
 
 def start_sandboxed_episode(path: str | os.PathLike[str], scenario: str) -> SandboxedEpisode:
-    """Start an episode of a module in a new sandbox, and return the episode. The sandbox ends with this process.
+    """Start an episode of a module in a new sandbox, and return the episode. The sandbox ends when this process ends.
 
     Raises:
         ReadError: The module cannot be read.
@@ -170,7 +174,7 @@ def _described(
 def _imports(source: bytes) -> Iterator[str]:
     """Yield the full names of all modules that the source imports."""
     try:
-        tree = ast.parse(source)
+        tree = parse_python(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return  # validation reports the error
     for node in ast.walk(tree):

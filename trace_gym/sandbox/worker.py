@@ -59,7 +59,7 @@ class Job:
     task: str = "validate"
     """``validate``, ``describe`` or ``episodes``."""
     confirm: bool = False
-    """If True, check, after the module has passed, that validation detects injected bugs."""
+    """Whether to check that validation detects injected bugs, after the module has passed."""
     deadline: float | None = None
     """Seconds after which the job is stopped."""
     limits: dict[str, Any] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Detection of the facts that an agent's messages state.
 
 A fact is a value (a number, date or time), a name or id, the status of a record, or a finished action. Verifiers use
-this package to test whether the agent informed the user correctly. The agent can use any common wording.
+this package to test whether the agent informed the user correctly. The agent may use any common wording.
 """
 
 from __future__ import annotations

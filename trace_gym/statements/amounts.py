@@ -39,7 +39,7 @@ SPELLED = (
 FIRST_WORDS = "|".join(
     [*(w for w, _ in _WORDS), "a hundred", "a thousand", "a dozen", "a couple of", "a pair of", "both"]
 )
-"""Pattern of the words with which a number in words can begin."""
+"""Pattern of the first word of a spelled-out number."""
 MONEY = r"(?:(?:us )?dollars?|bucks|usd|eur|euros?|gbp|\$|\u20ac|\u00a3)(?!\w)"
 PERCENT = r"(?:%|per ?cent\b|percentage points?\b)"
 DURATION = r"(?:(?:business |working |full )?(?:minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|nights?))\b"
@@ -59,7 +59,7 @@ NUMBER = (
 
 
 def number_of(digits: str) -> float:
-    """Return the number that digits with separators denote."""
+    """Parse a number that is written in digits with separators."""
     whole, comma, cents = digits.rpartition(",")
     if comma and len(cents) == 2:  # a decimal comma, as in ``1.234,50``
         return float(f"{whole.replace('.', '')}.{cents}")
@@ -67,7 +67,7 @@ def number_of(digits: str) -> float:
 
 
 def number_in_words(text: str) -> float:
-    """Return the number that English words denote."""
+    """Parse a number that is written in English words."""
     if text.startswith(("a couple", "a pair", "both")):
         return 2.0
     table = dict(_WORDS)
@@ -85,6 +85,6 @@ def number_in_words(text: str) -> float:
 def is_plain_count(text: str) -> bool:
     """Return whether a number word, such as ``one`` or ``both``, is very common.
 
-    Such a word is used as a number only if a unit follows.
+    Such a word is treated as a number only if a unit follows.
     """
     return text.startswith(("a couple", "a pair", "both")) or text in _SMALL[:13]

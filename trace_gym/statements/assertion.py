@@ -1,6 +1,6 @@
-"""Tests whether an agent stated a fact: the correct value, claimed in the correct role, without a competing value.
+"""Checks that an agent claimed the correct value, in the correct role, and claimed no competing value.
 
-A *role* is the meaning of a value, such as ``refund`` or ``departure``. A *candidate* is another value that a verifier
+A *role* is the meaning of a value, such as ``refund`` or ``departure``. A *candidate* is a value that the verifier
 lists because it could be mistaken for the correct value.
 """
 
@@ -25,34 +25,35 @@ from trace_gym.statements.values import Value, find_values
 CONTEXT = frozenset(
     {"paid", "limit", "balance", "each", "duration", "percent", "unavailable", "today", "deadline", "birth"}
 )
-"""Roles of context values. If the verifier names no role, values in these roles do not compete with the answer."""
+"""Roles of values that only provide context. If the verifier names no role, such values do not compete with the correct
+value."""
 _MANY = 3
 """Minimum number of distinct candidates in a message for it to count as a list of options.
 
 This applies only if the verifier names no role.
 """
 _PER_UNIT = frozenset({"each", "fare", "fee"})
-"""Roles of amounts for one person or thing."""
+"""Roles of amounts that apply to one person or item."""
 _MONEY = frozenset({"refund", "charge", "paid", "fare", "fee"})
-"""Roles of amounts whose sign is ignored, because the sign only shows the direction of the payment."""
+"""Roles of amounts whose sign is ignored, because it only indicates the direction of the payment."""
 _PRICED = frozenset({"charge", "fee"})
-"""Roles whose amount may also be described with words of the role ``fare``, such as *price*."""
+"""Roles of amounts that may also be described with words of the role ``fare``, such as *price*."""
 PAST_OR_NOW = frozenset({"charge", "paid"})
-"""Roles of an amount if the words do not show when it was charged, as in ``$90 was charged to your card``."""
+"""Roles of a charged amount if the words do not show when it was charged, as in ``$90 was charged to your card``."""
 _PAID_BACK = frozenset({"refund", "paid"})
-"""Roles of an amount that the customer has paid and that will be refunded."""
+"""Roles of an amount that is described both as paid by the customer and as a refund."""
 _OPPOSITE = MappingProxyType({"refund": "charge", "charge": "refund"})
 
 
 class Statement(NamedTuple):
-    """A value and the normalized text that contains it."""
+    """A value, and the normalized text that contains it."""
 
     text: str
     value: Value
 
     @property
     def attitude(self) -> str:
-        """Attitude of the text to the value; see `trace_gym.statements.claims.attitude`."""
+        """Attitude of the text toward the value; see `trace_gym.statements.claims.attitude`."""
         return attitude(self.text, self.value)
 
     @property
@@ -113,7 +114,7 @@ def tells(
 
 @lru_cache(maxsize=256)
 def _stated(kind: str, said: tuple[str, ...], today: str) -> tuple[tuple[Statement, ...], frozenset[float]]:
-    """Return the statements of all values of a kind, and the absolute values of numbers.
+    """Return all statements of values of a kind, and the absolute values of the numbers among them.
 
     The result is cached because a verifier looks for many values in the same messages.
     """
@@ -149,8 +150,8 @@ def _candidate_matcher(kind: str, candidates: Iterable[str | float], within: flo
 def _binds(statement: Statement) -> bool:
     """Return whether a statement counts as an error if its value is wrong.
 
-    Claims, hedges and questions count as errors. Denials and past values do not, except for a past amount that is
-    described both as paid and as a refund.
+    This is the case for claims, hedges and questions. It is not the case for denials and past values, except for a past
+    amount that is described both as paid and as a refund.
     """
     attitude = statement.attitude
     return attitude not in ("denied", "old") or (attitude == "old" and statement.roles >= _PAID_BACK)
@@ -191,7 +192,7 @@ def _fits(statement: Statement, role: str) -> bool:
 
 
 def _compete(competing: list[Statement], good: list[Statement], stated: Sequence[Statement], role: str) -> bool:
-    """Return whether any of the statements of other candidates competes with the correct value.
+    """Return whether a statement of another candidate competes with the correct value.
 
     Args:
         competing: Statements of other candidates.
@@ -233,7 +234,7 @@ def _is_incidental(candidate: Statement, good: list[Statement], role: str) -> bo
 
 
 def _are_parts(competing: list[Statement], good: list[Statement], stated: Sequence[Statement]) -> bool:
-    """Return whether all candidates are parts of a sum whose total is the correct value."""
+    """Return whether all competing candidates are parts of a sum whose total is the correct value."""
     parts: set[Statement] = set()
     for total in good:
         if total.value.kind == "number":
@@ -261,6 +262,6 @@ def _tells_phrase(value: str, candidates: Iterable[str | float], said: Sequence[
 def _places(phrase: str, text: str) -> list[tuple[int, int]]:
     """Return the spans of a phrase in a text that `searched` returned.
 
-    A second call of `searched` does not change an ASCII text of one line, so it is skipped.
+    For a one-line ASCII text, calling `searched` a second time has no effect, so it is skipped.
     """
     return places_in(text, phrase) if text.isascii() and "\n" not in text else find_phrase(phrase, text)

@@ -1,4 +1,4 @@
-"""Detection of incidental numbers: items of a breakdown, terms of a sum, and the other number of a coordinate pair.
+"""Detection of incidental numbers: items of a breakdown, terms of a sum, and the second number of a coordinate pair.
 
 A message may state such numbers next to the correct value. They do not count as competing values.
 """
@@ -43,13 +43,13 @@ _plus_before = re.compile(r"(?:\+|\bplus|\dx|\d\sx|\)\sx)\s*\(?$")
 _gap = re.compile(rf"(?:{LIST_WORDS}|\b{_NOT_ID}[a-z]{{6}}\b){{0,40}}")
 _pair = re.compile(r"[\s,;/()\u00b0nsew]*-?")
 _HEADER = 160
-"""Maximum number of characters between the header of a list and the list."""
+"""Maximum number of characters between a list and its header."""
 _NEAR_TERMS = 400
 """Maximum number of characters between a term of a sum and its result."""
 _NEAR = 24
 """Maximum number of characters between the two coordinates of a pair."""
 PLACES = frozenset({"longitude", "latitude"})
-"""Roles of coordinates. Messages often state two coordinates as a pair, without words for their roles."""
+"""Roles of coordinates. Messages often state two coordinates as a pair, without words that indicate their roles."""
 _LENGTH = 1000
 """Maximum length of a list in characters."""
 _MOST = 40
@@ -57,7 +57,7 @@ _MOST = 40
 
 
 def is_incidental(text: str, number: Value, role: str) -> bool:
-    """Return whether a number without a role is only additional information next to the correct value.
+    """Return whether a number without a role only adds information to the correct value.
 
     Args:
         text: The normalized text.
@@ -91,7 +91,7 @@ def is_half(text: str, value: Value, right: Iterable[float]) -> bool:
 
 
 def _is_doubted(text: str, value: Value) -> bool:
-    """Return whether a word of doubt or correction, such as ``maybe`` or ``instead``, precedes a value."""
+    """Return whether a word of doubt or correction, such as ``maybe`` or ``instead``, comes before a value."""
     start, _ = sentence_at(text, value.start)
     return _doubt.search(text, max(start, value.start - _HEADER), value.start) is not None
 
@@ -113,7 +113,7 @@ def _is_result(text: str, value: Value) -> bool:
 
 
 def _is_term(text: str, value: Value) -> bool:
-    """Return whether a number is a term of a sum or product with its result, as in ``880 + 888 = 1768``."""
+    """Return whether a number is a term of a sum or product whose result is stated, as in ``880 + 888 = 1768``."""
     end = min(sentence_at(text, value.start)[1], value.end + _NEAR_TERMS)
     if text.find("=", value.end, end) < 0:
         return False

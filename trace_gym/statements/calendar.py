@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 
 Day = tuple[int | None, int | None, int]
-"""Year, month and day; a part that the text omits is None."""
+"""Year, month and day. The year or the month is None if the text omits it."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH = (
@@ -53,7 +53,7 @@ def days_of(kind: str, text: str, more: str = "") -> list[Day]:
     Args:
         kind: Format of the date, such as ``iso`` or ``slashed``.
         text: The written date.
-        more: Part at the end of the text that contains further days of the same month, such as ``or 13``.
+        more: The end of the text, if it contains further days of the same month, such as ``or 13``.
     """
     numbers = [int(n) for n in re.findall(r"\d+", text[: len(text) - len(more)])]
     match kind:
@@ -76,7 +76,7 @@ def days_of(kind: str, text: str, more: str = "") -> list[Day]:
 
 
 def relative_day(text: str, today: str) -> Day:
-    """Return the day to which a word such as ``yesterday`` or a weekday refers on the ISO date `today`."""
+    """Return the day to which a word such as ``yesterday`` or ``Friday`` refers, given the ISO date `today`."""
     now = date.fromisoformat(today[:10])
     word = text.split()[-1]
     if word in _WEEKDAYS:
@@ -105,7 +105,7 @@ def clock_of(text: str) -> str:
 
 
 def same_day(stated: Day, wanted: Day) -> bool:
-    """Return whether a date, in which year or month may be missing, is compatible with another date."""
+    """Return whether a stated date is compatible with a wanted date. The stated date may omit the year or the month."""
     return all(a is None or a == b for a, b in zip(stated, wanted, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Detection of cited rules: text that states when an action is allowed, and not the facts of a particular record."""
+"""Detection of cited rules: text that states when an action is allowed, as opposed to facts about a specific record."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ _WINDOW = 600
 def cites_rule(text: str, position: int) -> bool:
     """Return whether the words at a position of a normalized text belong to a condition, a rule or a question.
 
-    For example, ``we can only cancel trips that are in business class`` is a rule, and not a statement about the
-    customer's trip. The items of a list after an introduction such as ``one of these holds:`` also belong to a rule. A
-    rule ends at words about the record itself, such as ``but yours is insured``.
+    For example, ``we can only cancel trips that are in business class`` is a rule, not a statement about the customer's
+    trip. List items after an introduction such as ``one of these holds:`` also belong to a rule. A rule ends at words
+    about the record itself, such as ``but yours is insured``.
     """
     start, end = _sentence(text, position)
     sentence = text[start:end]
@@ -121,7 +121,7 @@ def _turns(rest: str, position: int) -> bool:
 
 
 def _sentence(text: str, position: int) -> tuple[int, int]:
-    """Return start and end of the sentence at a position. A semicolon does not end the sentence."""
+    """Return the start and end of the sentence at a position. A semicolon does not end the sentence."""
     start = 0
     for match in _end.finditer(text, max(0, position - _WINDOW), position + _WINDOW):
         if match.end() > position:
@@ -131,7 +131,7 @@ def _sentence(text: str, position: int) -> tuple[int, int]:
 
 
 def _intro_cites(above: str) -> bool:
-    """Return whether the last introduction of a list in a text is the start of a rule.
+    """Return whether the last list introduction in a text begins a rule.
 
     Args:
         above: Text before the current list item.

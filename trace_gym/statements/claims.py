@@ -1,7 +1,7 @@
-"""Classification of statements: a message can claim, hedge, ask about or deny a value, or state it as a past value.
+"""Classification of statements. A message can claim, hedge, question or deny a value, or state it as a past value.
 
-The class is called the attitude of the statement. A value that a message attributes to the customer, as in "you said
-$90", counts as denied.
+This class is called the *attitude* of the message toward the value. A value that the message attributes to the
+customer, as in "you said $90", counts as denied.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _unrefunded = re.compile(
     rf"(?:\bnot\b|n't\b|\bcannot\b|\bnever\b|\bunable to\b)(?:\s+(?:able|{_FILLER[3:]})*\s+"
     r"(?:refund|return|reimburse|repay|give back|pay back)(?: you)?(?: the| your)?(?: full| whole)? ?\$?$"
 )
-"""Pattern of a denied refund of the paid amount: `I won't be able to cancel it or refund the $206 you paid`."""
+"""Pattern of the denial of a refund of the paid amount: `I won't be able to cancel it or refund the $206 you paid`."""
 _attributed = re.compile(
     r"\bi (?:first |had |originally |initially |mistakenly )*(?:thought|assumed|expected|believed)\b[^,;:]{0,40}$|"
     r"\b(?:you|he|she|they|customer)(?:'ve| have|'d| had| may have| might have)? (?:just |also |first |originally |"
@@ -112,7 +112,7 @@ _WINDOW = 100
 
 @lru_cache(maxsize=4096)
 def attitude(text: str, value: Value) -> Attitude:
-    """Return the attitude of a normalized text to one of its numbers, dates or times."""
+    """Return the attitude of a normalized text toward one of its numbers, dates or times."""
     start, end = sentence_at(text, value.start)
     left, right = text[max(start, value.start - _WINDOW) : value.start], text[value.end : min(end, value.end + _WINDOW)]
     if text[start:end].rstrip().endswith("?") and _question.match(text, start):
@@ -131,7 +131,7 @@ def attitude(text: str, value: Value) -> Attitude:
 
 
 def attitude_of_words(text: str, start: int, end: int) -> Attitude:
-    """Return the attitude of a normalized text to the name, id or other phrase in a span.
+    """Return the attitude of a normalized text toward the name, id or other phrase in a span.
 
     A phrase with digits, such as an id, is always either denied or claimed.
     """
@@ -147,13 +147,13 @@ def attitude_of_words(text: str, start: int, end: int) -> Attitude:
 
 
 def _has_negation(left: str) -> bool:
-    """Return whether a text can contain a negation. This cheap test avoids most searches with the full pattern."""
+    """Return whether a text may contain a negation. This fast test avoids most searches with the full pattern."""
     maybe = "no" in left or "n't" in left or "never" in left or "neither" in left or "unable" in left
     return maybe or "instead" in left or "rather" in left or "opposed" in left
 
 
 def _is_attributed(left: str, right: str) -> bool:
-    """Return whether the words next to a value attribute it to the customer or to an earlier belief of the agent."""
+    """Return whether the words next to a value attribute it to the customer or to a previous belief of the agent."""
     if _opinion.search(left) and _attributed.search(left):
         return True
     return "you" in right and _attributed_behind.match(right) is not None

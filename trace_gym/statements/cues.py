@@ -1,4 +1,4 @@
-"""Cues: regular expressions for words that show the role of a stated value, such as ``refund of``, by kind of value."""
+"""Cues by kind of value. A cue is a regular expression for words that indicate a value's role, as in ``refund of``."""
 
 from __future__ import annotations
 
@@ -175,4 +175,4 @@ UNITS = frozenset({"money", "percent", "duration", "count"})
 ROLES = frozenset(role for table in CUES.values() for role in table) | UNITS
 """Every role that a value can have."""
 NEUTRAL = frozenset({"total", "difference", "each"})
-"""Roles of amounts that do not show whether the amount is refunded or charged."""
+"""Roles of amounts that do not indicate whether the amount is refunded or charged."""

@@ -35,7 +35,7 @@ _refunded = re.compile(
 _goes_back = re.compile(rf"{_AUXILIARY}{_ADVERB}{_BACK}|{_GET_BACK}|{_IN_FULL}")
 """Pattern that occurs in every match of `_refunded`. A search for it is faster, so it is done first."""
 _backward = re.compile(r"refund|return|credit|reimburs|repaid|back")
-"""Pattern that occurs in every match of `_goes_back`. A search for it is even faster."""
+"""Pattern that occurs in every match of `_goes_back`. A search for it is even faster, so it is done before that."""
 _charged = re.compile(
     r"(?:\s?(?:dollars|usd))?(?: (?:more|higher|extra)(?: expensive)?)?,?\s(?:(?:which|that|to be|being|and|is|"
     r"was|will|has|be|been|now|then) )*"
@@ -43,6 +43,11 @@ _charged = re.compile(
     r"through|out of)"
     r"|(?:with)?drawn from|taken (?:from|off|out of))\b"
 )
+_refund = re.compile(
+    r"(?<!no )(?<!any )\brefund(?:ed|s)?\b(?! (?:is|are) not)|"
+    r"\b(?:go|goes|come|comes|get|receive)\b(?:[^.;!?\n]|\.\d){0,40} back\b"
+)
+_upcoming = re.compile(r"\b(?:will|to be|being|is|now|settled|deducted|drawn|taken|comes?)\b")
 _before = re.compile(
     r"\b(?:(?:at|during|upon) (?:the )?(?:time of )?(?:the |your )?(?:original |initial |first )?"
     r"(?:booking|purchase|checkout|reservation|order)\b|at (?:the|that) time\b|"
@@ -64,6 +69,12 @@ def is_refunded_behind(text: str, position: int) -> bool:
 def is_charged_behind(text: str, position: int) -> bool:
     """Return whether the words after an amount state that it is charged, as in ``$90, settled with ...``."""
     return _charged.match(text, position, position + 80) is not None
+
+
+def is_paid_behind(text: str, position: int) -> bool:
+    """Return whether the words after an amount state that it was paid, as in ``$90, paid by card`` next to a refund."""
+    match = _charged.match(text, position, position + 80)
+    return match is not None and not _upcoming.search(match[0]) and _refund.search(text) is not None
 
 
 def is_settled_before(text: str, start: int, end: int) -> bool:

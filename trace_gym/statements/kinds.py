@@ -1,4 +1,4 @@
-"""Kinds of the values that verifiers check (number, date, time or phrase), and the valid roles of each kind.
+"""Kinds of values that verifiers check (number, date, time or phrase), and the valid roles of each kind.
 
 A role is the meaning of a value in a sentence, such as ``refund`` or ``departure``.
 """
@@ -15,14 +15,14 @@ from trace_gym.statements.text import normalize
 from trace_gym.statements.values import Kind, find_values
 
 _FITTING = frozenset((kind, role) for kind, table in CUES.items() for role in table) | {("number", u) for u in UNITS}
-"""Valid pairs of kind and role."""
+"""Valid combinations of a kind and a role."""
 _number_in_front = re.compile(rf"{FIRST_WORDS}|us|eur|gbp")
 """Pattern of the first word of a number that begins with a letter."""
 
 
 @lru_cache(maxsize=8192)
 def read(value: str | float) -> tuple[Kind | str, float | str | Day]:
-    """Return the kind and the parsed form of a value. Every value that is not a number, date or time is a phrase."""
+    """Return the kind and the parsed form of a value. A value that is not a number, date or time is a phrase."""
     if isinstance(value, int | float):
         return "number", float(value)
     plain = normalize(value).strip()
@@ -47,7 +47,9 @@ def check_role(role: str, kind: str, value: str | float) -> None:
     if (kind, role) in _FITTING:
         return
     if role not in ROLES:
-        raise ValueError(f"unknown role of a stated value: found {role!r}, expected one of {', '.join(sorted(ROLES))}")
+        raise ValueError(
+            f"unknown role {role!r} for a value in a statement: expected one of {', '.join(sorted(ROLES))}"
+        )
     if role not in CUES.get(kind, ()) and not (kind == "number" and role in UNITS):
         fits = ", ".join(CUES[kind]) if kind in CUES else "no role"
-        raise ValueError(f"the role {role!r} does not apply to the {kind} {value!r}: expected {fits}")
+        raise ValueError(f"the {kind} {value!r} cannot have the role {role!r}: expected {fits}")

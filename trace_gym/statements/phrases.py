@@ -20,10 +20,10 @@ def squeeze(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def searched(text: str) -> str:
-    """Return the result of `squeeze`, in the form in which phrases are searched.
+    """Return the normalized form of a text in which `places_in` searches for phrases.
 
-    If the text contains codes with a space between letters and digits, such as ``hat 123``, a copy of the text without
-    these spaces is appended.
+    This is the result of `squeeze`. If the text contains codes with a space between letters and digits, such as ``hat
+    123``, a copy of the text without these spaces is appended.
     """
     plain = squeeze(text)
     joined = _apart.sub("", plain)
@@ -32,7 +32,10 @@ def searched(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def spellings(phrase: str) -> tuple[str, ...]:
-    """Return the result of `squeeze`. For a phrase of two words, such as a name, also return ``last, first``."""
+    """Return the forms of a phrase for which a text is searched.
+
+    The first one is the result of `squeeze`. For a phrase of two words, such as a name, the second is ``last, first``.
+    """
     plain = squeeze(phrase)
     name = _two_words.fullmatch(plain)
     return (plain, f"{name[2]}, {name[1]}") if name else (plain,)

@@ -9,7 +9,12 @@ import re
 from functools import lru_cache
 
 from trace_gym.statements.cues import ANY_CUE, CUES, NEUTRAL, UNAVAILABLE
-from trace_gym.statements.directions import is_charged_behind, is_refunded_behind, is_settled_before
+from trace_gym.statements.directions import (
+    is_charged_behind,
+    is_paid_behind,
+    is_refunded_behind,
+    is_settled_before,
+)
 from trace_gym.statements.operands import is_factor, is_left_over, is_price
 from trace_gym.statements.text import sentence_at
 from trace_gym.statements.values import Value, values_between
@@ -17,7 +22,7 @@ from trace_gym.statements.values import Value, values_between
 _WINDOW = 120
 """Number of characters before and after a value in which cues for its role are searched."""
 _LIST = 20
-"""Maximum number of values in a list that share the cues before the first value."""
+"""Maximum number of values in a list that share the cues in front of the first value."""
 
 _break = re.compile(
     r"[,:()]|\s-\s|\band(?! (?:is|was|will|has|have|had|are|were|goes|go|comes?|gets?)\b)|"
@@ -63,7 +68,7 @@ _list_gap = re.compile(rf"(?:{LIST_WORDS}){{0,40}}")
 def roles_of(text: str, value: Value) -> frozenset[str]:
     """Return the roles of a value in a normalized text, or an empty set if the words of its clause indicate no role.
 
-    A value in a list that has no cues has the roles of the previous value, as in ``refunds: 120 for A, 80 for B``.
+    A list value without its own cues has the roles of the previous value, as in ``refunds: 120 for A, 80 for B``.
     """
     found, before = _own_roles(text, value)
     if found - NEUTRAL:
@@ -99,7 +104,7 @@ def _own_roles(text: str, value: Value) -> tuple[frozenset[str], Value | None]:
         found |= {"unavailable"}
     found |= _from_right(value.kind, text, value.end, right, alone=not found - NEUTRAL)
     if value.kind == "number" and not found & {"refund", "charge", "paid"} and is_charged_behind(text, value.end):
-        found |= {"charge"}
+        found |= {"paid"} if is_paid_behind(text, value.end) else {"charge"}
     if {"charge", "paid"} <= found and is_settled_before(text, start, end):
         found -= {"charge"}
     if value.unit == "money" and is_factor(text, value.end):
@@ -110,7 +115,7 @@ def _own_roles(text: str, value: Value) -> tuple[frozenset[str], Value | None]:
 
 
 def _bounds(text: str, value: Value) -> tuple[int, int, Value | None]:
-    """Return start and end of the words about a value, and the previous value of this kind in the sentence."""
+    """Return the start and end of the words about a value, and the previous value of this kind in the sentence."""
     start, end = sentence_at(text, value.start)
     start, end = max(start, value.start - _WINDOW), min(end, value.end + _WINDOW)
     before: Value | None = None
@@ -126,9 +131,9 @@ def _bounds(text: str, value: Value) -> tuple[int, int, Value | None]:
 
 
 def _alike(one: Value, other: Value) -> bool:
-    """Return whether each word between two values can be about only one of the values.
+    """Return whether two values are so similar that a word between them can be about only one of them.
 
-    Two numbers with different units, such as an amount and a duration, can share cues.
+    Two numbers with different units, such as an amount and a duration, can share the words between them.
     """
     return one.kind != "number" or one.unit == other.unit or not (one.unit and other.unit)
 
@@ -159,7 +164,7 @@ def _end_of_flight(text: str, value: Value) -> str:
 
 
 def _from_left(kind: str, text: str, start: int, end: int) -> frozenset[str]:
-    """Return the roles of the cues before a value, from the clause with the nearest cue."""
+    """Return the roles of the cues before a value. Only the clause with the nearest cue is used."""
     if text.find("from", start, end) >= 0 and (change := _changed_from.search(text, start, end)):
         end = change.start("from")
     cues = [(at, role) for at, role in _cues(kind, text, start, end) if not _is_negated(text, start, at)]
@@ -182,8 +187,8 @@ def _is_negated(text: str, start: int, at: int) -> bool:
 def _from_right(kind: str, text: str, start: int, end: int, alone: bool) -> frozenset[str]:
     """Return the roles of the cues after a value.
 
-    If `alone` is False, the words before the value already indicate a role. Then only neutral roles, ``unavailable``,
-    and verbs whose subject is the value are used.
+    If `alone` is False, the words before the value already indicate a role. In this case, only neutral roles, the role
+    ``unavailable``, and verbs whose subject is the value are used.
     """
     cues = _cues(kind, text, start, end)
     if kind == "number":
@@ -210,7 +215,7 @@ def _cues(kind: str, text: str, start: int, end: int) -> list[tuple[int, str]]:
 
 
 def _settled(cues: list[tuple[int, str]], nearest: int) -> frozenset[str]:
-    """Return the roles of cues. If there are cues for both a refund and a charge, only the nearer cue is used.
+    """Return the roles of cues. If there are cues for both a refund and a charge, use only the nearer one.
 
     Args:
         cues: Position and role of each cue.

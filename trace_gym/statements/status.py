@@ -59,7 +59,7 @@ def states_status(
     Args:
         status: The status.
         said: The messages.
-        statuses: Statuses that could be mistaken for the correct status.
+        statuses: Statuses that could be mistaken for the correct one.
         record: Id of the record. Words about other records in `records` are ignored.
         records: Ids of all records that the messages may mention.
     """
@@ -92,7 +92,7 @@ def states_done(action: str, said: Sequence[str], record: str = "", records: Ite
 
 
 def _is_meant(text: str, position: int, record: str, others: tuple[str, ...]) -> bool:
-    """Return whether an action is about the record. If there are other records, the text must contain an id."""
+    """Return whether an action is about a record. If there are other records, the text must contain an id."""
     if not record or not others:
         return True
     start, end = sentence_at(text, position)
@@ -111,7 +111,7 @@ def states_pattern(
         said: The messages.
         record: Id of the record. Words about other records in `records` are ignored.
         records: Ids of all records that the messages may mention.
-        cited: Also accept words that cite a rule, such as ``only insured trips``.
+        cited: Whether to accept words that cite a rule, such as ``only insured trips``.
     """
     if not said:
         return False
@@ -142,8 +142,8 @@ def _pattern(status: str) -> re.Pattern[str]:
 def _claimed(status: str, text: str, record: str, others: tuple[str, ...], right: str = "") -> bool:
     """Return whether a text states that the record has a status.
 
-    If `right` is given, it is the correct status, and `status` is another status that could be mistaken for it. In this
-    case, words that cite a rule or only describe another noun, such as ``a delayed ...``, are ignored.
+    If `right` is given, it is the correct status, and `status` is one that could be mistaken for it. In this case,
+    words that cite a rule, or that only describe another noun, as in ``a delayed ...``, are ignored.
     """
     for start, end in _claims(_pattern(status), text, record, others):
         left, clause = _clauses(text, start)
@@ -160,7 +160,7 @@ def _claimed(status: str, text: str, record: str, others: tuple[str, ...], right
 
 
 def _claims(pattern: re.Pattern[str], text: str, record: str, others: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the matches of a pattern that the text claims about the record, without denying them."""
+    """Yield the spans of the matches of a pattern that the text claims, and does not deny, about the record."""
     for match in pattern.finditer(text):
         _, clause = _clauses(text, match.start())
         verb = _verb.match(text, match.start())

@@ -1,4 +1,4 @@
-"""Detection of sums in a message: the parts that are stated next to their total."""
+"""Detection of sums in a message, whose parts are stated next to their total."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def parts_of(text: str, total: Value, values: Sequence[Value]) -> list[Value]:
 
 
 def _differ_by(values: Sequence[Value], total: Value) -> bool:
-    """Return whether the difference of two numbers is a third number."""
+    """Return whether a total is the difference between the first two values."""
     if len(values) < 2:
         return False
     return bool(abs(abs(values[0].value - values[1].value) - total.value) < 0.005)  # type: ignore[operator]
@@ -70,7 +70,7 @@ def _operands(text: str, result: Value, values: Sequence[Value]) -> list[Value]:
 
 
 def _adds_up(values: Sequence[Value], total: Value) -> int:
-    """Return the number of leading values that add up to a total, or 0."""
+    """Return how many of the first values add up to a total, or 0 if none do."""
     left = total.value
     for count, value in enumerate(values, 1):
         left -= value.value  # type: ignore[operator]
@@ -87,12 +87,12 @@ def _is_total(text: str, value: Value) -> bool:
 
 
 def _is_label(text: str, value: Value) -> bool:
-    """Return whether a number identifies a card: `your visa ending in 3411`."""
+    """Return whether a number identifies a card, as in `your visa ending in 3411`."""
     return _ending.search(text, max(0, value.start - 16), value.start) is not None
 
 
 def _is_listed(text: str, total: Value, parts: Sequence[Value]) -> bool:
-    """Return whether the parts follow the total in the same sentence: `598 dollars, 191 to A and 407 to B`."""
+    """Return whether the parts follow the total in the same sentence, as in `598 dollars, 191 to A and 407 to B`."""
     _, end = sentence_at(text, total.start)
     return all(p.end <= end for p in parts) and not _or.search(text, total.end, end)
 

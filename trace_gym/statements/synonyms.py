@@ -51,7 +51,7 @@ SYNONYMS: Mapping[str, str] = MappingProxyType({
     "on time": r"on time|on schedule|as scheduled|as planned",
     "available": r"available|open for booking|bookable",
 })  # fmt: skip
-"""Mapping of each status to a pattern of the phrases that state it. Other statuses are stated by their names."""
+"""Mapping from status to a pattern of the phrases that state it. All other statuses are stated by their names."""
 IMPLIED: Mapping[str, frozenset[str]] = MappingProxyType({
     "pending (item modified)": frozenset({"pending"}),
     "exchange requested": frozenset({"delivered", "processed"}),
@@ -59,7 +59,7 @@ IMPLIED: Mapping[str, frozenset[str]] = MappingProxyType({
     "delivered": frozenset({"processed", "shipped"}),
     "landed": frozenset({"flying"}),
 })  # fmt: skip
-"""Mapping of each status to other statuses that a record with this status also has or had.
+"""Mapping from status to other statuses that a record with this status also has or had.
 
 A message may state them in addition to the correct status.
 """

@@ -37,7 +37,7 @@ def sentence_ends(text: str) -> tuple[int, ...]:
 
 
 def sentence_at(text: str, position: int) -> tuple[int, int]:
-    """Return start and end of the sentence that contains a position."""
+    """Return the start and end of the sentence that contains a position."""
     start = 0
     for end in sentence_ends(text):
         if position < end:
@@ -47,9 +47,9 @@ def sentence_at(text: str, position: int) -> tuple[int, int]:
 
 
 def places_of(word: str, text: str) -> list[int]:
-    """Return the positions where a text contains a word, such as an id, that is not part of a longer word.
+    """Return the positions where a text contains a word, such as an id, as a whole word.
 
-    A regular expression would have to be compiled for each id, which takes longer than this search.
+    This search is faster than a regular expression, which would have to be compiled for each id.
     """
     found: list[int] = []
     at = text.find(word)

@@ -17,7 +17,7 @@ Kind = Literal["number", "date", "time"]
 _DIGITS_OF = ("ending in ", "ending with ", "ends in ", "ends with ", "digits ")
 """Words before the last digits of a card number.
 
-These digits do not get the unit of the next number, as in `your card ending in 5732 and 672 dollars`.
+In `your card ending in 5732 and 672 dollars`, the digits after such words do not share the unit of the next number.
 """
 
 

@@ -120,13 +120,13 @@ def _keep_hand_written(name: str, author: Author, env_folder: Path) -> None:
     edited = known.origin is not None and known.origin.module_sha256 != ""
     if edited or known.author == HAND != author.name:
         raise ConfigError(
-            f"{env_folder} already contains {name}, which was written or edited by hand, and {author.name} would "
-            "replace it. Select another folder (--out)"
+            f"{env_folder} already contains an environment {name!r} that was written or edited by hand, so the author "
+            f"{author.name!r} cannot replace it. Select another folder with --out"
         )
 
 
 def _unchanged(spec: Spec, author: Author, env_folder: Path, validation: ValidationConfig) -> Manifest | None:
-    """Return the manifest in the folder if spec, author, templates, module and checked properties are unchanged."""
+    """Return the folder's manifest if spec, author, templates, module and properties are unchanged, else None."""
     try:
         known = Manifest.model_validate_json((env_folder / f"{spec.id}.json").read_bytes())
         module = sha256((env_folder / f"{spec.id}.py").read_bytes())

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from trace_gym.parsing import parse_python
 from trace_gym.synthesis.diagnostics import Diagnostic, Stage
 from trace_gym.types import Origin, Spec
 
@@ -27,8 +28,8 @@ class Author(Protocol):
     def trusted(self) -> bool:
         """Whether people have reviewed the code that the author writes.
 
-        A passed validation of a module by any other author is confirmed by a second run in a fresh process, and all
-        candidates of such an author are kept.
+        If a module by any other author passes validation, the result is confirmed by a second run in a fresh process.
+        All candidates of such an author are kept.
         """
         ...
 
@@ -55,7 +56,7 @@ class Author(Protocol):
 
 def identity_errors(text: str, spec: Spec) -> Iterator[str]:
     """Yield an error message if a module does not define the environment of a spec. The module must be valid Python."""
-    classes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef)]
+    classes = [n for n in ast.walk(parse_python(text)) if isinstance(n, ast.ClassDef)]
     expected = {"id": spec.id, "capability": spec.capability}
     if expected not in (found := [_declared(c) for c in classes]):
         yield f"expected a class with {expected}, found {[f for f in found if f] or 'none'}"

@@ -142,8 +142,8 @@ def write_base(
         return card
     if wrong := next((note for note in check(target_folder) if note.level == "wrong"), None):
         raise ConfigError(
-            f"{wrong.message}; {wrong.fix or 'correct the file'}. List all errors with: trace-gym target check "
-            f"{target_folder.path}"
+            f"the target folder is not valid: {wrong.message}; {wrong.fix or 'correct the file'}. To list all errors, "
+            f"run trace-gym target check {target_folder.path}"
         )
     base_validation = replace(validation, only=CODES, given=NO_INPUTS, policy="")
     return synthesize(

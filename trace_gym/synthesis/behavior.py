@@ -1,6 +1,6 @@
 """Descriptions of a base world's tools for prompts, derived from their code: signatures, refusals, and source code.
 
-A refusal is an error message with which a tool rejects a call.
+A refusal is the error message that a tool returns when it rejects a call.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from types import FunctionType
 
+from trace_gym.parsing import parse_python
 from trace_gym.synthesis.evidence import signatures
 from trace_gym.synthesis.refusals import Refusal, helpers_of, is_refused_only, method_of, refusals_of
 from trace_gym.synthesis.substitution import definition
@@ -78,7 +79,7 @@ def code(target: Target, tools: Collection[Behavior]) -> str:
 
 def _still_called(world: type[World], function: FunctionType, text: str) -> Iterator[FunctionType]:
     """Yield the helpers that a function calls in `text`, which is the code of the function without its refusals."""
-    called = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    called = (node.func for node in ast.walk(parse_python(text)) if isinstance(node, ast.Call))
     names = {
         n.attr if isinstance(n, ast.Attribute) else n.id for n in called if isinstance(n, (ast.Attribute, ast.Name))
     }
@@ -114,7 +115,7 @@ def _stripped(function: FunctionType) -> ast.FunctionDef:
 
 def public_part(source: str) -> str:
     """Return the source of a module without its private functions and constants."""
-    lines, tree = source.splitlines(), ast.parse(source)
+    lines, tree = source.splitlines(), parse_python(source)
     for node in reversed(tree.body):
         match node:
             case ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):

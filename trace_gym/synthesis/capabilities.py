@@ -1,4 +1,4 @@
-"""Reader of files with capabilities to write environments for."""
+"""Reader of files that list the capabilities to write environments for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_capabilities(path: Path) -> list[Capability]:
         raise ReadError(f"{path} contains no capabilities: found an empty list, expected at least one capability")
     if wrong := [c.name for c in found if not re.fullmatch(r"[a-z][a-z0-9_]*", c.name)]:
         raise ReadError(
-            f"invalid name of a capability in {path}: found {wrong[0]!r}, expected lower-case letters, digits and "
+            f"invalid capability name in {path}: found {wrong[0]!r}, expected lower-case letters, digits and "
             "underscores. Correct the name"
         )
     return found

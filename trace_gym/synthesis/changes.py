@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from trace_gym.parsing import parse_python
 from trace_gym.synthesis.slots import SourceLines
 
 MARK = "# changes only"
@@ -74,7 +75,7 @@ def with_changes(text: str, answer: str, name: str, required: Collection[str]) -
 def _module(text: str, name: str) -> _Module | None:
     """Return the parts of a module, or None if the module cannot be parsed."""
     try:
-        tree = ast.parse(text)
+        tree = parse_python(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     lines = SourceLines(text)
@@ -115,7 +116,7 @@ def _names(node: ast.stmt) -> frozenset[str]:
 
 
 def _merged(old: Sequence[_Part], new: Sequence[_Part]) -> list[_Part]:
-    """Return the old parts, in which new parts replace old parts that define the same names.
+    """Return the old parts after each new part has replaced the old part that defines the same names.
 
     A new part without an old counterpart is inserted before the next new part that has a counterpart, or at the end.
     """

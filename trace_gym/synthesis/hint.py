@@ -12,7 +12,7 @@ from trace_gym.validation.context import NO_INPUTS
 
 
 def check_hint(context: AuthoringContext, candidate: Candidate) -> Report:
-    """Check the planned hint, and return the report of a version that passed with the finding for the hint.
+    """Check the planned hint of a version that passed, and return its report with the finding about the hint.
 
     If the hint does not pass the property `CHECKED`, for example because it contains a value that the oracle uses, the
     hint is not used, and the report is returned unchanged.

@@ -31,7 +31,7 @@ from trace_gym.validation import PROPERTIES
 PROMPTS = ("system", "guidance", "plan", "write", "tools", "gate", "repair", "mutate", "answer")
 """Names of the templates under ``templates/prompts/`` that the author uses."""
 MAX_MODULE_LINES = 200
-"""Maximum number of lines of a module. Longer modules are hard to review and test more than one capability."""
+"""Maximum number of lines of a module. Longer modules are hard to review, and tend to test more than one capability."""
 IMPORT_LINES = 8
 """Approximate number of lines that a module's imports require."""
 MAX_DIAGNOSTICS = 6
@@ -160,7 +160,7 @@ class LlmAuthor:
         return sha256("".join([*parts, (folder / "env" / "written.py.jinja").read_text()]))
 
     def origin(self, rounds: int, failed_first: Iterable[str]) -> Origin:
-        """Return the model, with the number of its requests and tokens and their cost so far."""
+        """Return the model, and the number and cost of its requests and tokens so far."""
         costs = [c.cost for c in self.completions]
         return Origin(
             model=self.name.removeprefix("llm:"),
@@ -205,7 +205,7 @@ class LlmAuthor:
     def _module(self, spec: Spec, purpose: str, prompt: str, text: str = "", revision: str = "") -> str:
         """Request a module from the model, either a new one or a revision of an existing module.
 
-        A revision continues the conversation in which the module was written, so its prompt need not repeat the task.
+        A revision continues the conversation that produced the module, so its prompt does not have to repeat the task.
 
         Args:
             spec: Spec of the environment.

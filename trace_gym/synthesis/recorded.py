@@ -1,7 +1,7 @@
 """Recorded answers of a language model, which are part of the package.
 
-They replay the synthesis of environments without a model: the answers go through the same plan, skeleton, sandbox and
-validation as the answers of a live model.
+They allow environments to be synthesized without a model. The recorded answers go through the same plan, skeleton,
+sandbox and validation as the answers of a live model.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def select_recorded(
         return {target_name: found} if found else {}
     if not every and name is None:
         raise ConfigError(
-            f"no environment is selected: expected one of {', '.join(recorded_environments())}, --all or --from FILE"
+            f"no environment is selected. Pass the name of an environment ({', '.join(recorded_environments())}), "
+            "--all, or --from FILE"
         )
     selected: dict[str, list[Capability]] = {}
     for owner, capability in recorded_environments().values() if every else [find_recorded(str(name))]:

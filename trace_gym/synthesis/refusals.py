@@ -1,6 +1,6 @@
 """Refusals of a base world's tools, extracted from the tools' source code for prompts.
 
-A refusal is an error message with which a tool rejects a call under a condition.
+A refusal is the error message that a tool returns when it rejects a call because of a condition.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
+from trace_gym.llm import Model
 from trace_gym.llm.quoting import fenced, inline
 from trace_gym.sandbox import RULES, SandboxedWorld, lint_source, validate_sandboxed
 from trace_gym.synthesis.author import Author, identity_errors
@@ -46,6 +47,8 @@ class ValidationConfig:
     only: tuple[str, ...] | None = None
     """Codes or code prefixes of the properties to check; None means all properties."""
     given: ValidationInputs = NO_INPUTS
+    reviewer: Model | None = None
+    """Language model that reviews each version that passed the other properties; None for no review."""
     policy: str = ""
     """Policy to train, as for `trace_gym.validation.policy_groups.resolve`. The levels are calibrated so that its
     rewards vary. If empty, they are calibrated for a simulated agent between the ablated expert and the oracle."""
@@ -79,8 +82,8 @@ class Candidate:
     def rank(self) -> tuple[bool, int, int]:
         """Sort key, which is smallest for the best candidate.
 
-        A module that was run is better than a module that was rejected before. Otherwise, the module with fewer
-        diagnostics is better, and of equal modules the later version.
+        A module that was run is better than a module that was rejected before it was run. Otherwise, the module with
+        fewer diagnostics is better. If the numbers are equal, the later version is better.
         """
         return self.report is None, len(self.diagnostics), -self.number
 
@@ -191,6 +194,10 @@ def _checked(context: AuthoringContext, write_module: Callable[[], str], number:
     if errors := tuple(lint(text, context.spec)):
         return Candidate(number, text, "lint", errors)
     report = _known(context, text, number) or validate_candidate(context)
+    if context.validation.reviewer is not None:
+        from trace_gym.review import add_review  # the review imports the templates of this package
+
+        report = add_review(report, context.module, context.validation.reviewer)
     diagnostics = tuple(diagnostics_of_report(report, text))
     if not report.passed and not diagnostics:
         unfinished = [f.code for f in report.findings if f.verdict == "unfinished"]
@@ -221,7 +228,7 @@ def _identity_diagnostic(message: str, text: str) -> Diagnostic:
 
 
 def validate_candidate(context: AuthoringContext) -> Report:
-    """Validate the current version in the sandbox, even if its author is trusted."""
+    """Validate the current version in the sandbox, regardless of whether its author is trusted."""
     validation, inputs = context.validation, sandbox_inputs(context.spec)
     report = validate_sandboxed(
         context.module,
@@ -240,7 +247,7 @@ def validate_candidate(context: AuthoringContext) -> Report:
 
 
 def _compared(context: AuthoringContext, report: Report) -> Report:
-    """Check the properties that read the user's files, and return the report of a module with these findings.
+    """Check the properties that read the user's files, and return the report with these findings added.
 
     These properties are checked in a second run, so that only a module that passed all other properties gets access to
     the user's files.

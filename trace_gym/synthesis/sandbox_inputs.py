@@ -57,7 +57,7 @@ def sandbox_inputs(spec: Spec) -> SandboxInputs:
 
 
 def require_comparisons(report: Report, target_folder: TargetFolder) -> Report:
-    """Return the report of a base world, with a failure of `REPLAY` if too few recorded calls could be compared."""
+    """Return the report of a base world; change `REPLAY` to a failure if too few recorded calls could be compared."""
     findings = {f.code: f for f in report.findings}
     if not report.passed or REPLAY not in findings or not (why := _missing_evidence(findings[REPLAY], target_folder)):
         return report

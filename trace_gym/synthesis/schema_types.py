@@ -1,4 +1,4 @@
-"""Descriptions of the types in a JSON Schema in words, for prompts that request data with this schema."""
+"""Descriptions in words of the types in a JSON Schema, for prompts that request data with this schema."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trace_gym.errors import MissingExtra
+from trace_gym.parsing import parse_python
 from trace_gym.synthesis import template
 from trace_gym.targets.base import Target
 from trace_gym.types import Spec
@@ -42,7 +43,7 @@ class Contract:
     skeleton: str
     """Name of the template that contains the slots."""
     signatures: Mapping[str, Sequence[str]]
-    """Method name -> parameter names, for methods whose parameters are prescribed."""
+    """Mapping from method name to parameter names, for methods whose parameters are prescribed."""
     order: tuple[str, ...]
     """Order of the methods in the module. An empty string marks the position of all other methods."""
     required: tuple[str, ...]
@@ -125,7 +126,7 @@ def sort_into_slots(code: str, spec: Spec, target: Target, contract: Contract = 
             no slot.
     """
     try:
-        tree = ast.parse(code)
+        tree = parse_python(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InvalidModuleError([f"the answer is not valid Python: {error}"], code) from None
     text = SourceLines(code)
@@ -211,7 +212,7 @@ def rows_of(code: str) -> list[str]:
 
 def _misplaced_statements(body: list[ast.stmt], target: Target) -> Iterator[str]:
     """Yield an error message for each module-level statement that is not allowed."""
-    offered = {alias for line in imports(target) for alias in _aliases(ast.parse(line).body)}
+    offered = {alias for line in imports(target) for alias in _aliases(parse_python(line).body)}
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if wrong := sorted(_aliases([node]) - offered - {"annotations"}):

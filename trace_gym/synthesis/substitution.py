@@ -15,7 +15,7 @@ LONGEST_CONSTANT = 120
 LONGEST_EXPRESSION = 60
 """Maximum number of characters of an expression in the text of a refusal. A longer expression appears as ``...``."""
 Bindings = Mapping[str, ast.expr]
-"""Parameter name -> expression of the argument."""
+"""Mapping from parameter name to the expression of the argument."""
 
 
 def definition(function: Callable[..., Any]) -> ast.FunctionDef:

@@ -46,7 +46,7 @@ def write_all(request: SynthesisRequest, workers: int, log: LogFunction) -> dict
         log: Function that receives a log line about each version.
 
     Returns:
-        Name of each capability -> its manifest, or the error, in the order of the capabilities.
+        Mapping from the name of each capability to its manifest or the error, in the order of the capabilities.
 
     Raises:
         ConfigError: Two capabilities have the same name, or the target does not exist.
@@ -57,7 +57,9 @@ def write_all(request: SynthesisRequest, workers: int, log: LogFunction) -> dict
     """
     names = [c.name for c in request.capabilities]
     if duplicates := sorted({n for n in names if names.count(n) > 1}):
-        raise ConfigError(f"the name {', '.join(duplicates)} is used by more than one capability. Use unique names")
+        raise ConfigError(
+            f"several capabilities have the same name: found {', '.join(duplicates)} more than once. Use unique names"
+        )
     require_isolation()  # fail before a plan is paid for
     request = _with_base_world(request, log)
     done: dict[str, Manifest | TraceGymError] = {}
@@ -78,7 +80,7 @@ def write_all(request: SynthesisRequest, workers: int, log: LogFunction) -> dict
 
 
 def _with_base_world(request: SynthesisRequest, log: LogFunction) -> SynthesisRequest:
-    """Return the request after the base world of its target is admitted, with recorded episodes as default evidence."""
+    """Admit the target's base world if necessary; return the request with recorded episodes as default evidence."""
     if request.target in registered():
         return request
     target_folder = find(request.target)

@@ -28,7 +28,7 @@ def read_spec(text: str, where: str = "the spec") -> Spec:
     try:
         return Spec.model_validate(parse_yaml(text, where))
     except ReadError as error:
-        raise ConfigError(f"not a valid spec: {error}") from None
+        raise ConfigError(f"invalid spec: {error}") from None
     except ValidationError as error:
         raise ConfigError(f"{where} is not a valid spec: {first_fault(error)}") from None
 
@@ -79,5 +79,5 @@ def _prompts() -> jinja2.Environment:
 
 
 def _safe(value: Any) -> Any:
-    """Return a value of a prompt on one line, unless it was made safe by a filter before."""
+    """Return a value of a prompt on one line, unless a filter has already made it safe."""
     return inline(value) if isinstance(value, str) and not isinstance(value, Verbatim) else value

@@ -1,4 +1,4 @@
-"""Targets: benchmarks and systems whose interface environments use. The module `catalogue` finds them by name."""
+"""Targets: the benchmarks and systems that environments simulate. The module `catalogue` finds them by name."""
 
 DEFAULT_TARGET = "tau2_airline"
 """Name of the target that commands use if no other target is given."""

@@ -17,7 +17,7 @@ from trace_gym.types import Trajectory
 SHIPPED = ("trace_gym.targets.tau2.target", "trace_gym.targets.toolsandbox.target")
 """Modules that define the targets that ship with the project, in their attribute ``TARGETS``."""
 USERS = ("users.scripted", "users.answers")
-"""Modules with the user of a custom target, in the parent package of its base world."""
+"""Modules that implement the scripted user of a custom target, relative to `trace_gym.targets`."""
 
 TARGETS: dict[str, Target] = {t.name: t for module in SHIPPED for t in importlib.import_module(module).TARGETS}
 """Targets that ship with the project, by name."""
@@ -33,7 +33,7 @@ def registered() -> Mapping[str, Target]:
 
 
 def add_package(package: str) -> list[str]:
-    """Register the targets of a package, and its environments, in this process and in its child processes.
+    """Register the targets and environments of a package in this process and in its child processes.
 
     A package defines its targets in the attribute ``TARGETS``, a sequence of `Target`. Its environments, if it has any,
     are in the subfolder ``environments``.
@@ -66,7 +66,7 @@ def target(name: str) -> Target:
         home = find(name)
     except ConfigError as error:
         names = ", ".join(sorted(registered()))
-        raise ConfigError(f"{error}; built-in targets are {names}") from None
+        raise ConfigError(f"{error}; the built-in targets are {names}") from None
     bases.load(home)
     return _of_folder(home)
 
@@ -77,14 +77,14 @@ def default_target() -> Target:
 
 
 def all_targets() -> Iterator[Target]:
-    """Yield the registered targets and the custom targets in the searched folders. Base worlds are not loaded."""
+    """Yield the registered targets and the custom targets in the searched folders, without loading base worlds."""
     yield from registered().values()
     for home in _folders():
         yield _of_folder(home)
 
 
 def foundation(home: TargetFolder) -> Target:
-    """Return the target with `TargetWorld`, the class that the base world of a custom target extends."""
+    """Return a custom target whose base world is `TargetWorld`, the class that its own base world will extend."""
     return Target(home.name, home.prefix, bases.PACKAGE, "TargetWorld", open=("world",), shared=USERS)
 
 
@@ -96,8 +96,7 @@ def readers() -> list[Reader]:
 def roles_of(trajectory: Trajectory) -> Roles:
     """Return the roles of the write tools and arguments in a trajectory.
 
-    If the target of the trajectory is unknown, or if it does not declare roles, the roles of the default target are
-    used.
+    If the target of the trajectory is unknown or does not declare roles, return the roles of the default target.
     """
     found = _target_of(trajectory)
     return (found.roles if found else None) or default_target().roles or Roles()
@@ -110,7 +109,7 @@ def target_name_of(trajectory: Trajectory) -> str:
 
 
 def _target_of(trajectory: Trajectory) -> Target | None:
-    """Return the target whose write tools include those of the trajectory: the one with the fewest write tools."""
+    """Return the target whose write tools include all those of the trajectory. Prefer the one with the fewest."""
     writes = frozenset(tool for tool, kind in trajectory.tools.items() if kind == "write")
     fitting = [(len(kinds), found) for kinds, found in _write_tools() if writes and writes <= kinds]
     return min(fitting, key=lambda pair: pair[0])[1] if fitting else None
@@ -128,7 +127,7 @@ def is_target_code(module: str) -> bool:
 
 
 def _of_folder(home: TargetFolder) -> Target:
-    """Return the target of a custom target folder, without loading the base world of the target."""
+    """Return the target that a custom target folder defines, without loading its base world."""
     said = home.settings
     return Target(
         home.name,
@@ -147,7 +146,7 @@ def _of_folder(home: TargetFolder) -> Target:
 
 
 def _folders() -> Iterator[TargetFolder]:
-    """Yield the custom targets of the searched folders. Unreadable ones are skipped; `find` reports their errors."""
+    """Yield the custom target folders in the searched folders. Skip unreadable ones; `find` reports their errors."""
     for folder in registration.folders():
         if (folder / SETTINGS).is_file():
             try:
@@ -157,7 +156,7 @@ def _folders() -> Iterator[TargetFolder]:
 
 
 def _write_tools() -> Iterator[tuple[frozenset[str], Target]]:
-    """Yield the write tools of each target."""
+    """Yield each target that has write tools, preceded by the names of those tools."""
     for known in registered().values():
         yield _writes_of(known), known
     for home in _folders():
@@ -184,8 +183,8 @@ def _registered(packages: tuple[str, ...]) -> Mapping[str, Target]:
         for made in _targets_in(package):
             if made.name in found:
                 raise ConfigError(
-                    f"the package {package} defines a target whose name is already used: found {made.name!r}. Rename "
-                    "the target in the package"
+                    f"the package {package} defines the target {made.name!r}, but a target with this name already "
+                    "exists. Rename the target in the package"
                 )
             found[made.name] = made
     return found
@@ -203,12 +202,12 @@ def _targets_in(package: str) -> tuple[Target, ...]:
     found = getattr(module, "TARGETS", None)
     if not isinstance(found, (tuple, list)) or not found or not all(isinstance(t, Target) for t in found):
         raise ConfigError(
-            f"{package}.TARGETS is not valid: found {found!r:.60}, expected a sequence of "
+            f"{package}.TARGETS is not valid: found {found!r:.60}, expected a list of at least one "
             f"trace_gym.targets.base.Target. {fix}"
         )
     if outside := [t for t in found if _package_of(t) != package]:
         raise ConfigError(
-            f"the target {outside[0].name} of the package {package} has modules in another package: found "
+            f"the target {outside[0].name} of the package {package} refers to modules in another package: found "
             f"{outside[0].package}, expected {package} or a package inside it. {fix}"
         )
     return tuple(found)

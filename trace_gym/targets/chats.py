@@ -11,8 +11,8 @@ from trace_gym.targets.conversation import Logged, Names, conversation
 from trace_gym.types import Trajectory
 
 RECORDED = {"ended", "gold", "score", "tools"}
-"""Fields of which a record of ``trace-gym rollout`` has at least one."""
-FORM = '{"messages": [...], "success": true} or {"messages": [...], "reward": 0.0} a line, with id and task if any'
+"""Fields that identify a record of ``trace-gym rollout``, which contains at least one of them."""
+FORM = 'one JSON object per line, such as {"messages": [...], "success": true} or {"messages": [...], "reward": 0.0}'
 _MESSAGES = TypeAdapter(list[Logged])
 
 
@@ -26,12 +26,12 @@ def is_chat(row: Any) -> bool:
 
 
 def read_chat(row: Any, place: str, stem: str, number: int, names: Names) -> Trajectory:
-    """Return the trajectory of one line. A conversation without success and reward is not scored.
+    """Return the trajectory in one line. A conversation with neither success nor reward is not scored.
 
     Args:
         row: The parsed line: a list of messages, or an object that contains them.
         place: Name of the line in error messages.
-        stem: Name of the file, for conversations without an id or a source.
+        stem: Name of the file, which names conversations that have no id or source.
         number: Number of the line.
         names: Generator of unique ids.
 
@@ -42,17 +42,21 @@ def read_chat(row: Any, place: str, stem: str, number: int, names: Names) -> Tra
     try:
         logged = _MESSAGES.validate_python(said["messages"])
     except (TypeError, KeyError):
-        raise ReadError(f"{place} contains no messages: expected {FORM}") from None
+        raise ReadError(f"{place} contains no messages. Expected {FORM}") from None
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise ReadError(f"{place}: messages.{field}: {first['msg']}; expected {FORM}") from None
+        raise ReadError(
+            f"{place} contains an invalid message (messages.{field}: {first['msg']}). Expected {FORM}"
+        ) from None
     if not logged:
-        raise ReadError(f"{place} contains no messages: expected {FORM}")
+        raise ReadError(f"{place} contains no messages. Expected {FORM}")
     success, reward = said.get("success"), said.get("reward")
     numeric = isinstance(reward, (int, float)) and not isinstance(reward, bool) and abs(reward) < float("inf")
     if not isinstance(success, (bool, type(None))) or not (reward is None or numeric):
-        raise ReadError(f"{place}: success is {success!r} and reward {reward!r}; expected {FORM}")
+        raise ReadError(
+            f"{place} contains an invalid outcome: found success={success!r} and reward={reward!r}. Expected {FORM}"
+        )
     if success is None and reward is not None:
         success = reward >= 1
     name = names.unique(str(said.get("id") or f"{stem}-{number}"))

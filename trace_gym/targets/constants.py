@@ -20,10 +20,10 @@ def frozen(table: Mapping[K, V]) -> Mapping[K, V]:
 
 
 def filled(template: str, **texts: object) -> str:
-    """Return a template with its fields replaced by texts.
+    """Return a template with its fields replaced by the given texts.
 
-    Unlike in `str.format`, a field may contain only the name of a text, without attributes or items, because generated
-    modules may assemble templates from data.
+    Unlike `str.format`, this function does not allow a field to access attributes or items of a text, because generated
+    modules may assemble templates from untrusted data.
 
     Raises:
         ValueError: A field is not the name of one of the texts.
@@ -34,7 +34,10 @@ def filled(template: str, **texts: object) -> str:
         if field is not None:
             if field not in texts or spec or conversion:
                 named = ", ".join(f"{{{name}}}" for name in texts)
-                raise ValueError(f"cannot fill in {{{field}}} of the template {template[:60]!r}; expected {named}")
+                raise ValueError(
+                    f"the template {template[:60]!r} contains {{{field}}}, which cannot be filled in: expected one of "
+                    f"{named}"
+                )
             made.append(str(texts[field]))
     return "".join(made)
 

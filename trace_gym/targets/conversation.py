@@ -1,4 +1,4 @@
-"""Conversion of logged conversations of benchmarks to the format of OpenAI, with unique tool call ids."""
+"""Conversion of conversations in benchmark logs to OpenAI's message format, with unique tool call ids."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class _ToolCall(BaseModel):
 
     @property
     def said(self) -> _Function:
-        """Name and arguments of the call, which tau2 logs without a ``function`` object."""
+        """Name and arguments of the call. tau2 logs them directly in the call, without a ``function`` object."""
         return self.function or _Function(name=self.name, arguments=self.arguments)
 
 
 class Logged(BaseModel):
-    """A logged message in the format of OpenAI or tau2. Other fields are ignored."""
+    """A logged message in the format of OpenAI or tau2. Fields that are not declared here are ignored."""
 
     role: str
     content: str | list[Any] | None = None
@@ -42,7 +42,7 @@ class Logged(BaseModel):
 
 
 class Names:
-    """Generator of unique names. A number is appended to a name that was used before."""
+    """Generator of unique names. If a name was used before, a number is appended."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,19 +11,27 @@ from trace_gym.errors import ReadError
 from trace_gym.parsing import first_fault, parse_json
 from trace_gym.targets.chats import is_chat, read_chat
 from trace_gym.targets.conversation import Names
+from trace_gym.targets.source import OnInvalid, SkippedRecord
 from trace_gym.types import Trajectory
 
-OnInvalid = Callable[[str], None]
-"""Function that is called with the error message of each line that is skipped."""
+Line = tuple[int, str]
+"""A line number and the text of the line."""
+
+
+def numbered(text: str) -> Iterator[Line]:
+    """Yield the number and text of each line that is not blank."""
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON strings may contain U+2028
+        if line.strip():
+            yield number, line
 
 
 def trajectory_lines(
-    text: str, where: str, fix: str, *, on_invalid: OnInvalid | None = None
+    lines: Iterable[Line], where: str, fix: str, *, on_invalid: OnInvalid | None = None
 ) -> Iterator[tuple[int, Trajectory]]:
-    """Yield the line number and the trajectory of each line of a JSONL text.
+    """Yield the line number and the trajectory of each line.
 
     Args:
-        text: The text.
+        lines: Lines that are not blank.
         where: Name of the text in error messages.
         fix: Last sentence of each error message.
         on_invalid: Function for invalid lines, which are then skipped. By default, the first one raises an error.
@@ -31,11 +39,11 @@ def trajectory_lines(
     Raises:
         ReadError: A line is not a trajectory.
     """
-    yield from _lines(text, where, fix, lambda row, number: _record(row, f"{where}, line {number}", fix), on_invalid)
+    yield from _read(lines, where, fix, lambda row, number: _record(row, f"{where}, line {number}", fix), on_invalid)
 
 
 def mixed_lines(
-    text: str, where: str, stem: str, fix: str, *, on_invalid: OnInvalid | None = None
+    lines: Iterable[Line], where: str, stem: str, fix: str, *, on_invalid: OnInvalid | None = None
 ) -> Iterator[tuple[int, Trajectory]]:
     """Yield the line number and the trajectory of each line, which is a record of a rollout or a conversation.
 
@@ -50,21 +58,38 @@ def mixed_lines(
         place = f"{where}, line {number}"
         return read_chat(row, place, stem, number, names) if is_chat(row) else _record(row, place, fix)
 
-    yield from _lines(text, where, fix, read, on_invalid)
+    yield from _read(lines, where, fix, read, on_invalid)
 
 
-def _lines(
-    text: str, where: str, fix: str, read: Callable[[Any, int], Trajectory], on_invalid: OnInvalid | None
-) -> Iterator[tuple[int, Trajectory]]:
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON strings may contain U+2028
-        if not line.strip():
+def distinct(read: Iterable[tuple[int, Trajectory]], where: str, on_invalid: OnInvalid | None) -> Iterator[Trajectory]:
+    """Yield the trajectories without repeated samples of a model. By default, a repeated sample raises `ReadError`."""
+    lines: dict[tuple[str, str], int] = {}
+    for number, found in read:
+        if (first := lines.setdefault((found.model, found.id), number)) == number:
+            yield found
             continue
+        fault = (
+            f"{where}, line {number}: {found.id} of {found.model or 'one model'} occurs twice, first in line "
+            f"{first}: expected one line for each sample. Repeat the `trace-gym rollout` command, which removes "
+            "duplicates, or delete the line"
+        )
+        if on_invalid is None:
+            raise ReadError(fault)
+        on_invalid(SkippedRecord("duplicate", fault))
+
+
+def _read(
+    lines: Iterable[Line], where: str, fix: str, read: Callable[[Any, int], Trajectory], on_invalid: OnInvalid | None
+) -> Iterator[tuple[int, Trajectory]]:
+    for number, line in lines:
         try:
-            yield number, read(parse_json(line, f"{where}, line {number}", fix), number)
+            found = read(parse_json(line, f"{where}, line {number}", fix), number)
         except ReadError as error:
             if on_invalid is None:
                 raise
-            on_invalid(str(error))
+            on_invalid(SkippedRecord("unreadable", str(error)))
+            continue
+        yield number, found
 
 
 def _record(row: Any, place: str, fix: str) -> Trajectory:
@@ -74,14 +99,10 @@ def _record(row: Any, place: str, fix: str) -> Trajectory:
     except ValidationError as error:
         raise ReadError(f"{place} is not a valid trajectory: {first_fault(error)}. {fix}") from None
     except (LookupError, TypeError, AttributeError):
-        raise ReadError(f"{place}: a tool call is not an OpenAI tool call. {fix}") from None
+        raise ReadError(f"{place} contains a tool call that is not in the OpenAI format. {fix}") from None
     return read
 
 
-def is_trajectory_jsonl(text: str) -> bool:
-    """Return whether a text contains records of ``trace-gym rollout``, or conversations, one per line."""
-    try:
-        row = parse_json(text.strip().partition("\n")[0], "")
-    except ReadError:
-        return False
+def is_trajectory_line(row: Any) -> bool:
+    """Return whether a parsed line is a record of ``trace-gym rollout``, or a conversation."""
     return isinstance(row, dict) and "messages" in row and ({"id", "task"} <= row.keys() or is_chat(row))

@@ -1,16 +1,22 @@
-"""Reader of results files in any supported format, which is detected from the content."""
+"""Reader of results files. The format of a file is detected from its content."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trace_gym.errors import ReadError
-from trace_gym.files import read_text
+from trace_gym.errors import ConfigError, ReadError
 from trace_gym.parsing import parse_json
+from trace_gym.streams import text_lines
+from trace_gym.targets.agent_traces import AGENT_TRACE, is_item, read_items
+from trace_gym.targets.base import Reader
 from trace_gym.targets.catalogue import readers
-from trace_gym.targets.jsonl import OnInvalid, is_trajectory_jsonl, mixed_lines, trajectory_lines
+from trace_gym.targets.inspect_logs import INSPECT_LOG, is_archive
+from trace_gym.targets.jsonl import distinct, is_trajectory_line, mixed_lines, numbered, trajectory_lines
+from trace_gym.targets.source import Entry, OnInvalid, Outline, Source, outline_of
 from trace_gym.types import Trajectory
 
 _OWN = (
@@ -20,57 +26,125 @@ _OWN = (
 _EXAMPLE = "For example: trace-gym diagnose data/simulations/my_run/results.json"
 
 
+def all_readers() -> list[Reader]:
+    """Return the readers of JSON files: the target-specific ones, and the ones for logs of any agent."""
+    return [*readers(), INSPECT_LOG, AGENT_TRACE]
+
+
 def expected() -> str:
     """Return the part of an error message that lists the supported formats, which depend on the registered targets."""
-    forms = [reader.form for reader in readers() if reader.form]
+    forms = [reader.form for reader in all_readers() if reader.form]
     return f"Expected {'; '.join([*forms, f'or {_OWN}' if forms else _OWN])}{_EXAMPLE}"
 
 
-def read_results(path: str | Path, *, model: str = "", on_invalid: OnInvalid | None = None) -> list[Trajectory]:
-    """Read the trajectories of one results file.
+def read_results(
+    path: str | Path, *, model: str = "", scorer: str = "", on_invalid: OnInvalid | None = None
+) -> list[Trajectory]:
+    """Return the trajectories of one results file, as a list.
+
+    The arguments and errors are those of `stream_results`.
+    """
+    return list(stream_results(path, model=model, scorer=scorer, on_invalid=on_invalid))
+
+
+def stream_results(
+    path: str | Path, *, model: str = "", scorer: str = "", on_invalid: OnInvalid | None = None
+) -> Iterator[Trajectory]:
+    """Yield the trajectories of one results file.
+
+    The records of the file are read one at a time, so that only their ids are kept in memory.
 
     Args:
         path: A ``.json`` or ``.jsonl`` file, which may be gzipped, or the folder of a run of tau2 or ToolSandbox.
-        model: Name of the agent's model; replaces the name in the file.
-        on_invalid: Function that is called with the error message of each invalid line of a ``.jsonl`` file, and of
-            each repeated record. These records are skipped. By default, the first one raises `ReadError`.
+        model: Name of the agent's model, which replaces the name in the file.
+        scorer: Name of the scorer whose value is used as the outcome, for logs of Inspect with several scorers.
+        on_invalid: Function that is called with each invalid or repeated record. These records are skipped. By default,
+            the first one raises `ReadError`.
 
     Raises:
         ReadError: The file is missing, empty, truncated or has another format. The message contains an example.
+        ConfigError: A log of Inspect has several scorers and `scorer` is not one of them, or `scorer` is given for a
+            file that is not a log of Inspect.
+        MissingExtra: The file is a log of Inspect, and inspect_ai is not installed.
     """
     path = Path(path)
     where = str(path)
     if path.is_dir():
         where, path = f"{where} (a folder)", _main_file(path)
-    text = read_text(path, expected())
-    if not text.strip():
-        raise ReadError(f"{path} is empty. {expected()}")
-    if path.name.removesuffix(".gz").endswith(".jsonl") or is_trajectory_jsonl(text):
-        stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
-        lines = mixed_lines(text, where, stem, expected(), on_invalid=on_invalid)
-        found = list(_distinct(lines, where, on_invalid))
-        found = [t.model_copy(update={"model": model}) for t in found] if model else found
-    else:
-        found = _foreign(parse_json(text, where, expected(), nan=True), path, where, model)
-    if not found:
+    count = 0
+    for found in _trajectories(Source(path, where, model=model, scorer=scorer, on_invalid=on_invalid)):
+        count += 1
+        yield found
+    if not count:
         raise ReadError(f"{where} contains no episode. {expected()}")
-    return found
 
 
 def _main_file(folder: Path) -> Path:
-    """Return the path of the results file in the folder of a run. If no supported file exists, use the first name."""
+    """Return the path of the results file in the folder of a run.
+
+    If the folder contains no supported file, return the path with the first supported name.
+    """
     names = [reader.main_file for reader in readers() if reader.main_file]
     return next((folder / name for name in names if (folder / name).exists()), folder / names[0])
 
 
-def _foreign(data: Any, path: Path, where: str, model: str) -> list[Trajectory]:
-    """Read trajectories with the first benchmark reader that accepts the data."""
-    for reader in readers():
-        if reader.accepts(data):
-            return reader.read(data, path, where, model)
-    if isinstance(data, list):
-        raise ReadError(f"{where} is a JSON list whose first entry is {_shape(data[0])}. {expected()}")
-    raise ReadError(f"{where} is {_shape(data)}. {expected()}")
+def _trajectories(source: Source) -> Iterator[Trajectory]:
+    reader = INSPECT_LOG if is_archive(source.path) else None
+    if reader is None and not _is_jsonl(source.path):
+        lists = {reader.records for reader in all_readers()} - {""}
+        partial = source.on_invalid is not None
+        outline = outline_of(source.path, source.where, lists, expected(), partial=partial)
+        source = replace(source, outline=outline)
+        reader = next((reader for reader in all_readers() if reader.accepts(outline)), None)
+        is_line = is_trajectory_line(outline.members) or is_item(outline.members)
+        if is_line or (outline.is_first_line and reader in (None, AGENT_TRACE)):
+            reader, is_line = None, True
+        if reader is None and not is_line:
+            raise ReadError(f"{source.where} has an unknown format: found {_shape(outline)}. {expected()}")
+    if source.scorer and reader is not INSPECT_LOG:
+        raise ConfigError(f"scorer {source.scorer!r} has no effect: {source.where} is not a log of Inspect. Remove it")
+    yield from _lines(source) if reader is None else reader.read(replace(source, records=reader.records))
+
+
+def _is_jsonl(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".jsonl")
+
+
+def _lines(source: Source) -> Iterator[Trajectory]:
+    """Yield the trajectories of a JSONL file."""
+    if _contains_items(source):
+        yield from read_items(source, lambda: _parsed_lines(source))
+        return
+    stem = source.path.name.removesuffix(".gz").removesuffix(".jsonl")
+    lines = text_lines(source.path, expected())
+    read = mixed_lines(lines, source.where, stem, expected(), on_invalid=source.on_invalid)
+    for found in distinct(read, source.where, source.on_invalid):
+        yield found.model_copy(update={"model": source.model}) if source.model else found
+
+
+def _contains_items(source: Source) -> bool:
+    """Return whether the first valid line is an item of a trace."""
+    for _, line in text_lines(source.path, expected()):
+        with suppress(ReadError):
+            return is_item(parse_json(line, source.where))
+        if source.on_invalid is None:
+            return False
+    return False
+
+
+def _parsed_lines(source: Source) -> Iterator[Entry]:
+    """Yield the lines as parsed JSON.
+
+    If a line is not JSON, raise an error, or yield the text of the line if `on_invalid` is set.
+    """
+    for number, line in text_lines(source.path, expected()):
+        place = f"line {number}"
+        try:
+            yield Entry(place, parse_json(line, f"{source.where}, {place}", expected(), nan=True))
+        except ReadError:
+            if source.on_invalid is None:
+                raise
+            yield Entry(place, line)
 
 
 def own_records(text: str, where: str) -> list[Trajectory]:
@@ -79,27 +153,16 @@ def own_records(text: str, where: str) -> list[Trajectory]:
     Raises:
         ReadError: A line is not a trajectory, or two lines are the same sample of the same model.
     """
-    return list(_distinct(trajectory_lines(text, where, expected()), where, None))
+    return list(distinct(trajectory_lines(numbered(text), where, expected()), where, None))
 
 
-def _distinct(read: Iterable[tuple[int, Trajectory]], where: str, on_invalid: OnInvalid | None) -> Iterator[Trajectory]:
-    """Yield the trajectories without repeated samples of a model, which are an error by default."""
-    lines: dict[tuple[str, str], int] = {}
-    for number, found in read:
-        if (first := lines.setdefault((found.model, found.id), number)) == number:
-            yield found
-            continue
-        fault = (
-            f"{where}, line {number}: {found.id} of {found.model or 'one model'} is there twice, first in line "
-            f"{first}: expected one line for each sample. Repeat the `trace-gym rollout` command, which removes "
-            "duplicates, or delete the line"
-        )
-        if on_invalid is None:
-            raise ReadError(fault)
-        on_invalid(fault)
+def _shape(outline: Outline) -> str:
+    if outline.is_list:
+        return f"a JSON list whose first entry is {_kind(outline.examples[0][1] if outline.examples else None)}"
+    return _kind(outline.members.get("", outline.members))
 
 
-def _shape(data: Any) -> str:
+def _kind(data: Any) -> str:
     if isinstance(data, dict):
         return f"a JSON object with the keys {', '.join(list(data)[:6]) or '(none)'}"
     return f"a JSON {type(data).__name__} ({str(data)[:40]})"

@@ -36,7 +36,7 @@ def upgraded(version: int) -> int:
         ValueError: The version is not supported.
     """
     if version not in range(1, FORMAT_VERSION + 1):
-        raise ValueError(f"format version {version} is not supported: expected 1 to {FORMAT_VERSION}. Update trace_gym")
+        raise ValueError(f"format version {version} is not supported: expected 1 to {FORMAT_VERSION}. Update trace-gym")
     return FORMAT_VERSION
 
 

@@ -133,7 +133,7 @@ class NamedCheck(Record):
     description: str
     passed: bool
     at_start: bool
-    """Whether the check already passed before the first action. A goal that did so gives no reward."""
+    """Whether the check already passed before the first action. A goal that already passed gives no reward."""
 
 
 class Score(Record):

@@ -13,7 +13,7 @@ from trace_gym.types.spec import Spec
 
 
 class Origin(Record):
-    """Record of the requests and the cost with which a language model wrote an environment."""
+    """Requests that a language model needed to write an environment, and their cost."""
 
     model: str
     rounds: int
@@ -24,7 +24,7 @@ class Origin(Record):
     cost: float | None = None
     """Cost in US dollars; None if no price is known."""
     changed: int = 0
-    """Number of answers that were read from a recording although the wording of the prompt has changed since."""
+    """Number of answers that were read from a recording although the prompt has changed since."""
     failed_first: tuple[str, ...] = ()
     """Codes of the validation properties and linter rules that earlier versions failed."""
     module_sha256: str = ""

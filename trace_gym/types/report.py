@@ -62,8 +62,9 @@ Exhibit = Annotated[
 ]
 """A chart or conversation that illustrates a finding."""
 
-Verdict = Literal["passed", "failed", "skipped", "unfinished"]
-"""Result of one property: ``skipped`` if it does not apply, ``unfinished`` if it was interrupted."""
+Verdict = Literal["passed", "failed", "skipped", "unfinished", "warning"]
+"""Result of one property: ``skipped`` if it does not apply, ``unfinished`` if it was interrupted, and ``warning`` if a
+heuristic check of a task file reports a possible defect."""
 
 
 class Replay(Record):
@@ -101,8 +102,8 @@ class Finding(Record):
 
     @builtins.property  # the field `property` shadows the built-in name
     def passed(self) -> bool:
-        """Whether the property passed or was skipped."""
-        return self.verdict in ("passed", "skipped")
+        """Whether the property passed, was skipped, or has only a warning."""
+        return self.verdict in ("passed", "skipped", "warning")
 
 
 class Report(Record):

@@ -45,7 +45,7 @@ class Trajectory(Record):
     gold: tuple[Call, ...] | None = None
     """Reference actions of the task; None if they are unknown."""
     outputs: tuple[str, ...] = ()
-    """Facts of which the reference solution informs the user."""
+    """Facts that the reference solution states to the user."""
     ended: Literal["user", "transfer", "turn_limit", "error", "unknown"] = "unknown"
     note: str = ""
     """Reason why the episode ended before the agent finished, such as a full context or a truncated turn."""

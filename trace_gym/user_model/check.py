@@ -25,13 +25,13 @@ _QUESTION = re.compile(
 def problems(script: Sequence[str], agent: Sequence[str], reply: str) -> list[str]:
     """Return an error message for each difference in meaning between a reply and the scripted message.
 
-    The reply must contain every value of the scripted message. All values, requests and reasons in the reply must be in
-    the script or in the agent's messages. The reply must agree or refuse like the scripted message.
+    The reply must contain every value of the scripted message. All values, requests and reasons in the reply must occur
+    in the script or in the agent's messages. The reply must agree or refuse in the same way as the scripted message.
 
     Args:
-        script: Scripted messages so far. The reply is compared with the last message.
+        script: Scripted messages so far. The reply is compared with the last one.
         agent: The agent's messages so far.
-        reply: Reworded last message of the script.
+        reply: Rewording of the last scripted message.
     """
     if not reply.strip():
         return ["it is empty"]

@@ -25,14 +25,14 @@ ATTEMPTS = 2
 MAX_TOKENS = 2048
 """Maximum length of an answer in tokens, including the reasoning of the model."""
 RETRIES, TIMEOUT, PATIENCE = 4, 120.0, 600.0
-"""Number of retries of a failed request, timeout of one attempt in seconds, and timeout of all attempts in seconds."""
+"""Number of retries of a failed request, and timeouts in seconds for one attempt and for all attempts together."""
 CONCURRENCY = 8
 """Maximum number of concurrent requests, equal to the number of workers of `trace_gym.rollouts.rollout`."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Number of messages that were reworded, and that kept the wording of the script."""
+    """Number of messages that the model reworded, and number of messages that kept the wording of the script."""
 
     reworded: int = 0
     """Number of messages that the model has reworded."""
@@ -74,7 +74,9 @@ class LanguageUser:
         tell: Callable[[str], None] = log_to_stderr,
     ) -> None:
         if not 0 <= temperature < float("inf"):
-            raise ConfigError(f"invalid temperature of the user model: found {temperature}, expected 0 or more")
+            raise ConfigError(
+                f"invalid temperature of the user model: found {temperature}, expected a finite number of at least 0"
+            )
         self._made_with = {"folder": folder, "temperature": temperature, "price": price, "tell": tell}
         self.address, self.temperature = address, temperature
         self._limited = budget is not None and budget.limited
@@ -106,7 +108,7 @@ class LanguageUser:
         return self._model.name
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LanguageUser:
-        """Return the same object, so that copies of an episode or environment share the model, budget and counts."""
+        """Return this object itself, so that copies of an episode or environment share the model, budget and counts."""
         return self
 
     def __reduce__(self) -> tuple[Callable[..., LanguageUser], tuple[str, dict[str, Any]]]:
@@ -117,7 +119,8 @@ class LanguageUser:
         """
         if self._limited:
             raise ConfigError(
-                f"{self.name} has a budget and cannot be copied to another process. Use threads, or no budget"
+                f"the user model {self.name} has a budget, so it cannot be copied to another process. Use threads, or "
+                "remove the budget"
             )
         return _restore, (self.address, self._made_with)
 

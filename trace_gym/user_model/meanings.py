@@ -75,12 +75,12 @@ GROUPS: Mapping[str, re.Pattern[str]] = {
         "a colleague": r"colleagues?|coworkers?|another agent",
     }.items()
 }
-"""Mapping of each request or reason to a pattern of the words that express it.
+"""Mapping from each request or reason to a pattern of the words that express it.
 
 A reworded message must contain the same requests and reasons as the original message.
 """
 _ACTIONS = ("to cancel", "to return", "to exchange", "to upgrade")
-"""Requests in `GROUPS` that apply to a record. A message makes at most one of them for each record."""
+"""Requests in `GROUPS` that apply to a record. A message contains at most one of them for each record."""
 _CLAUSE = re.compile(r"[,;:.?!]|\b(?:and|then|also|but|while|whereas)\b")
 
 
@@ -106,7 +106,7 @@ def forbids(text: str) -> bool:
 
 
 def still_forbids(text: str) -> bool:
-    """Return whether a rewording of a message that forbids an action contains words that can forbid an action."""
+    """Return whether the rewording of a message that forbids an action still contains words that can forbid one."""
     return _STAYS.search(normalize(text).lower()) is not None
 
 
@@ -117,9 +117,9 @@ def groups(text: str) -> set[str]:
 
 
 def requested(text: str, ids: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return the requested actions for each of the given ids that a message mentions after an action.
+    """Return the requested actions for each of the given ids that follows an action in a message.
 
-    If the clause with the id contains no action, the action of an earlier clause is used.
+    If the clause with the id contains no action, use the action of an earlier clause.
     """
     made: dict[str, frozenset[str]] = {}
     current: frozenset[str] = frozenset()

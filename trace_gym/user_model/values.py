@@ -15,7 +15,7 @@ _ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
          "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NUMBERS = {word: n for n, word in enumerate(_ONES) if n > 1} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-"""Spelled numbers, except ``zero`` and ``one``, which are rarely amounts (``one more thing``)."""
+"""Values of spelled-out numbers, except ``zero`` and ``one``, which are rarely amounts (``one more thing``)."""
 _PLAIN = {"I", "OK", "ID", "PS", "PM", "AM", *_MONTHS, *_DAYS}
 """Capitalized words that are not names."""
 
@@ -134,7 +134,7 @@ def _numbers(text: str) -> Iterator[Value]:
 
 
 def _words(text: str) -> Iterator[Value]:
-    """Yield weekdays, days such as tomorrow, and names: words with a capital letter inside a sentence."""
+    """Yield weekdays, relative days such as ``tomorrow``, and names, which are capitalized words inside a sentence."""
     for match in _NAME.finditer(text):
         word = match[0].removesuffix("'s")
         starts = _SENTENCE_START.search(text[: match.start()])
@@ -147,5 +147,6 @@ def _words(text: str) -> Iterator[Value]:
 _READERS = ((_EMAIL, _as_email), (_DATE, _as_date), (_TIME, _as_time), (_PHONE, _as_phone), (_ID, _as_id))
 """Patterns and parsers of values, in order of precedence.
 
-Matches are removed from the text before the next pattern is used, so that the digits of a date are not also a number.
+Matches are removed from the text before the next pattern is used, so that the digits in a date do not also count as a
+number.
 """

@@ -4,7 +4,7 @@ from trace_gym.validation.context import PROFILES, Context, ValidationInputs
 from trace_gym.validation.properties import PROPERTIES, CheckFailed, Passed, Property, Skipped, property_check
 from trace_gym.validation.report import listing, markdown, read, render
 from trace_gym.validation.runner import validate
-from trace_gym.validation.source import begin, load
+from trace_gym.validation.source import begin, begin_variant, load
 
 __all__ = [
     "PROFILES",
@@ -16,6 +16,7 @@ __all__ = [
     "Skipped",
     "Property",
     "begin",
+    "begin_variant",
     "listing",
     "load",
     "markdown",

@@ -1,4 +1,4 @@
-"""Property TG705: positional heuristics do not match the oracle's choice among displayed values.
+"""Property TG705: heuristics based on order do not predict the oracle's choice among displayed values.
 
 The oracle is the scripted expert that solves a scenario. The ablated expert is the same script without the capability
 that the environment trains. If both make the same call with different values for an argument, the oracle has made a
@@ -24,6 +24,7 @@ from statistics import fmean
 from typing import Any
 
 from trace_gym.types import Bars, Call, Scenario
+from trace_gym.validation.choice_heuristics import ChoiceCase, heuristic_picks
 from trace_gym.validation.context import Context
 from trace_gym.validation.expert_plans import EXPERTS, is_write
 from trace_gym.validation.experts import CHECKS
@@ -38,42 +39,23 @@ from trace_gym.validation.oracle_rollouts import (
     words_of,
 )
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped, property_check
-from trace_gym.validation.word_predictor import MIN_SCENARIOS, MIN_SHARE
+from trace_gym.validation.text_cues import MIN_SCENARIOS, MIN_SHARE
 from trace_gym.world import World
 
 ALLOWED_GAIN = 1 / 3
-"""Maximum accuracy of a heuristic as a fraction of the way from chance (0) to perfect accuracy (1). The value is the
-gain from excluding two implausible values out of four."""
+"""Maximum accuracy of a heuristic, on a scale from 0 (chance) to 1 (perfect accuracy). The value is the gain from
+excluding two implausible values out of four."""
 ERRORS = 2.0
 """Number of standard errors by which a heuristic may exceed the allowed accuracy."""
 SCENARIOS, RETRY_FACTOR = 8, 4
 """Sample size per level, as a multiple of the profile's, and the factor by which the sample is enlarged to confirm a
 failure."""
-PLACES = 4
-"""Number of positions, from the start of a list, for which there is a heuristic ("take the second value")."""
-
 Path = tuple[str, ...]
 """Location of a list of values: the initial observation or a tool result, followed by field names; ``*`` is any record
 of a table."""
 SCHEMA: Path = ("the schema",)
 Argument = tuple[int, str, Path]
 """Level, tool and path of an argument."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceCase:
-    """One choice that the oracle made in one scenario."""
-
-    scenario: Scenario
-    values: tuple[str, ...]
-    """At least two values, in display order."""
-    right: str
-    rival: str | None
-    """Value that the ablated expert uses; None if the ablated expert does not make this call."""
-
-    @property
-    def chance(self) -> float:
-        return 1 / len(self.values) if self.right in self.values else 0.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +68,7 @@ class ArgumentChoice:
 
     @property
     def chance(self) -> float:
-        """Expected fraction of cases in which a random choice among the values is correct."""
+        """Expected accuracy of a random choice among the values."""
         return fmean(c.chance for c in self.cases)
 
     @property
@@ -97,7 +79,7 @@ class ArgumentChoice:
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """Name of each heuristic -> its fraction of correct cases, in descending order."""
+        """Mapping from the name of each heuristic to its fraction of correct cases, in descending order."""
         hits = Counter(rule for case in self.cases for rule, value in heuristic_picks(case) if value == case.right)
         return {rule: count / len(self.cases) for rule, count in hits.most_common()} or {"no. 1": 0.0}
 
@@ -179,20 +161,6 @@ def argument_choices(
                 yield ArgumentChoice(argument, location, kept)
 
 
-def heuristic_picks(case: ChoiceCase) -> Iterator[tuple[str, str]]:
-    """Yield each heuristic with the value that it selects."""
-    values, ordered = case.values, sorted(case.values, key=_order)
-    yield from ((f"no. {n}", value) for n, value in enumerate(values[:PLACES], 1))
-    yield from (("the last", values[-1]), ("the smallest", ordered[0]), ("the largest", ordered[-1]))
-    if case.rival is not None:
-        others = [v for v in values if v != case.rival]
-        if others:
-            yield from (
-                ("the first except the ablated expert's", others[0]),
-                ("the last except the ablated expert's", others[-1]),
-            )
-
-
 def _cases(sample: Sequence[Scenario], context: Context) -> Iterator[tuple[Argument, Path, ChoiceCase]]:
     """Yield one case per argument value that the oracle writes and per list of values displayed before the write."""
     if not any(_differ(scenario, context) for scenario in sample):
@@ -268,10 +236,7 @@ def _enumerated(schema: Any, path: Path, value: Any) -> tuple[str, ...]:
 
 
 def _of_one_kind(cases: Sequence[ChoiceCase], kind: Callable[[str], str]) -> list[ChoiceCase]:
-    """Return the cases without values whose kind differs from that of all experts' values.
-
-    Cases with fewer than two remaining values are dropped.
-    """
+    """Restrict each case to values of the kinds that experts pass; return the cases with at least two such values."""
     taken = {kind(v) for c in cases for v in (c.right, c.rival) if v is not None}
     kept = [replace(c, values=tuple(v for v in c.values if kind(v) in taken)) for c in cases]
     return [c for c in kept if len(c.values) > 1]
@@ -283,8 +248,3 @@ def _kind(value: str) -> str:
     For example, ``credit_card_4711`` and ``gift_card_12`` have the same form.
     """
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"[^\W_]*\d[^\W_]*", "0", value))
-
-
-def _order(value: str) -> tuple[float, str]:
-    """Return a sort key: numbers by size, other values alphabetically, which also sorts ISO dates."""
-    return (float(value), "") if re.fullmatch(r"-?\d+(\.\d+)?", value) else (float("inf"), value)

@@ -14,6 +14,7 @@ from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import EnvBug
 from trace_gym.score import reward
 from trace_gym.types import Call, Interface, Replay, Say, Scenario
+from trace_gym.validation.interventions import Variant, consequential_variants
 from trace_gym.validation.properties import CheckFailed, describe_exception
 from trace_gym.world import Step, World, plan_of
 
@@ -69,6 +70,7 @@ class Context:
     inputs: ValidationInputs = NO_INPUTS
     _plans: dict[tuple[str, Expert], list[Step]] = field(default_factory=dict)
     _episodes: dict[tuple[str, Expert, int], Episode] = field(default_factory=dict)
+    _variants: dict[str, list[Variant]] = field(default_factory=dict)
 
     @property
     def interface(self) -> Interface:
@@ -87,7 +89,9 @@ class Context:
                 episode = Episode(self.world, scenario)
                 steps = list(islice(plan_of(episode.start, expert), self.world.max_turns + 1))
                 if wrong := [s for s in steps if not isinstance(s, (Call, Say))]:
-                    raise TypeError(f"invalid step of the {expert}: found {wrong[0]!r}, expected a Call or a Say")
+                    raise TypeError(
+                        f"the method {expert}() returned an invalid step: found {wrong[0]!r}, expected a Call or a Say"
+                    )
             self._plans[key] = steps
         return self._plans[key]
 
@@ -101,6 +105,17 @@ class Context:
         if key not in self._episodes:
             self._episodes[key] = self.run(scenario, plan[: key[2]])
         return self._episodes[key]
+
+    def variants(self, scenario: Scenario) -> list[Variant]:
+        """Return variants of a scenario in which one random draw, and therefore the oracle's plan, is different.
+
+        The variants are cached, and their episodes must not be stepped.
+        """
+        plan = self.plan(scenario, "oracle")
+        if str(scenario) not in self._variants:
+            with self.catch_failures(scenario):
+                self._variants[str(scenario)] = consequential_variants(self.world, scenario, plan)
+        return self._variants[str(scenario)]
 
     def run(self, scenario: Scenario, actions: Sequence[Any]) -> Episode:
         """Take the actions until the episode is done, finish the episode and return it."""

@@ -1,7 +1,7 @@
-"""Properties TG801 to TG803: different seeds produce structurally different problems and not only different names.
+"""Properties TG801 to TG803: different seeds produce problems that differ in structure, not only in names.
 
-The class attribute `alike` of a world lists levels whose problems are intended to have one structure. These levels are
-measured but not evaluated.
+The class attribute `alike` of a world lists the levels in which all problems have the same structure on purpose. These
+levels are measured, but they cannot fail.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def judged_levels(world: type[World], scenarios: Sequence[Scenario]) -> list[int
 
 
 def _bars(title: str, unit: str, metrics: dict[str, float], bound: float | None = None) -> Bars:
-    """Return a chart with one bar per level, from metrics whose names end with the level number."""
+    """Return a chart with one bar per level. The names of the metrics must end with the level number."""
     bars = {f"level {name.rpartition('_')[2]}": value for name, value in metrics.items()}
     return Bars(title=title, unit=unit, bars=bars, bound=bound)
 

@@ -40,7 +40,7 @@ def write_calls(episode: Episode) -> list[Call]:
 
 
 def state_after(episode: Episode) -> Any:
-    """Return the state after repeating only the write calls of a rollout, without its messages and read calls."""
+    """Return the state that the write calls of a rollout produce without its messages and read calls."""
     world = episode.start.copy()
     for call in write_calls(episode):
         with suppress(ToolError):  # a tool may require an earlier message, and messages are not repeated
@@ -66,7 +66,7 @@ def hybrid_plans(oracle: Sequence[Step], ablated: Sequence[Step], interface: Int
 
 
 def _exchanged(oracle: Sequence[Step], ablated: Sequence[Step], interface: Interface) -> Iterator[list[Step]]:
-    """Yield plans in which an ablated write, or nothing, replaces one write of the oracle.
+    """Yield plans with one write of the oracle replaced by a write of the ablated expert, or removed.
 
     Surplus ablated writes are inserted before the last step.
     """

@@ -119,7 +119,7 @@ def _parsed(text: str) -> Any:
 def _arguments(value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield a kind and a text for every scalar of an argument.
 
-    Only texts of the kind ``text`` are searched for in the conversation. The other kinds are exempt.
+    Only texts of the kind ``text`` must appear in the conversation. The other kinds are exempt.
     """
     if isinstance(value, str):
         formula = re.fullmatch(r"(?=.*[+*/() ])[\d\s.+*/()-]+", value) is not None
@@ -175,15 +175,15 @@ def oracle_obeys_rules(world: type[World], scenarios: Sequence[Scenario], contex
     illegal = 0
     for scenario in scenarios:
         steps = context.plan(scenario, "oracle")
-        for n, found in _violations(context, scenario, steps):
+        for n, found in broken_rules(context, scenario, steps):
             raise context.failure(scenario, f"the oracle's {steps[n]} breaks a rule: {found}", steps[: n + 1])
-        illegal += any(True for _ in _violations(context, scenario, context.plan(scenario, "ablated")))
+        illegal += any(True for _ in broken_rules(context, scenario, context.plan(scenario, "ablated")))
     share = illegal / len(scenarios)
     message = f"no call of the oracle breaks a rule; the ablated expert breaks one in {share:.0%} of the scenarios"
     return Passed(message, {"ablated_illegal": share})
 
 
-def _violations(context: Context, scenario: Scenario, steps: Sequence[Any]) -> Iterator[tuple[int, str]]:
+def broken_rules(context: Context, scenario: Scenario, steps: Sequence[Any]) -> Iterator[tuple[int, str]]:
     """Yield the index of each step that breaks a rule in the current state, with the first broken rule."""
     with context.catch_failures(scenario, steps):
         episode = Episode(context.world, scenario)
@@ -236,7 +236,8 @@ def needs_capability(context: Context, scenario: Scenario) -> bool:
 
     A scenario needs the capability if the two experts make different effective calls, or if the calls are equal but
     only one expert succeeds. If neither expert makes an effective call, their messages are compared instead. A world
-    with whole tasks, which trains no specific capability, defines the needed capabilities in its method `needs`.
+    with complete tasks, which does not train a specific capability, defines the needed capabilities in its method
+    `needs`.
     """
     if not context.world.capability:
         return bool(_named(context, scenario))

@@ -1,8 +1,8 @@
 """Jobs in a fresh process, which runs ``python -m trace_gym.validation.fresh_process``.
 
-The process reads a JSON object from standard input. Its key ``world`` contains the module path or ``module:class`` of
-the world. It also contains either ``unfinished`` (pickled episodes with their remaining steps, to be continued) or
-``attempts`` (rollouts with level, seed and turns, to be run in an `AsyncVectorEnv`).
+The process reads a JSON object from standard input. The value of ``world`` is the module path or ``module:class`` of
+the world. The object also has one of two keys: ``unfinished`` (pickled episodes with their remaining steps, to be
+continued) or ``attempts`` (rollouts with level, seed and turns, to be run in an `AsyncVectorEnv`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from gymnasium.vector import AsyncVectorEnv
 
 from trace_gym.episode import Episode
 from trace_gym.interpreter import answers
+from trace_gym.parent_death import die_with_parent
 from trace_gym.validation.gymnasium_env import WorldEnv, vector_results
-from trace_gym.validation.parent_death import die_with_parent
 from trace_gym.validation.properties import CheckFailed
 from trace_gym.validation.scenario_digest import episode_trace
 from trace_gym.validation.source import load
@@ -68,7 +68,7 @@ def run_in_processes(reference: str, attempts: Sequence[dict[str, Any]]) -> Any:
 
 
 def _alone(reference: str, level: int, parent: int) -> WorldEnv:
-    """Return one environment of the vector, and make its process end with the parent process."""
+    """Create one environment of the vector, and make its process end when the parent process ends."""
     if os.getpid() != parent:  # Gymnasium also creates an environment in the parent process to read its spaces
         die_with_parent(parent)
     return WorldEnv(reference, level)

@@ -137,7 +137,7 @@ def _run_single(context: Context, reference: str, attempt: TurnPlan) -> list[Ste
 
 
 def _different(reference: str, attempts: Sequence[TurnPlan], single: Sequence[list[StepResult]]) -> list[int]:
-    """Return the indices of rollouts for which a vectorized environment returns other results than a single one.
+    """Return the indices of rollouts that have different results in a vectorized and in a single environment.
 
     If the vectorized environment raises an exception, return all indices.
     """
@@ -153,8 +153,8 @@ def _minimal_pair(
 ) -> tuple[Sequence[TurnPlan], int]:
     """Return two rollouts that reproduce a difference, and the index of the rollout that differs.
 
-    A rollout differs if a vectorized environment returns other results than a single environment. If no two rollouts
-    reproduce a difference, return all rollouts.
+    A rollout differs if its results in a vectorized environment and in a single environment are not equal. If no two
+    rollouts reproduce a difference, return all rollouts.
     """
     for n in different:
         for other in range(len(attempts)):

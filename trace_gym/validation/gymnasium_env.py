@@ -1,4 +1,4 @@
-"""Gymnasium adapter for worlds that may not be registered, used by the validation."""
+"""Gymnasium adapter that the validation uses for worlds, including worlds that are not registered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ StepResult = list[Any]
 
 
 class WorldEnv(TraceEnv):
-    """Gymnasium environment for one level of a world that may not be registered.
+    """Gymnasium environment for one level of a world. The world does not need to be registered.
 
     Args:
         world: Path of the world's module, or ``module:class``.

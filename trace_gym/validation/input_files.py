@@ -44,7 +44,9 @@ def read_texts(path: str) -> tuple[str, ...]:
     """
     found = tuple(text for file in files_of(path) for text in _texts(str(file), _stamp(file)))
     if not found:
-        raise ReadError(f"{path} contains no text, expected tasks of the target as JSON, JSON lines or text")
+        raise ReadError(
+            f"{path} contains no text: expected tasks of the target in JSON, JSON Lines, or plain text format"
+        )
     return found
 
 
@@ -58,7 +60,7 @@ def read_recordings(path: str) -> tuple[Trajectory, ...]:
     """Return the recorded episodes of a file.
 
     Raises:
-        ReadError: The file is missing or has another format.
+        ReadError: The file is missing or has a different format.
     """
     return _recorded(path, _stamp(Path(path)))
 

@@ -32,7 +32,7 @@ class Job:
     """Picklable description of a validation. A finding depends only on the job and on the code of the property."""
 
     reference: str
-    """Location of the world as shown to users and in snippets: the path of its module, or ``module:name``."""
+    """Location of the world that is shown to users and in snippets: the path of its module, or ``module:name``."""
     scenarios: tuple[Scenario, ...]
     profile: Profile
     inputs: ValidationInputs = NO_INPUTS

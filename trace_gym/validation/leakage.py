@@ -2,9 +2,9 @@
 
 The solution is defined by comparing two scripted experts: the oracle, which solves the scenario, and the ablated
 expert, which follows the user's literal request. If both make the same write with different arguments, the oracle's
-value is an *answer*. A *fact* is a value that the oracle states to the user, that success requires, and that no read
-call used as an argument. A *decision* is whether the oracle makes a write of the ablated expert. None of these may be
-visible before the first read call. Values without a digit are not searched for, because any word could match.
+value is an *answer*. A *fact* is a value that the oracle must tell the user to succeed and that no read call used as an
+argument. A *decision* is whether the oracle makes a write that the ablated expert makes. None of these may be visible
+before the first read call. Values without a digit are not searched for, because any word could match.
 
 The policy text and the tool schemas are the same for all problems. A short number in them, such as a limit of 50 or of
 15 days, is a rule and not a leak, even if a record contains the same number. (TG804 detects amounts that solve most
@@ -34,14 +34,15 @@ from trace_gym.validation.oracle_rollouts import (
     words_of,
 )
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped, property_check
-from trace_gym.validation.word_predictor import OPENING, prediction_gains
+from trace_gym.validation.text_cues import OPENING, prediction_gains
 from trace_gym.world import Step, World, overrides
 
 CHANCE = 0.05
-"""Maximum fraction of scenarios in which one of the oracle's values may occur in the text by coincidence."""
+"""Maximum fraction of scenarios in which one of the oracle's values may occur in the text. A lower fraction is treated
+as coincidence."""
 EXAMPLE = 0.25
-"""Maximum fraction for the policy text and the schemas. It is higher, because these texts may contain a value from a
-small pool as an example."""
+"""The same limit as `CHANCE` for the policy text and the schemas. It is higher, because these texts may contain a value
+from a small pool as an example."""
 
 
 @property_check(
@@ -87,14 +88,14 @@ def prompt_reveals_no_answer(world: type[World], scenarios: Sequence[Scenario], 
 
 
 def _unprompted_messages(context: Context, scenario: Scenario) -> list[str]:
-    """Return the first user message and the user's reply to a greeting, which no question of the agent prompts."""
+    """Return the messages that the user sends without being asked: the first one, and the reply to a greeting."""
     episode = context.begin(scenario)
     with context.catch_failures(scenario, [Say("Hello.")]):
         return [str(episode.messages[1]["content"]), *(str(m["content"]) for m in episode.step(Say("Hello.")))]
 
 
 def _answers(rollout: OracleRollout, naive: Sequence[Step]) -> dict[str, str | None]:
-    """Return the identifying arguments of the oracle's writes for which the ablated expert uses another value.
+    """Return the identifying arguments of the oracle's writes for which the ablated expert uses a different value.
 
     The dict maps the oracle's values to the ablated expert's values.
     """

@@ -1,7 +1,7 @@
 """Properties TG501 and TG502: rewards vary within groups of rollouts of the same problem.
 
-TG501 tests simulated policies. A simulated policy acts as the oracle with a probability called its competence, and
-otherwise as the ablated expert. TG502 tests the policy to be trained.
+TG501 tests simulated policies. A simulated policy follows the oracle with a probability called its competence, and
+otherwise the ablated expert. TG502 tests the policy to be trained.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def policy_rewards_vary_within_groups(world: type[World], scenarios: Sequence[Sc
 
 
 def check_policy_rewards(world: type[World] | EpisodeSource, scenarios: Sequence[Scenario], policy: str) -> Passed:
-    """Evaluate the reward groups of a policy. The policy and the world may run in different processes."""
+    """Check that a policy's rewards vary within groups. The policy and the world may run in different processes."""
     verdicts = policy_verdicts(world, scenarios, policy)
     message = "; ".join(f"{part}: {v.message}" for part, v in verdicts.items())
     metrics = {
@@ -275,7 +275,9 @@ def recorded_verdicts(groups: Sequence[RewardGroup], env: str) -> dict[str, Vari
         if at is None or at[0] == env:
             parts.setdefault(f"level {at[1]}" if at else "all recorded groups", []).append(group)
     if not parts:
-        raise ConfigError(f"the log contains no rollout of a problem of {env}")
+        raise ConfigError(
+            f"the log contains no rollouts of the environment {env!r}. Pass a log with rollouts of this environment"
+        )
     return {part: variance_verdict(own) for part, own in sorted(parts.items())}
 
 

@@ -51,7 +51,7 @@ def invalid_numbers(draw: CallSampler) -> str:
 
 
 def duplicate_keys(draw: CallSampler) -> str:
-    """Return a call in which every key occurs twice with different values."""
+    """Return a call with every key twice, with different values."""
     call, other = draw.call(), draw.call()
     pairs = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in [*call.arguments.items(), *other.arguments.items()]]
     pairs += [f"{json.dumps(k)}: null" for k in call.arguments]
@@ -94,7 +94,7 @@ def valid_calls(draw: CallSampler) -> str:
 
 
 def user_messages(draw: CallSampler) -> str:
-    """Return a message of values from the state and phrases that the simulated user recognizes."""
+    """Return a user message composed of values from the state and phrases that the simulated user recognizes."""
     return " ".join(draw.rng.choice((*WORDS, *draw.values.strings[:40])) for _ in range(draw.rng.randrange(1, 5)))
 
 
@@ -117,7 +117,7 @@ KINDS: tuple[Callable[[CallSampler], Any], ...] = (
 
 
 def _with_value(draw: CallSampler, value: str) -> str:
-    """Return a call in which this text is the value of one argument."""
+    """Return a call with this text as the value of one argument."""
     call = draw.call()
     keys = list(call.arguments) or ["value"]
     key = draw.rng.choice(keys)

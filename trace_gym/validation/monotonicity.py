@@ -157,7 +157,7 @@ def violated_guard_costs_reward(world: type[World], scenarios: Sequence[Scenario
 
 
 def _random_writes(context: Context, scenario: Scenario) -> Iterator[Call]:
-    """Yield random writes, and writes of the experts with one argument changed."""
+    """Yield random writes, and the experts' writes with one argument changed."""
     start = context.begin(scenario).start
     draw = CallSampler(Random(f"harm/{scenario}"), context.interface, StateValues.of(start))
     plans = [*context.plan(scenario, "oracle"), *context.plan(scenario, "ablated")]

@@ -1,6 +1,6 @@
 """Alternative notations for values in a message: dates, times, amounts, counts, and identifiers of states.
 
-Each function returns the text with the same values in another common notation. The argument `n` selects the notation,
+Each function returns the text with its values in a different common notation. The argument `n` selects the notation,
 so that consecutive numbers cover all notations. A value is rewritten only if its kind is unambiguous: a date must be in
 ISO 8601 format, an amount must have a currency, and a count must be followed by a noun. The caller masks quoted texts.
 """
@@ -40,9 +40,10 @@ _insurance = re.compile(r"\binsurance (no|yes)\b")
 
 
 def dates(text: str, n: int, strings: Sequence[str] = ()) -> str:
-    """Return the text with ISO dates in another notation.
+    """Return the text with ISO dates in a different notation.
 
-    A date is written in words, as 05/12/2024, or as the timestamp in `strings` on that day if there is exactly one.
+    A date is rewritten in words, as 05/12/2024, or, if exactly one timestamp in `strings` falls on that day, as that
+    timestamp.
     """
 
     def replacement(found: re.Match[str]) -> str:

@@ -27,7 +27,7 @@ Pattern = tuple[tuple[str, Any], ...]
 """Writes of a plan as pairs of the tool and its arguments, with sources in place of values."""
 
 MIN_SEEDS = 24
-"""Minimum number of seeds per level for properties of a level as a whole."""
+"""Minimum number of seeds per level for properties that evaluate a level as a whole."""
 _MIN_IDENTIFYING = 10
 """Smallest number that identifies a value.
 
@@ -60,7 +60,7 @@ def is_identifying(value: Any) -> bool:
 def is_distinctive(word: str) -> bool:
     """Return whether a word is an id, a code, a date, or a number of at least four digits.
 
-    Such words rarely occur with another meaning.
+    Such words rarely occur with a different meaning.
     """
     digits = sum(c.isdigit() for c in word)
     return digits >= _DIGITS or (digits > 0 and len(word) >= _LETTERS and any(c.isalpha() for c in word))
@@ -212,7 +212,7 @@ class OracleRollout:
         return ("text", "") if isinstance(value, str) and " " in value else ("value", repr(value))
 
     def resolve(self, pattern: Pattern) -> list[Call] | None:
-        """Return the calls of a pattern in this scenario; None if a source does not exist here."""
+        """Return the calls that a pattern specifies in this scenario; None if a source does not exist here."""
         try:
             return [Call(tool, self._value(arguments)) for tool, arguments in pattern]
         except (LookupError, ValueError):
@@ -241,8 +241,8 @@ def extend_sample(
 ) -> list[Scenario]:
     """Return a larger sample of scenarios for the same levels.
 
-    The number of seeds per level is `factor` times that of the profile, and at least `least`. Properties of a level as
-    a whole require more scenarios than properties of single scenarios.
+    The number of seeds per level is `factor` times that of the profile, and at least `least`. Properties that evaluate
+    a level as a whole require more scenarios than properties of single scenarios.
     """
     count = max(least, factor * context.profile.seeds_per_level)
     levels = sorted({s.level for s in scenarios})

@@ -1,4 +1,4 @@
-"""Property TG703: the environment contains no ids or wordings of the test tasks."""
+"""Property TG703: the environment contains no ids or wordings from the test tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COPIED = 0.3
 """Maximum fraction of a message's word n-grams that may occur in the test tasks. A few n-grams coincide by chance ("use
 my credit card ending in # for"), but a copied message shares most of its n-grams."""
 RARE = 10**6
-"""Minimum number of possible ids of a format, for ids of this format to be compared. Ids from smaller sets, such as
+"""Minimum number of possible ids that a format must have for its ids to be compared. Ids from smaller sets, such as
 three-digit flight numbers, may coincide by chance."""
 
 _time = re.compile(r"\d{4}-\d\d-\d\d.*|\d\d:\d\d.*")

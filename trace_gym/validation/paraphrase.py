@@ -1,4 +1,4 @@
-"""Paraphrases of messages: the same content in other words, notations, orders and layouts.
+"""Paraphrases of messages: the same content in different words, notations, orders and layouts.
 
 Each rewriting in `KINDS` changes one aspect of a message and preserves its content. Text that matches no pattern is
 unchanged, so the rewritings can be applied to messages of any environment. The result is deterministic.
@@ -50,7 +50,7 @@ GROUPS = {
     "transfer": ("transfer",),
     "closing": ("closing",),
 }
-"""Kind of rewriting -> the functions of the sentences that it rewrites."""
+"""Mapping from each kind of rewriting to the functions of the sentences that it rewrites."""
 
 CONTRACTIONS = {
     "I am": "I'm", "I will": "I'll", "I would": "I'd", "it is": "it's", "that is": "that's", "here is": "here's",
@@ -85,7 +85,7 @@ _transfer_tool = re.compile(r"transfer\w*_(human|agent)|escalate|hand_?over_to")
 
 
 def reframe_sentences(names: Sequence[str], text: str, n: int, facts: Facts) -> str:
-    """Return the message with another frame for each sentence that has one of these functions."""
+    """Return the message with a different frame for each sentence that has one of these functions."""
     parts, gaps = sentences(text)
     consent = asks_consent(parts)
     for at, sentence in enumerate(parts):
@@ -96,7 +96,7 @@ def reframe_sentences(names: Sequence[str], text: str, n: int, facts: Facts) -> 
 
 
 def change_notation(name: str, text: str, n: int, facts: Facts) -> str:
-    """Return the message with values of one kind in another notation, unless the user requires a specific notation."""
+    """Return the message with values of one kind in a different notation, unless the user requires a specific one."""
     if name in FIXED and FIXED[name].search(facts.prose):
         return text
     return NOTATIONS[name](text, n, (facts.prose,) if name == "labels" else facts.stamps)
@@ -159,7 +159,7 @@ def layout(text: str, n: int, facts: Facts) -> str:
 
 
 def everything(text: str, n: int, facts: Facts) -> str:
-    """Return the message after all other rewritings, with a greeting or a sentence of empathy."""
+    """Return the message with all other rewritings applied, and with a greeting or a sentence of empathy."""
     for name in ("frames", *NOTATIONS, "contractions", "order", "layout", ("empathy", "greeting")[n % 2]):
         text = KINDS[name](text, n, facts)
     return text

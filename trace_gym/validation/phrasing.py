@@ -81,7 +81,7 @@ def paraphrased_plans(context: Context, scenario: Scenario, expert: Expert, n: i
 
 
 def difference(context: Context, scenario: Scenario, kind: str, plan: Sequence[Step]) -> str:
-    """Return a description of the difference between the results of a variant and of the oracle's plan, or ``""``."""
+    """Return a description of how the results of a variant differ from those of the oracle's plan, or ``""``."""
     original, variant = context.expert(scenario, "oracle"), context.run(scenario, plan)
     one, other = original.finish(), variant.finish()
     if one.success != other.success:
@@ -95,7 +95,7 @@ def _first_misunderstood(
 ) -> str:
     """Return a description of the first paraphrased message that the simulated user misunderstands, or ``""``.
 
-    A plan has fixed steps, so it can succeed although the user misunderstood a message. A message counts as
+    A plan has fixed steps, so it can succeed even though the user misunderstood a message. A message counts as
     misunderstood if its answer equals the answer to gibberish, or if it requests information and the user gives
     consent instead.
     """
@@ -139,7 +139,7 @@ def ablated_gain(context: Context, scenario: Scenario, plan: Sequence[Step]) -> 
 
 
 def first_change(steps: Sequence[Step], plan: Sequence[Step]) -> str:
-    """Return quotations of the first message that differs between two plans and of the original message."""
+    """Return quotations of the first message that differs between two plans, and of the original message."""
     for old, new in zip(steps, plan, strict=False):
         if old != new and isinstance(new, Say):
             quoted = f"{new.text[:SHOWN]!r}"

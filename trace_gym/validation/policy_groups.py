@@ -46,7 +46,7 @@ def resolve(text: str) -> Policy | BatchPolicy | list[RewardGroup]:
     - ``openai:gpt-4o`` or ``openai:qwen@http://127.0.0.1:8000/v1``: a model behind an endpoint;
     - ``hf:runs/base+runs/lora``: a Hugging Face folder with a LoRA adapter;
     - ``rollouts:log.jsonl@-1..1``: a log of rollouts with rewards from -1 to 1;
-    - ``mixture:0.4``: a policy that acts as the oracle with probability 0.4 and otherwise as the ablated expert.
+    - ``mixture:0.4``: a policy that follows the oracle with probability 0.4 and otherwise the ablated expert.
 
     Raises:
         ConfigError: The policy does not exist, or its endpoint has no API key.
@@ -122,7 +122,7 @@ def rollout_groups(
     scored = [(r.task, r.reward, r.success) for r in records if r.reward is not None]
     if records and not scored:
         raise PolicyError(
-            f"none of {len(records)} rollouts was scored. Check that the endpoint of the policy is reachable"
+            f"none of the {len(records)} rollouts was scored. Check that the endpoint of the policy is reachable"
         )
     return _grouped(scored)
 
@@ -140,23 +140,26 @@ def read_groups(path: str | Path, low: float = 0.0, high: float = 1.0) -> list[R
         high: Maximum reward. Rewards are scaled from this range to [0, 1].
 
     Raises:
-        ReadError: The file cannot be read, a line has another format, or a reward is outside the range.
+        ReadError: The file cannot be read, a line has a different format, or a reward is outside the range.
         ConfigError: The range is empty.
     """
     if not low < high:
         raise ConfigError(
-            f"invalid reward range: found {low:g} to {high:g}, expected the minimum first, as in FILE@-1..1"
+            f"invalid reward range: found {low:g} to {high:g}, but the minimum must be less than the maximum, as in "
+            "FILE@-1..1"
         )
     text = read_text(path, "Pass a JSONL file with recorded rollouts")
     rollouts: list[tuple[str, float, bool | None]] = []
     for number, row in json_lines(text, str(path)):
         for problem, reward, success in _scored(row, f"{path}:{number}"):
             if not low <= reward <= high:
-                message = f"has the reward {reward:g}, expected {low:g} to {high:g}. Specify the range of the rewards"
-                raise ReadError(f"{path}:{number} {message}: rollouts:{path}@LOW..HIGH")
+                raise ReadError(
+                    f"invalid reward at {path}:{number}: found {reward:g}, expected {low:g} to {high:g}. Specify the "
+                    f"range of the rewards: rollouts:{path}@LOW..HIGH"
+                )
             rollouts.append((problem, (reward - low) / (high - low), success))
     if not rollouts:
-        raise ReadError(f"{path} contains no rollout with a reward")
+        raise ReadError(f"{path} contains no rollouts with a reward")
     return _grouped(rollouts)
 
 
@@ -174,22 +177,27 @@ def _scored(row: Any, where: str) -> list[tuple[str, float, bool | None]]:
     named = next((row[n] for n in PROBLEM_FIELDS if row.get(n) is not None), None) if isinstance(row, Mapping) else None
     if named is None or not ("reward" in row or "rewards" in row):
         raise ReadError(
-            f"{where} is not a valid rollout; expected a reward, and the problem id in one of the fields "
-            f"{', '.join(PROBLEM_FIELDS)}"
+            f"{where} is not a valid rollout: expected the field 'reward' or 'rewards', and the problem id in one of "
+            f"the fields {', '.join(PROBLEM_FIELDS)}"
         )
     rewards = row["rewards"] if "rewards" in row else [row["reward"]]
     successes = row.get("successes") if "rewards" in row else [row.get("success")]
     if not isinstance(rewards, list) or not isinstance(successes := successes or [None] * len(rewards), list):
-        raise ReadError(f"{where}: rewards and successes of a group must be lists")
+        raise ReadError(f"{where} is not a valid group of rollouts: the fields 'rewards' and 'successes' must be lists")
     if len(successes) != len(rewards):
-        raise ReadError(f"{where} has {len(rewards)} rewards and {len(successes)} successes, expected equal numbers")
+        raise ReadError(
+            f"{where} has {len(rewards)} rewards and {len(successes)} successes, but the two numbers must be equal"
+        )
     pairs = [(_number(r, where), s) for r, s in zip(rewards, successes, strict=True) if r is not None]
     return [(str(named), reward, None if success is None else bool(success)) for reward, success in pairs]
 
 
 def _number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ReadError(f"{where}: the reward is {value!r}; expected a finite number, or null if it was not scored")
+        raise ReadError(
+            f"invalid reward at {where}: found {value!r}, expected a finite number, or null if the rollout was not "
+            "scored"
+        )
     return float(value)
 
 

@@ -56,7 +56,7 @@ class ProcessLauncher(Protocol):
 
         Raises:
             TraceGymError: The exception that the function raised.
-            EnvBug: The process ended early, or the function raised another exception.
+            EnvBug: The process ended early, or the function raised an exception of a different type.
         """
         ...
 
@@ -220,7 +220,7 @@ def _coordinate(pipe: Connection, parent: int) -> None:
 def _send(
     pipe: Connection, what: str, make: Callable[[], Facts], parent: int, inherited: Sequence[Connection], log: StackFile
 ) -> None:
-    """Run a function and send its result as JSON. With pickle, the receiver could import the environment's module."""
+    """Run a function and send its result as JSON, because unpickling could make the receiver import the environment."""
     begin_worker(parent, inherited)
     log.write_at_end()
     try:

@@ -67,7 +67,7 @@ class Property:
     fix: str
     check: Check
     raising: bool = False
-    """True if the property is about exceptions. If True, `fix` also applies if the environment raises an exception."""
+    """True if the property tests for exceptions, so that `fix` also applies if the environment raises one."""
 
     def __call__(self, world: type[World], scenarios: Sequence[Scenario], context: Context) -> Finding:
         """Check the property and return the finding. An exception of the environment becomes a failed finding."""
@@ -132,16 +132,19 @@ def describe_exception(error: BaseException) -> str:
 
 
 def remedy(finding: Finding, env: object = "") -> str:
-    """Return the fix for a failed finding; an empty string if the finding is not a failure or has no known fix.
+    """Return the fix for a failed finding or a warning; an empty string for others or if no fix is known.
 
     Args:
         finding: Finding of a property.
         env: Name or URI of the environment. For the URI of a third-party environment, the fix refers to the methods of
             that environment.
     """
+    from trace_gym.validation.task_files.registry import TASK_PROPERTIES
     from trace_gym.validation.third_party.remedies import remedy_for
     from trace_gym.validation.third_party.uri import is_third_party  # a circular import at module level
 
+    if finding.code in TASK_PROPERTIES:
+        return TASK_PROPERTIES[finding.code].fix if finding.verdict in ("failed", "warning") else ""
     known = PROPERTIES.get(finding.code)
     if known is None or finding.verdict != "failed":
         return ""
@@ -163,7 +166,9 @@ def property_check(
 
     def register(check: Check) -> Check:
         if code in PROPERTIES:
-            raise ValueError(f"{code} is already registered as {PROPERTIES[code].name}. Choose another code")
+            raise ValueError(
+                f"the property code {code} is already registered as {PROPERTIES[code].name}. Choose another code"
+            )
         name = check.__name__.replace("_", "-")
         PROPERTIES[code] = Property(code, name, statement, reason, fix, check, raising)
         return check

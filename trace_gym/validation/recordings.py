@@ -8,8 +8,9 @@ A target's base world must have the first two of these methods to support this c
 - ``as_recorded(call, answer, source)``, an optional class method, removes *declared* differences from a result. These
   are known differences to recordings from this source, such as fields that an older benchmark version does not have.
 
-Each tool is evaluated separately. Read calls return values from which the state was reconstructed, so their agreement
-proves little. The results of writes, calculations and searches are computed and are stronger evidence.
+Each tool is evaluated separately. Read calls only return values from which the state was reconstructed, so their
+agreement proves little. The results of writes, calculations and searches have to be computed, so their agreement is
+stronger evidence.
 """
 
 from __future__ import annotations

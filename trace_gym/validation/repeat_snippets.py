@@ -24,7 +24,7 @@ def for_each(snippet: str, name: str, values: Sequence[str | int]) -> str:
 
 
 def in_processes(snippet: str, settings: Sequence[Mapping[str, str]]) -> str:
-    """Return a snippet that runs in one fresh process per set of environment variables."""
+    """Return a snippet that runs code in one fresh process per set of environment variables."""
     quoted = repr(snippet) if "\\" in snippet or "'''" in snippet else f"'''\\\n{snippet}'''"
     lines = [
         "import os",

@@ -15,12 +15,15 @@ from trace_gym.parsing import read_json
 from trace_gym.tables import Grid
 from trace_gym.types import FORMAT_VERSION, Finding, Report, Verdict
 from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.task_files import call_checks, information_checks  # noqa: F401  # register the properties
+from trace_gym.validation.task_files.registry import TASK_PROPERTIES
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "passed": ("ok", "green"),
     "skipped": ("n/a", "dim"),
     "failed": ("fails", "red"),
     "unfinished": ("open", "yellow"),
+    "warning": ("warns", "yellow"),
 }
 """Word and color for each verdict."""
 
@@ -37,17 +40,17 @@ def read(path: str | Path) -> Report:
     try:
         data: Any = read_json(path)
     except ReadError as error:
-        raise ReadError(f"{path} is not a report ({error}). {fix}") from None
+        raise ReadError(f"the report cannot be read: {error}. {fix}") from None
     report = data.get("report", data) if isinstance(data, dict) else None
     if not isinstance(report, dict) or "findings" not in report:
-        raise ReadError(f"{path} is not a report (it has no findings). {fix}")
+        raise ReadError(f"{path} is not a report, because it has no findings. {fix}")
     version = report.get("version")
     if isinstance(version, int) and version > FORMAT_VERSION:
-        supported = f"trace-gym {trace_gym.__version__} reads versions 1 to {FORMAT_VERSION}"
-        raise ReadError(f"{path} has format version {version}, and {supported}. Run pip install -U trace-gym")
+        supported = f"trace-gym {trace_gym.__version__} supports only versions 1 to {FORMAT_VERSION}"
+        raise ReadError(f"{path} has format version {version}, but {supported}. Run pip install -U trace-gym")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         found = "no format version" if version is None else f"format version {version!r}"
-        raise ReadError(f"{path} has {found}, expected 1 to {FORMAT_VERSION}. {fix}")
+        raise ReadError(f"{path} has {found}, expected a version from 1 to {FORMAT_VERSION}. {fix}")
     try:
         return Report.model_validate(report)
     except ValidationError as error:
@@ -71,7 +74,7 @@ def render(report: Report) -> Group:
 
 def _finding_text(finding: Finding, env: str) -> Text:
     """Return the message of a finding and, for a failure, the fix."""
-    if finding.passed:
+    if finding.verdict in ("passed", "skipped"):
         return Text(finding.message)
     fix = remedy(finding, env)
     return Text("\n").join([Text(finding.message, MARKS[finding.verdict][1]), *([Text(fix)] if fix else [])])
@@ -84,8 +87,11 @@ def _snippet(finding: Finding) -> tuple[Text, Text]:
 
 
 def listing() -> Grid:
-    """Return a table of the properties with code, name and statement."""
-    rows = [(code, PROPERTIES[code].name, PROPERTIES[code].statement) for code in sorted(PROPERTIES)]
+    """Return a table of the properties of environments and of task files with code, name and statement."""
+    native = [PROPERTIES[code] for code in sorted(PROPERTIES)]
+    of_files = [TASK_PROPERTIES[code] for code in sorted(TASK_PROPERTIES)]
+    rows = [(p.code, p.name, p.statement) for p in native]
+    rows += [(p.code, p.name, p.statement) for p in of_files]
     return Grid(("code", "property", "statement"), rows, head=2)
 
 

@@ -122,7 +122,7 @@ def _more_scenarios(scenarios: Sequence[Scenario]) -> Iterator[Scenario]:
 
 
 def _varied_rollouts(context: Context, scenario: Scenario, further: bool) -> Iterator[Episode]:
-    """Yield rollouts of good, bad and random plans.
+    """Yield rollouts of plans that range from good to bad, and of random plans.
 
     If `further` is True, omit plans that are unlikely to get a reward that has not occurred yet.
     """

@@ -1,4 +1,4 @@
-"""Property TG405: environments process thousands of malformed turns, including turns after the end of an episode."""
+"""Property TG405: thousands of malformed turns, even after the end of an episode, do not make an environment fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trace_gym.world import World
 LONGEST = 8
 """Maximum number of turns in one generated sequence."""
 TURNS = 6
-"""Ratio of the number of turns in a long episode to the profile's number of examples."""
+"""Number of turns in a long episode, as a multiple of the profile's number of examples."""
 ROUND = 40
 """Number of different turns in a long episode. The sequence of these turns is repeated."""
 GROWTH = 4_096

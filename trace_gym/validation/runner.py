@@ -24,19 +24,25 @@ from trace_gym.validation import (
     fidelity,
     fuzz,
     gymnasium_checks,
+    hidden_information,
     instances,
+    interactive_leaks,
     leakage,
     learning,
+    level_differences,
     loading,
+    model_review,
     monotonicity,
     overlap,
     phrasing,
     recordings,
     rewards,
+    right_variants,
     robustness,
     search,
     surface,
     user,
+    wrong_variants,
 )
 from trace_gym.validation.context import NO_INPUTS, PROFILES, Context, Profile, ValidationInputs
 from trace_gym.validation.input_files import check_readable
@@ -47,6 +53,7 @@ from trace_gym.validation.processes import ProcessLauncher, TimedOut, process_la
 from trace_gym.validation.properties import PROPERTIES, CheckFailed
 from trace_gym.validation.selection import sample, sample_by_name, select_codes
 from trace_gym.validation.source import Target, load
+from trace_gym.validation.task_files.runner import is_task_file, validate_task_file
 from trace_gym.validation.third_party.black_box_job import black_box_job
 from trace_gym.validation.third_party.uri import is_third_party
 
@@ -63,6 +70,7 @@ FAMILIES = (
     instances,
     capability,
     phrasing,
+    model_review,
     monotonicity,
     robustness,
     user,
@@ -74,6 +82,11 @@ FAMILIES = (
     choice,
     constant_answers,
     recordings,
+    hidden_information,
+    wrong_variants,
+    right_variants,
+    interactive_leaks,
+    level_differences,
 )
 
 ENGINES = ("here", "processes", "ray")
@@ -103,13 +116,14 @@ def validate(
     interruptible: bool = True,
     on_finding: Callable[[Finding], None] = lambda finding: None,
 ) -> Report:
-    """Check the properties of an environment, which need not be admitted, and return a report.
+    """Check the properties of an environment and return a report. Errors of the environment become findings.
 
-    Errors of the environment become findings.
+    The environment may be one that has not been admitted yet.
 
     Args:
-        target: World class, environment name, module path, ``module:class``, or URI of a third-party environment such
-            as ``reasoning-gym:chain_sum`` (see `trace_gym.validation.third_party.uri`).
+        target: World class, environment name, module path, ``module:class``, URI of a third-party environment such as
+            ``reasoning-gym:chain_sum`` (see `trace_gym.validation.third_party.uri`), or URI of a task file (see
+            `trace_gym.validation.task_files`), which is always checked in this process.
         profile: ``gate``, which is required for admission, or ``quick``, which is faster, for use during development.
         seeds_per_level: Scenarios per level. The default is defined by the profile; it is four times larger for an
             environment without levels.
@@ -132,10 +146,19 @@ def validate(
         ConfigError: The profile, a property, a level, the engine or the policy does not exist, or `workers` or `budget`
             is not positive.
     """
+    if isinstance(target, str) and is_task_file(target):
+        unused = {"profile": profile != "gate", "seeds_per_level": seeds_per_level, "levels": levels}
+        unused |= {"given": given != NO_INPUTS, "engine": engine == "ray"}
+        if found := [name for name, value in unused.items() if value]:
+            raise ConfigError(f"the option {found[0]!r} has no effect on the task file {target}. Remove the option")
+        return validate_task_file(target, only=only, skip=skip, budget=budget, on_finding=on_finding)
     expect_choice("profile", profile, PROFILES)
     expect_choice("engine", engine, ENGINES)
     if workers < 1 or (budget is not None and not budget > 0):
-        raise ConfigError(f"invalid limits: found {workers} workers and {budget} seconds, expected positive numbers")
+        raise ConfigError(
+            f"invalid limits: found workers={workers} and budget={budget}, expected workers >= 1 and budget > 0 "
+            "(seconds)"
+        )
     codes = select_codes(only, skip)
     check_readable(given)
     if given.policy:
@@ -208,7 +231,7 @@ def _prepare(
     """
     if isinstance(target, str) and is_third_party(target):
         if levels:
-            raise ConfigError(f"{target} has no levels. Remove the option --level")
+            raise ConfigError(f"the environment {target} has no levels. Remove the option --level")
         count = NO_LEVELS_FACTOR * profile.seeds_per_level if seeds_per_level is None else seeds_per_level
         return black_box_job(
             target, count, profile, inputs, launcher=None if engine == "here" else launcher, seconds=budget
@@ -242,7 +265,7 @@ def run_serially(source: Callable[[str], Finding], codes: Sequence[str], budget:
 def _collect(
     prepared: Iterator[Finding], codes: Sequence[str], name: str, progress: bool, on_finding: Callable[[Finding], None]
 ) -> tuple[list[Finding], bool]:
-    """Return the findings and whether Ctrl-C stopped the validation, in which case the findings are incomplete."""
+    """Return the findings, and whether Ctrl-C stopped the validation. If it did, the findings are incomplete."""
     console = terminal.console(stderr=True)
     findings: list[Finding] = []
     stopped = False

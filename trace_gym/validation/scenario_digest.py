@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Literal
 
 from trace_gym.episode import Episode
+from trace_gym.parent_death import die_with_parent
 from trace_gym.types import Scenario, sha256
-from trace_gym.validation.parent_death import die_with_parent
 from trace_gym.validation.source import load
 from trace_gym.world import World, plan_of
 

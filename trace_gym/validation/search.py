@@ -1,4 +1,4 @@
-"""Property TG602: a greedy search finds no script that gets much reward with the same moves in every problem.
+"""Property TG602: a greedy search finds no fixed script of moves that gets a high reward on many problems.
 
 A move is a call whose arguments are the n-th suitable values displayed so far, a message with a fixed phrase, or a
 message with the n-th value of a field. Every script starts with read calls. The search adds random moves, keeps moves
@@ -31,8 +31,8 @@ from trace_gym.validation.properties import CheckFailed, Passed, property_check
 from trace_gym.world import Step, World
 
 TRAINING = 4
-"""Number of problems per level for the search. The evaluation uses other problems: at first `FIRST_SAMPLE`, and up to
-the sizes in `LOOKS` if the result is undecided."""
+"""Number of problems per level for the search. The evaluation uses different problems: at first `FIRST_SAMPLE`, and up
+to the sizes in `LOOKS` if the result is undecided."""
 TRIES = 80
 """Minimum number of search iterations on all levels together."""
 PHRASES = ("Yes.", "I am sorry, I cannot do that.", "Shall I proceed?", "All done.", "Please confirm.")
@@ -61,7 +61,7 @@ class Move:
 
 @dataclass
 class Script:
-    """Moves, and the episodes in which they were taken."""
+    """Sequence of moves, and the episodes in which they were taken."""
 
     moves: list[Move]
     episodes: list[Episode]
@@ -203,7 +203,7 @@ def _now(episode: Episode) -> Score:
 
 
 def _pruned(context: Context, script: Script, start: Script) -> Script:
-    """Return the script without moves whose removal does not lower the reward."""
+    """Return the script after removing all moves that do not contribute to the reward."""
     for n in reversed(range(len(script.moves))):
         shorter = _appended(context, start, [*script.moves[:n], *script.moves[n + 1 :]])
         if shorter.mean >= script.mean:

@@ -18,10 +18,12 @@ def select_codes(only: Collection[str] | None, skip: Collection[str] = ()) -> li
         ConfigError: A prefix matches no code.
     """
     if invalid := [start for start in skip if loading.LOADS.startswith(start)]:
-        raise ConfigError(f"--skip {invalid[0]} has no effect: {loading.LOADS} is always checked. Remove the option")
+        raise ConfigError(f"--skip {invalid[0]} has no effect: {loading.LOADS} is always checked. Remove this value")
     for start in (*(only or ()), *skip):
         if not any(code.startswith(start) for code in PROPERTIES):
-            raise ConfigError(f"unknown property: found {start}. Run trace-gym validate --list for a list")
+            raise ConfigError(
+                f"unknown property: found {start!r}. To list all properties, run trace-gym validate --list"
+            )
     wanted = [c for c in PROPERTIES if only is None or c.startswith(tuple(only))]
     return sorted({loading.LOADS, *(c for c in wanted if not c.startswith(tuple(skip) or ("?",)))})
 
@@ -44,10 +46,10 @@ def sample_by_name(env: str, count: int, seeds_per_level: int, levels: Collectio
     If the number of levels is 0, the list is empty.
     """
     if seeds_per_level < 1:
-        raise ConfigError(f"seeds_per_level is {seeds_per_level}; expected at least 1")
+        raise ConfigError(f"invalid seeds_per_level: found {seeds_per_level}, expected at least 1")
     if not count:
         return []
     if invalid := sorted(set(levels or ()) - set(range(count))):
-        raise ConfigError(f"{env} has levels 0 to {count - 1}, but the request contains {invalid}")
+        raise ConfigError(f"invalid levels: found {invalid}, but {env} has levels 0 to {count - 1}")
     wanted = [n for n in range(count) if levels is None or n in levels]
     return [Scenario(env=env, level=level, seed=seed) for level in wanted for seed in range(seeds_per_level)]

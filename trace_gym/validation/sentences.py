@@ -2,9 +2,9 @@
 
 The function of a sentence is its purpose, for example to ask for consent or to refuse a request. `function_of` matches
 a sentence with conservative patterns and returns its function and the parts that carry its content. `reframe` inserts
-these parts into another sentence template, called a frame, for the same function. A sentence that no pattern matches
-completely has no function and is not reworded. The frames in ``frames.json`` generalize messages of independent
-authors.
+these parts into a different sentence template (a frame) for the same function. A sentence that no pattern matches
+completely has no function and is not reworded. The frames in ``frames.json`` are generalized from messages by
+independent authors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loading of worlds by class, environment name or module file. The worlds need not be admitted."""
+"""Loading of worlds by class, environment name or module file, whether or not they have been admitted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 from trace_gym import registry
 from trace_gym.episode import Episode
-from trace_gym.errors import EnvBug, EnvNotFound
+from trace_gym.errors import ConfigError, EnvBug, EnvNotFound
 from trace_gym.types import Scenario
+from trace_gym.validation.interventions import start_variant
 from trace_gym.world import World
 
 Target = type[World] | str | os.PathLike[str]
@@ -18,7 +19,7 @@ Target = type[World] | str | os.PathLike[str]
 
 
 def load(target: Target) -> tuple[type[World], str]:
-    """Load and return a world class, which need not be admitted, and a reference for loading it in a fresh process.
+    """Load a world class, admitted or not; return it with a reference from which a fresh process can load it.
 
     Raises:
         EnvNotFound: No folder contains an environment of this name.
@@ -58,11 +59,28 @@ def file_behind(target: Target) -> Path | None:
 
 
 def begin(target: Target, scenario: str) -> Episode:
-    """Start and return an episode of a world that may not be admitted.
+    """Start and return an episode of a world, whether or not the world has been admitted.
 
     The counterexamples in reports use this function.
     """
     return Episode(load(target)[0], Scenario.parse(scenario))
+
+
+def begin_variant(target: Target, scenario: str, replaced: int, salt: int = 0) -> Episode:
+    """Start and return an episode of a scenario in which one random draw has a different value.
+
+    The counterexamples in reports use this function; see `trace_gym.validation.interventions`.
+
+    Raises:
+        ConfigError: The draw does not exist, or it has only one possible value.
+    """
+    variant = start_variant(load(target)[0], Scenario.parse(scenario), replaced, salt)
+    if variant is None:
+        raise ConfigError(
+            f"the random draw with index {replaced} in {scenario} does not exist or cannot have another value. Choose "
+            "another index"
+        )
+    return variant.copy()
 
 
 def _reference(world: type[World]) -> str:

@@ -1,4 +1,4 @@
-"""Stack traces of environment processes that hang or end."""
+"""Stack traces of environment processes that hang or exit unexpectedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties TG401 and TG402: the tools equal those of the target, and every turn of a model gets a response."""
+"""Properties TG401 and TG402: the tools are the same as the target's, and every turn of a model gets a response."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _fits_method(world: type[World], name: str, schema: dict[str, Any], kind: st
 def target_tools(target: str) -> dict[str, Any] | None:
     """Return the parameter schemas of a target's tools by name; None for an unknown target.
 
-    The schemas of a custom target are read from its folder, because its base world may not be admitted yet.
+    The schemas of a custom target are read from its folder, because its base world may not have passed validation yet.
     """
     if (known := registered().get(target)) is not None:
         tools = known.interface.tools
@@ -174,7 +174,7 @@ def _bodies(tool: str, call: str) -> Iterator[str]:
 
 
 def _misfits(tool: str, schema: dict[str, Any]) -> Iterator[Call]:
-    """Yield calls of a tool with a missing argument or an argument of another type."""
+    """Yield calls of a tool with a missing argument or an argument of the wrong type."""
     properties = schema.get("properties", {})
     samples = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
     fitting = {k: p["enum"][0] if "enum" in p else samples.get(p.get("type")) for k, p in properties.items()}

@@ -87,7 +87,7 @@ def _same_answer(context: Context, scenario: Scenario, steps: Sequence[Any], sta
 
 
 def _same_facts(context: Context, scenario: Scenario, steps: Sequence[Any], state: World) -> int:
-    """Ask the user a question, another question, and the first question again, and compare the facts in the answers.
+    """Ask the user two questions and then the first one again, and compare the facts in both answers to it.
 
     Return the number of facts that the user stated identically in both answers to the first question.
     """

@@ -1,9 +1,9 @@
-"""Statistics of the reward variance in groups of K rollouts of one problem, on which the GRPO gradient depends.
+"""Statistics of the reward variance, on which the GRPO gradient depends, in groups of K rollouts of one problem.
 
-`group_statistics` computes them from sampled or recorded rollouts. `mixture_statistics` computes them for a simulated
-agent of competence p, which acts as the oracle with probability p and otherwise as the ablated expert. Each expert has
-a fixed reward r per problem. Let d be the difference of the two rewards, and J ~ Binomial(K, p) the number of rollouts
-in which the agent acts as the oracle. These formulas are exact:
+`group_statistics` computes the statistics from sampled or recorded rollouts. `mixture_statistics` computes them for a
+simulated agent of competence p, which follows the oracle with probability p and otherwise the ablated expert. Each
+expert has a fixed reward r per problem. Let d be the difference of the two rewards, and J ~ Binomial(K, p) the number
+of rollouts in which the agent follows the oracle. These formulas are exact:
 
     mean = p r_oracle + (1 - p) r_ablated      std = |d| E[ sqrt(J/K (1 - J/K)) ]
     P(group is informative) = 1 - p^K - (1 - p)^K  if d is not 0, else 0
@@ -165,7 +165,8 @@ def variance_curve(
     """
     if groups < 1 or k < 2:
         raise ConfigError(
-            f"invalid group sizes: found {groups} groups of {k} rollouts, expected at least one group of at least two"
+            f"invalid number of rollouts: found {groups} groups of {k} rollouts, expected at least 1 group of at least "
+            "2 rollouts"
         )
     scenarios = [Scenario(env=env, level=level, seed=seed) for seed in registry.SPLITS[split][:groups]]
     start = open_episode or registry.episode_starter()

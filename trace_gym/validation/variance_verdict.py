@@ -115,7 +115,10 @@ def variance_verdict(
     """
     kept = [g for g in groups if len(g.rewards) > 1]
     if not kept:
-        raise ConfigError("no problem has two rollouts. GRPO compares rollouts of the same problem")
+        raise ConfigError(
+            "no problem has two or more rollouts, but GRPO compares rollouts of the same problem. Record several "
+            "rollouts for each problem"
+        )
     found = group_statistics(kept)
     values = {q: value for q in target_ranges if (value := getattr(found, q)) is not None}
     estimates = {}
@@ -145,7 +148,7 @@ def sequential_variance_verdict(
         draw: Function that returns groups by index. Its arguments are the first index and the last (exclusive).
         target_ranges: Target range of each quantity, as for `variance_verdict`.
         looks: Ascending sample sizes. At each of them, the test stops if the verdict is clear. It always stops at the
-            last.
+            last sample size.
         confidence: Joint confidence level of all intervals.
     """
     each = 1 - (1 - confidence) / (len(looks) * len(target_ranges))

@@ -1,7 +1,7 @@
 """Variants of plans with different letter case and white space, or with different read calls.
 
 The letter case of words that are values in the state is not changed, and white space is changed only between sentences
-and at the ends. The module `paraphrase` rewrites messages in other words.
+and at the ends. The module `paraphrase` rewords messages.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ EXTRA = 4
 
 
 def upper_case(text: str, start: World) -> str:
-    """Return the message with all words except for values in upper case."""
+    """Return the message in upper case, except for words that are values in the state."""
     return _recased(text, start, str.upper)
 
 
 def lower_case(text: str, start: World) -> str:
-    """Return the message with all words except for values in lower case."""
+    """Return the message in lower case, except for words that are values in the state."""
     return _recased(text, start, str.lower)
 
 
 def paragraphs(text: str, start: World) -> str:
-    """Return the message with a paragraph per sentence and surrounding white space."""
+    """Return the message with each sentence as a separate paragraph, surrounded by white space."""
     return "\n " + re.sub(r"(?<=[.!?])\s+", "\n\n", text) + " \n"
 
 

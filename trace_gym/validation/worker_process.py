@@ -15,9 +15,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 
+from trace_gym.parent_death import die_with_parent
 from trace_gym.types import Finding
 from trace_gym.validation.job_engines import Job, check, finding_or_failure
-from trace_gym.validation.parent_death import die_with_parent
 from trace_gym.validation.properties import DIED, PROPERTIES, CheckFailed
 from trace_gym.validation.stacks import StackFile, timeout_message
 
@@ -25,7 +25,7 @@ START = "coordinator" if hasattr(os, "fork") else "spawn"
 """Start method of workers: ``coordinator`` (a separate process forks them), ``fork`` (this process, which must have
 only one thread, forks them), or ``spawn`` (fresh interpreters, on systems without fork)."""
 ENDING = 2.0
-"""Maximum time in seconds for a process to end after its pipe was closed."""
+"""Maximum time in seconds that a process may take to end after its pipe was closed."""
 
 
 def begin_process(parent: int) -> None:

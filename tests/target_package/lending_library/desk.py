@@ -37,7 +37,8 @@ class LendingDesk(World):
         return f"Hi, card {self.card}. {late}I would like {self.title!r}; tell me the copy that you lend me."
 
     def reply(self, text: str) -> str | None:
-        return None if asserted(self.free_copy(), [], [text]) or self.lent_copies() else "Which copy do you lend me?"
+        copies = self.lent_copies() or [self.free_copy()]
+        return None if any(asserted(n, [], [text]) for n in copies) else "Which copy do you lend me?"
 
     @tool
     def search(self, words: str, limit: int = 10) -> list[dict[str, Any]]:

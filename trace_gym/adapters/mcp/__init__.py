@@ -1,7 +1,7 @@
 """MCP server for one rollout of a scenario, for MCP clients such as chat programs, IDEs and agent frameworks.
 
-The server lists the tools of the environment with their exact schemas, and the three tools of
-`trace_gym.adapters.attempt.CONVERSATION_TOOLS`, with which the agent reads its task, talks to the user and ends the
+The server lists the tools of the environment with their exact schemas. It also lists three tools for the conversation
+(`trace_gym.adapters.attempt.CONVERSATION_TOOLS`): the agent uses them to read its task, talk to the user and end the
 conversation.
 """
 
@@ -41,7 +41,7 @@ REQUESTS = {
     "list_resources": "ListResourcesRequest",
     "read_resource": "ReadResourceRequest",
 }
-"""Name of the handler method -> name of the request type in version 1.x of the mcp package."""
+"""Mapping from the name of a handler method to the name of its request type in version 1.x of the mcp package."""
 
 Handler = Callable[[Any], Awaitable[Any]]
 """A function that takes the parameters of a request and returns its result."""
@@ -52,7 +52,7 @@ def server(attempt: Attempt) -> Any:
 
     The rules and the user's first message are available as the prompt ``play``, as two resources, and as the result of
     ``read_task``. The result of the call that ends the conversation contains the score, as text and as structured
-    content. The resource ``trace-gym://score`` contains the score, too.
+    content. The resource ``trace-gym://score`` also contains the score.
 
     Raises:
         MissingExtra: The mcp package is not installed.

@@ -1,6 +1,6 @@
 """MCP server with multiple concurrent sessions, over the streamable HTTP transport.
 
-Each session runs one episode, independently of other sessions. The URL with which a client opens a session selects the
+Each session runs one episode, independently of other sessions. The URL that a client uses to open a session selects the
 scenario: ``/mcp?seed=7``, ``/mcp?seed=7&split=test`` or ``/mcp?scenario=tau2_precondition/0/7``.
 """
 

@@ -42,7 +42,7 @@ class Session:
 
 
 class Sessions:
-    """ASGI application of the path ``/mcp``: opens sessions, routes requests to them and closes them.
+    """ASGI application for the path ``/mcp``, which opens sessions, routes requests to them and closes them.
 
     Args:
         problems: Mapping from seeds to scenarios.
@@ -181,7 +181,8 @@ class Sessions:
         wanted = dict(pairs)
         if len(query) > QUERY or len(wanted) < len(pairs):
             raise ConfigError(
-                f"invalid query in the URL: expected at most {QUERY} characters, and each parameter at most once"
+                f"invalid query in the URL: it must have at most {QUERY} characters and contain each parameter at most "
+                "once"
             )
         if unknown := sorted(wanted.keys() - {"seed", "split", "scenario"}):
             raise ConfigError(f"unknown parameter in the URL: found {unknown[0]!r}, expected seed, split or scenario")

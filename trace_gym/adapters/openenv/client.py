@@ -28,7 +28,7 @@ class Remote:
         self.messages: list[Message] = []
         """The conversation so far."""
         self.tools: list[Message] = []
-        """The OpenAI function tools, raw JSON Schemas in the target's order."""
+        """The OpenAI function tools, as raw JSON Schemas in the target's order."""
         self.done = False
         self.reward: float | None = None
         """Reward of the finished episode; None before the end, and if the episode cannot be scored."""

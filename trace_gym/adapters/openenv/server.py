@@ -20,7 +20,7 @@ _core: Any = library("openenv.core", "openenv")
 _types: Any = library("openenv.core.env_server.types", "openenv")
 
 PREVIEW = 100
-"""Maximum number of tasks in a listing, because a split can contain a million tasks."""
+"""Maximum number of tasks in a listing. A split can contain a million tasks, so listings are truncated."""
 _KINDS = {"train": "train", "pretrain": "train", "test": "test"}
 """OpenEnv's type of each split; splits that are not listed have the type ``validation``."""
 
@@ -48,7 +48,7 @@ class Opening(_core.Observation):  # type: ignore[misc]
     messages: list[Message]
     """The system message and the first user message."""
     openai_tools: list[Message]
-    """The OpenAI function tools, raw JSON Schemas in the target's order."""
+    """The OpenAI function tools, as raw JSON Schemas in the target's order."""
 
 
 class Answer(_core.CallToolObservation):  # type: ignore[misc]

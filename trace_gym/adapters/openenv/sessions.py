@@ -126,8 +126,8 @@ class Sessions(_harness.ResourceSessionFactory):  # type: ignore[misc]
         if (at := _scenario_in(task)) is None:
             if seed is None:
                 raise ConfigError(
-                    f"the task does not select a scenario: found {str(task)[:80]!r} and no seed, expected a scenario "
-                    "id (env/level/seed) or a seed"
+                    f"the task {str(task)[:80]!r} contains no scenario id, and no seed is given. Pass a scenario id "
+                    "(env/level/seed) or a seed"
                 )
             at = self.problems.at(seed)
         at = self.problems.exactly(at)
@@ -171,7 +171,8 @@ class Conversation(_harness.HarnessAdapter):  # type: ignore[misc]
 
     def run_black_box(self, session: Session, limits: Any = None) -> Any:
         raise NotImplementedError(
-            "Conversation does not support black-box agents, which only call tools. Use openenv's CLIHarnessAdapter"
+            "this harness does not support black-box agents, because they only call tools and send no messages to the "
+            "user. Use CLIHarnessAdapter of openenv"
         )
 
 

@@ -1,6 +1,7 @@
 """Adapter for Stable-Baselines3 and other libraries that train small networks: environments with discrete actions.
 
-A menu offers tool calls and sentences that fit the conversation as discrete actions.
+The discrete actions form a menu of tool calls and sentences. The menu offers only those that fit the current
+conversation.
 """
 
 from trace_gym.adapters.sb3.menu import Menu, MenuEnv

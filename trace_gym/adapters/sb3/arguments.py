@@ -203,7 +203,7 @@ class ObjectOf(Argument):
 def shape(value: str) -> Shape:
     """Return the kinds of characters that a string contains.
 
-    The shape of a string in capitals, such as a code, also includes its length.
+    The shape of an uppercase string, such as a code, also includes its length.
     """
     lower, upper = value != value.upper(), value != value.lower()
     rest = len(value) if upper and not lower else any(map(str.isdigit, value))

@@ -1,4 +1,4 @@
-"""Relevance scores of tool calls, by the words of the user's messages.
+"""Relevance scores of tool calls, based on the words in the user's messages.
 
 The relevance of a call is the number of user words in the records that contain the call's argument values. A set of
 user words is stored as an integer with one bit per word, so that unions and counts are fast.
@@ -63,7 +63,7 @@ class Fits:
         return sum(self.bits[word] for word in words & among)
 
     def _add(self, value: str, user_words: int) -> bool:
-        """Add words to the words of a value, and return whether any of them is new."""
+        """Add user words to those stored for a value, and return whether any of them is new."""
         before = self._hits.get(value, 0)
         self._hits[value] = before | user_words
         return before | user_words != before

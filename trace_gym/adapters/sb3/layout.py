@@ -16,13 +16,13 @@ from trace_gym.adapters.sb3.vocabulary import Vocabulary
 from trace_gym.types import Message
 
 MARKS = 4
-"""Number of observation entries per slot: whether it is offered, was taken before and failed, and its relevance."""
+"""Number of observation entries per slot: offered, taken before, failed, and relevance."""
 SINCE = 4
 """Number of observation entries per date field, one per time interval of `trace_gym.adapters.sb3.vocabulary.when`."""
 
 
 class Layout:
-    """Index of the slots of a menu and of its observation entries, in the order that `Menu` documents.
+    """Indices of a menu's slots and observation entries. The docstring of `Menu` describes their order.
 
     Args:
         tools: OpenAI function tools of the agent.

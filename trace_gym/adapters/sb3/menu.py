@@ -134,7 +134,7 @@ class MenuEnv(gymnasium.Env[Obs, np.int64]):
         return self._state.observation, episode_reward, episode.done and not episode.truncated, episode.truncated, info
 
     def chosen(self, slot: int) -> Call | Say:
-        """Return the action of a slot. If the slot is not offered, another slot, which is offered, replaces it."""
+        """Return the action of a slot. If the slot is not offered, return the action of a slot that is."""
         if not (offered := (talk := self._state).offered)[slot]:
             instead = np.flatnonzero(offered)
             slot = int(instead[slot % len(instead)])
@@ -167,7 +167,7 @@ def _tools(name: str) -> tuple[Message, ...]:
     first, *others = [interface_of(registry.load_world(part)).tools for part in parts]
     if unlike := [part for part, tools in zip(parts[1:], others, strict=True) if tools != first]:
         raise ConfigError(
-            f"the environments of {name} have different tools: {unlike[0]} and {parts[0]} differ, expected the same. "
-            "Use each environment of the mixture separately"
+            f"the environments of the mixture {name} must have the same tools, but the tools of {parts[0]} and "
+            f"{unlike[0]} differ. Use each environment of the mixture separately"
         )
     return first

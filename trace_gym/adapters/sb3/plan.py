@@ -41,8 +41,8 @@ class Tool:
     def columns(self, values: SeenValues) -> list[list[Any]] | None:
         """Return the candidate values of each required argument, or None if an argument has no candidates.
 
-        If the schema contains no information about suitable values, the first such argument has the candidates
-        `values.fallback`, and the others have none.
+        The schemas of some arguments contain no information about suitable values. The first of these arguments has the
+        candidates `values.fallback`, and the others have none.
         """
         columns, fallback = [], False
         for argument in self.needs.values():

@@ -12,7 +12,7 @@ from trace_gym.policies.seen import words_of
 
 
 class Result(NamedTuple):
-    """The parsed result of a tool. If the result is not JSON, its fields are its words, each with the name ``""``."""
+    """The parsed result of a tool. If the result is not JSON, each word becomes a field with the name ``""``."""
 
     fields: list[tuple[str, Any]]
     """Pairs of a name and a scalar value, in order of appearance. A key whose value is an object or array is also

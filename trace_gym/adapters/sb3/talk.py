@@ -1,7 +1,7 @@
-"""State of a conversation for a menu: the current action of each slot, and the observation vector.
+"""State of a conversation for an action menu: the current action of each slot, and the observation vector.
 
-The state is updated incrementally: each message is read once, and only the slots and observation entries that depend
-on it are recomputed.
+A menu is a fixed list of slots. Each slot offers at most one action, a tool call or a message. The state is updated
+incrementally: each message is read once, and only the slots and observation entries that depend on it are recomputed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Vocabulary of an environment's conversations: the words, fields and numbers of calls that a menu must support.
+"""Vocabulary of an environment's conversations: the words, field values and call counts that a menu must support.
 
-A menu has a fixed size, so the words, field values, dates and numbers of calls in conversations must be known in
-advance. They are collected from episodes of training seeds, in which an exploring policy calls the read tools. Only
-messages and tools are used, not the state of the world.
+A menu has a fixed size, so it must be known in advance which words, field values and dates occur in conversations, and
+how many calls of each tool are possible. They are collected from episodes of training seeds, in which an exploring
+policy calls the read tools. Only messages and tools are used, not the state of the world.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words, fields and numbers of calls in an environment's conversations. The order of each tuple is fixed."""
+    """The words, field values and call counts of an environment's conversations. Each tuple has a fixed order."""
 
     words: tuple[str, ...]
     """Alphabetic words that users say in some conversations, but not in all."""

@@ -54,7 +54,8 @@ def dataset(
     and ``environment`` (the name by which TRL selects the environment class).
 
     Args:
-        envs: Environments or mixtures. A mixture's scenario is replaced by the scenario of the selected environment.
+        envs: Environments or mixtures. For a mixture, each row contains the scenario of the environment that the
+            mixture selects.
         split: Split of the seeds, a key of `trace_gym.registry.SPLITS`.
         n: Number of rows.
         levels: Levels of the scenarios, interleaved; None for all levels.
@@ -89,7 +90,7 @@ def dataset_of(scenarios: Sequence[Scenario]) -> Any:
 def simple(envs: str | Sequence[str], *, weights: RewardWeights = DEFAULT_WEIGHTS, say: bool = False) -> dict[str, Any]:
     """Return keyword arguments of `GRPOTrainer` for simple mode. Call `exact_schemas` with the created trainer.
 
-    Warn about environments in which the oracle gets no reward for the calls before its first message to the user.
+    Emit a warning for an environment if the oracle gets no reward for its calls before its first message to the user.
 
     Args:
         envs: Environments and mixtures of the dataset.
@@ -174,7 +175,7 @@ def _generation_prompt(tokenizer: Any) -> str:
     )
     if before == after or not after.startswith(before):
         raise ConfigError(
-            "the chat template has no generation prompt: expected add_generation_prompt=True to append the start of an "
+            "the chat template does not support add_generation_prompt=True, which must append the start of an "
             "assistant turn. Use another chat template"
         )
     return after.removeprefix(before)
@@ -198,7 +199,8 @@ def _named(envs: str | Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(registry.name_of(e) for e in ([envs] if isinstance(envs, str) else envs)))
     if not names:
         raise ConfigError(
-            f"no environment is selected: expected at least one of {', '.join(registry.list_environments())}"
+            "no environment is selected. Pass the name of at least one environment: "
+            f"{', '.join(registry.list_environments())}"
         )
     return names
 

@@ -38,13 +38,13 @@ def check_version(why: str) -> None:
 
     Raises:
         MissingExtra: TRL is not installed.
-        ConfigError: TRL has another minor version than `TRIED`.
+        ConfigError: The minor version of the installed TRL is not the one in `TRIED`.
     """
     found = library("trl", "trl").__version__
     if not f"{found}.".startswith(f"{TRIED}."):
         raise ConfigError(
-            f"unsupported TRL version for {why}: found trl {found}, expected {TRIED}, because private attributes of "
-            f"TRL are used. Run pip install 'trl=={TRIED}.*'"
+            f"this version of TRL does not support {why}: found trl {found}, expected {TRIED}, because private "
+            f"attributes of TRL are used. Run pip install 'trl=={TRIED}.*'"
         )
 
 
@@ -92,12 +92,14 @@ class TrlEnvironment:
             EnvBug: Two consecutive episodes of the same scenario did not start from the same state.
         """
         if not scenario:
-            raise ConfigError("the row has no scenario: create the dataset with trace_gym.adapters.trl.dataset")
+            raise ConfigError(
+                "the dataset row contains no scenario id. Create the dataset with trace_gym.adapters.trl.dataset"
+            )
         at = registry.part_of(Scenario.parse(scenario))
         if at.env != self._env:
             raise ConfigError(
-                f"the row's scenario belongs to another environment: found {scenario}, expected a scenario of "
-                f"{self._env}. Create the dataset with trace_gym.adapters.trl.dataset"
+                f"the dataset row belongs to another environment: found the scenario {scenario}, expected a scenario "
+                f"of {self._env}. Create the dataset with trace_gym.adapters.trl.dataset"
             )
         self.episode = None
         try:
@@ -108,8 +110,8 @@ class TrlEnvironment:
         opening = self.episode.messages[-1]["content"]
         if prompt and (found := prompt[-1]["content"]) != opening:
             raise ConfigError(
-                f"the row of {at} was written for another version of the environment: found the first user message "
-                f"{found[:80]!r}, expected {opening[:80]!r}. Create the dataset again with "
+                f"the dataset row of {at} was written for another version of the environment: found the first user "
+                f"message {found[:80]!r}, expected {opening[:80]!r}. Create the dataset again with "
                 "trace_gym.adapters.trl.dataset"
             )
         self._check_same_start(self.episode)

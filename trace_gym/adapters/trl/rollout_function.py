@@ -1,7 +1,7 @@
 """Full mode of the TRL adapter: whole conversations, including the user's turns, as a `rollout_func`.
 
-All conversations of a batch advance together, one turn at a time. The trainer samples each turn from the exact token
-ids of the conversation, with its sampling settings and its backend (`generate`, continuous batching, or vLLM). The
+All conversations of a batch advance together, one turn at a time. The trainer uses its own sampling settings and
+backend (`generate`, continuous batching, or vLLM) to sample each turn from the exact token ids of the conversation. The
 answers of the environment are appended with mask 0. Sampled tokens are never decoded and tokenized again, and the loss
 includes only sampled tokens.
 """
@@ -50,8 +50,8 @@ class RolloutFunction:
         check_version("full mode")
         if trainer.tools:
             raise ConfigError(
-                "full mode does not support tools= of GRPOTrainer, because the environment answers every call. "
-                "Remove tools="
+                "full mode does not support the argument tools of GRPOTrainer, because the environment answers every "
+                "tool call. Remove the argument"
             )
         chat, environments = _TrainersChat(trainer), trainer.environments or ()
         context = min(_context(trainer), self.max_tokens or sys.maxsize)

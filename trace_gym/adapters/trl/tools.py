@@ -35,8 +35,8 @@ def tool_class(env: str, weights: RewardWeights = DEFAULT_WEIGHTS, *, say: bool 
     taken = [name for name in tools if name.startswith("_") or hasattr(TrlEnvironment, name) or (say and name == SAY)]
     if taken:
         raise ConfigError(
-            f"tool names of {env} are not supported in simple mode: found {', '.join(taken)}, expected names without a "
-            "leading underscore that are not methods of the environment class. Use full mode"
+            f"simple mode does not support some tool names of {env}: found {', '.join(taken)}. A name must not begin "
+            "with an underscore or be a method of the environment class. Use full mode"
         )
     added = {SAY: _method(TALK, _say), "_schemas": (*plain._schemas, TALK)} if say else {}
     made: type[TrlEnvironment] = type(env, (plain,), {**tools, **added})

@@ -14,7 +14,10 @@ Run = Mapping[str, Mapping[str, Label]]
 
 
 def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa of pairs of labels; None without pairs. If both raters use one label only, kappa is 1."""
+    """Return Cohen's kappa of pairs of labels, or None if there are no pairs.
+
+    If both raters use only one and the same label, kappa is 1.
+    """
     if not pairs:
         return None
     observed = fmean(a == b for a, b in pairs)
@@ -24,7 +27,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
 
 
 def mean_kappa(runs: Sequence[Run]) -> float | None:
-    """Return the mean kappa of all pairs of runs; None with fewer than two runs with common labels."""
+    """Return the mean kappa over all pairs of runs, or None if no two runs label the same trajectories."""
     found = [cohen_kappa(_common(a, b)) for a, b in combinations(runs, 2)]
     known = [k for k in found if k is not None]
     return fmean(known) if known else None

@@ -1,4 +1,7 @@
-"""Discovery of capabilities: batches of trajectories, a merge of their capabilities, and a match with known ones."""
+"""Discovery of capabilities with a language model.
+
+The model proposes capabilities for batches of trajectories, merges the proposals, and matches them with known ones.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def batches(trajectories: Sequence[Trajectory], options: AnalystOptions) -> list
 
 
 def proposal_requests(trajectories: Sequence[Trajectory], options: AnalystOptions) -> list[Request]:
-    """Return one request per batch."""
+    """Return one request for proposed capabilities per batch of trajectories."""
     samples = batches(trajectories, options)
     return [
         proposal_request(
@@ -56,12 +59,12 @@ def discover(
     options: AnalystOptions,
     log: Callable[[str], None],
 ) -> tuple[list[Found], list[Completion]]:
-    """Return the capabilities that explain failures, with the names of registered capabilities where they match.
+    """Return the capabilities that explain failures. Those that match a registered capability get its name.
 
     Args:
         model: Language model.
         trajectories: Trajectories, at least one of which failed.
-        registered: Mapping from the name of a capability for which an environment exists to its description.
+        registered: Mapping from name to description of the capabilities for which an environment exists.
         options: Options of the analyst.
         log: Function that receives progress messages.
 
@@ -131,7 +134,7 @@ def _match(
 
 
 def _combined(first: Found, second: Found) -> Found:
-    """Return one capability for two that match the same registered capability."""
+    """Combine two discovered capabilities that match the same registered capability into one."""
     return first.model_copy(
         update={
             "description": f"{first.description} Also: {second.description}",
@@ -146,7 +149,7 @@ def _unique(capabilities: Iterable[ProposedCapability]) -> list[ProposedCapabili
 
 
 def _by_task(trajectories: Sequence[Trajectory], rng: Random) -> list[Trajectory]:
-    """Return the trajectories in a random order in which each task occurs once before any task is repeated."""
+    """Return the trajectories in random order. Each task occurs once before any task is repeated."""
     groups: dict[str, list[Trajectory]] = {}
     for t in rng.sample(list(trajectories), len(trajectories)):
         groups.setdefault(t.task, []).append(t)

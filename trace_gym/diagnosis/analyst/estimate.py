@@ -1,4 +1,4 @@
-"""Estimate of the requests, tokens and cost of an analysis, without sending a request."""
+"""Estimate of the number of requests, the tokens and the cost of an analysis. No request is sent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from trace_gym.llm import Price, Request
 from trace_gym.types import Trajectory
 
 CAPABILITIES = 7
-"""Assumed number of capabilities; discovery is asked for 4 to 10."""
+"""Assumed number of discovered capabilities. The prompt asks the model for 4 to 10."""
 TOKENS_PER_CAPABILITY, TOKENS_PER_LABEL = 120, 45
-"""Assumed number of tokens of a definition, and of a label with its quote."""
+"""Assumed number of tokens in the definition of a capability, and in a label with its quote."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Estimate:
 def estimate(
     trajectories: Sequence[Trajectory], registered: int, options: AnalystOptions, price: Price | None
 ) -> Estimate:
-    """Estimate an analysis without a cache. Repeated requests after failures are not included.
+    """Estimate the requests, tokens and cost of an analysis without a cache and without repeated requests.
 
     Args:
         trajectories: Trajectories to analyze.

@@ -1,4 +1,4 @@
-"""Labels of capabilities by a language model, each with a quote that is verified to occur in the trajectory."""
+"""Labeling of capabilities by a language model. Each label has a quote that must occur in the trajectory."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from trace_gym.threads import in_threads
 from trace_gym.types import Label, Trajectory
 
 ROUNDS = 2
-"""Number of times that a label is requested. Labels that are missing after the last round are reported."""
+"""Maximum number of times that a label is requested. Labels that are still missing after that are reported."""
 
 
 @dataclass(frozen=True)
 class LabelJob:
-    """Request for labels of several trajectories in one run."""
+    """Request for the labels of several trajectories in one label run."""
 
     run: int
     batch: int
     shown: tuple[Shown, ...]
     capabilities: tuple[tuple[str, str, str], ...]
-    """Number in the prompt, name and description of each capability."""
+    """Number (as in the prompt), name and description of each capability."""
     outcome_aware: bool
     temperature: float
     round: int = 1
@@ -45,7 +45,7 @@ class LabelJob:
 
     @property
     def request(self) -> Request:
-        """Request to the model."""
+        """Request to the language model."""
         wanted = None
         if self.missing is not None:
             wanted = {
@@ -92,10 +92,10 @@ def label_jobs(
 def label(
     model: Model, jobs: Sequence[LabelJob], concurrency: int, advance: Callable[[int], None], log: Callable[[str], None]
 ) -> LabelResults:
-    """Send the jobs, and request labels again that are missing or have a wrong quote.
+    """Send the jobs, and request labels again if they are missing or their quote is wrong.
 
-    A failed request does not stop the others. Answers are cached by the model, so that an interrupted run can be
-    resumed without sending finished requests again.
+    A failed request does not stop the others. The model caches its answers, so an interrupted run can be resumed
+    without sending completed requests again.
 
     Args:
         model: Language model.

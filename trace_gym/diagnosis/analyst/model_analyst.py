@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from trace_gym import registry
 from trace_gym.diagnosis.analyst.agreement import mean_kappa
@@ -49,7 +49,7 @@ class ModelAnalyst:
 
     @property
     def name(self) -> str:
-        """Name of the model, with a note if the label prompts contain the outcomes."""
+        """Name of the model, with a note if the label prompts contain the outcomes of the trajectories."""
         return f"{self.model.name}{' (outcome-aware)' if self.options.outcome_aware else ''}"
 
     @property
@@ -57,7 +57,7 @@ class ModelAnalyst:
         """Mapping from capability name to description. It is empty before `label`, unless capabilities were given."""
         return {c.name: c.description for c in self._found} if self._found else dict(self._given or {})
 
-    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, dict[str, Label]]]:
+    def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
         """Discover capabilities, and return one mapping from trajectory id to capability to label per run.
 
         If no trajectory failed, nothing is discovered, and the runs are empty.
@@ -67,6 +67,7 @@ class ModelAnalyst:
             BudgetSpent: The next request might cost more than the remaining budget.
             ConfigError: The endpoint rejects the key, or does not serve the model.
         """
+        trajectories = list(trajectories)
         self._found, self._completions = self._capabilities(trajectories)
         descriptions = {c.name: c.description for c in self._found}
         jobs = list(label_jobs(trajectories, descriptions, self.options)) if descriptions else []
@@ -88,14 +89,14 @@ class ModelAnalyst:
         return self._runs
 
     def evidence(self, trajectory_id: str, capability: str) -> str:
-        """Return the quote for the most frequent label of a trajectory and capability; empty if there is none."""
+        """Return the quote for the most frequent label of a trajectory and capability, or `""` if there is none."""
         found = [e for e in self._results.evidence if (e.trajectory, e.capability) == (trajectory_id, capability)]
         labels = [e.label for e in found]
         best = max(labels, key=labels.count, default=None)
         return next((f"[{e.turn}] {e.quote}" for e in found if e.label == best and e.quote), "")
 
     def report(self) -> AnalystReport:
-        """Return the capabilities, the evidence, the labels that are missing, and the agreement of the runs."""
+        """Return a report of the capabilities, the evidence, the missing labels, and the agreement between the runs."""
         return AnalystReport(
             model=self.model.name,
             outcome_aware=self.options.outcome_aware,

@@ -1,4 +1,4 @@
-"""Language-model analyst for a model URI, with a cache, a ledger and a budget in a folder."""
+"""Construction of a language-model analyst from a model URI, with a cache, a ledger and a budget in a folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trace_gym.llm.opening import price_of
 
 
 class _NoModel:
-    """Model of an analyst that only estimates."""
+    """Placeholder model for an analyst that is used only for an estimate. Requests raise an error."""
 
     name = "none"
 
@@ -35,7 +35,7 @@ def open_analyst(
     price: str = "",
     dry: bool = False,
 ) -> Iterator[ModelAnalyst]:
-    """Yield the analyst for a model URI. Answers in the folder are used again, so that a run can be resumed.
+    """Yield the analyst for a model URI. Answers in the folder are reused, so that a run can be resumed.
 
     Args:
         uri: Model URI, as for `trace_gym.llm.resolve`.

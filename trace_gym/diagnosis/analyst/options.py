@@ -20,15 +20,15 @@ class AnalystOptions:
     label_batch: int = 4
     """Maximum number of trajectories in a label request."""
     discovery_batch: int = 8
-    """Maximum number of trajectories in a discovery request. Half of them failed, if possible."""
+    """Maximum number of trajectories in a discovery request. If possible, half of them are failed ones."""
     discovery_batches: int = 6
     """Maximum number of discovery requests. Further trajectories are labeled, but not used for discovery."""
     concurrency: int = 4
     """Maximum number of concurrent requests."""
     temperature: float = 0.7
-    """Temperature of the model."""
+    """Sampling temperature of the model."""
     seed: int = 0
-    """Seed of the samples and orders."""
+    """Seed for sampling and ordering the trajectories and capabilities."""
 
     def __post_init__(self) -> None:
         counts = ("runs", "trajectory_tokens", "label_batch", "discovery_batch", "discovery_batches", "concurrency")

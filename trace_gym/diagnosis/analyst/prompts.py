@@ -1,4 +1,4 @@
-"""Requests of the language-model analyst. Text from trajectories is data in these prompts, never an instruction."""
+"""Requests of the language-model analyst. Their prompts mark text from trajectories as data, not as instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SYSTEM_PROMPT = 16_000
 
 @dataclass(frozen=True)
 class Shown:
-    """Trajectory as it is shown in a prompt, under a number such as ``T1`` in place of its id."""
+    """Trajectory as it appears in a prompt. A number such as ``T1`` replaces its id."""
 
     number: str
     trajectory: Trajectory
@@ -36,7 +36,7 @@ class Excerpt:
     mark: str
     lines: Verbatim
     rules: str
-    """Number of the system prompt of the trajectory."""
+    """Number of the trajectory's system prompt in the request."""
     outcome: str
 
 
@@ -82,7 +82,7 @@ def label_request(
         wanted: Mapping from the number of a trajectory to the numbers of the capabilities whose labels are missing;
             None for all labels.
         purpose: Purpose of the request, for file names and the ledger.
-        run: Number of the label run. Runs with equal prompts are separate requests.
+        run: Number of the label run. Requests of different runs are separate even if their prompts are equal.
         outcome_aware: Whether the prompt contains the outcomes.
         temperature: Temperature of the model.
     """
@@ -119,7 +119,7 @@ def _mark(text: str) -> str:
 
 
 def _shortened(text: str) -> Verbatim:
-    """Return a system prompt with numbered lines, so that no line can imitate a delimiter."""
+    """Return a shortened system prompt with numbered lines, so that no line can imitate a delimiter."""
     half = MAX_SYSTEM_PROMPT // 2
     if len(text) > MAX_SYSTEM_PROMPT:
         text = f"{text[:half]}\n... {len(text) - MAX_SYSTEM_PROMPT} characters omitted ...\n{text[-half:]}"

@@ -26,7 +26,7 @@ class ProposedCapability(BaseModel):
 
 
 class Proposal(BaseModel):
-    """Answer to the prompt for the capabilities that a batch of trajectories shows."""
+    """Answer to the prompt that asks which capabilities matter in a batch of trajectories."""
 
     capabilities: list[ProposedCapability] = Field(min_length=1, max_length=10)
 
@@ -38,7 +38,7 @@ class Merged(BaseModel):
 
 
 class Match(BaseModel):
-    """Registered capability that corresponds to a capability of the model."""
+    """Registered capability that corresponds to a capability that the model found."""
 
     capability: str
     registered: str = ""

@@ -1,9 +1,9 @@
 """Transcripts of trajectories for prompts: one numbered line per turn, shortened to a budget of tokens.
 
-A transcript contains the requests of the user, the tool calls with all arguments, the tool results, and the messages of
-the agent. Long results and messages of the agent are shortened first, except for refusals, and for the parts of a
-result that contain a value that the agent uses later. Requests of the user and arguments are shortened only if the
-budget is still exceeded after this. Ids, sources and outcomes of trajectories are not part of a transcript.
+A transcript contains the user's requests, the tool calls with all arguments, the tool results, and the agent's
+messages. Long results and agent messages are shortened first, except for refusals and for the parts of a result that
+contain a value that the agent uses later. User requests and arguments are shortened only if the transcript still
+exceeds the budget. A transcript does not contain the id, the source or the outcome of the trajectory.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from trace_gym.types import Message, Trajectory
 CHARACTERS_PER_TOKEN = 4
 """Estimated number of characters per token of English text and JSON."""
 SOFT_LIMITS = (4000, 2000, 1000, 500, 250, 120)
-"""Numbers of characters to which results and messages of the agent are shortened, in the order in which they are
+"""Maximum lengths in characters to which results and agent messages are shortened, in the order in which they are
 tried."""
 HARD_LIMITS = (2000, 1000, 500, 250, 120)
-"""Numbers of characters to which all turns are shortened if the soft limits are not sufficient."""
+"""Maximum lengths in characters to which all turns are shortened if the soft limits are not sufficient."""
 ROLES = {"user": "user", "assistant": "agent", "tool": "result"}
 _VALUE = re.compile(r"[\w.@:/#+-]{3,}")
 _QUOTES = {0x201C: '"', 0x201D: '"', 0x2018: "'", 0x2019: "'"}
@@ -39,7 +39,7 @@ class Turn:
     """``user``, ``agent`` (message), ``call``, ``result``, or ``other``."""
     text: str
     kept: bool = False
-    """Whether the turn is shortened only if nothing else can be shortened."""
+    """Whether to shorten the turn only if no other turn can be shortened further."""
 
     @property
     def line(self) -> Verbatim:
@@ -58,7 +58,7 @@ def system_prompt(trajectory: Trajectory) -> str:
 
 
 def transcript(trajectory: Trajectory, budget: int) -> list[Turn]:
-    """Return the turns of a trajectory, shortened to approximately a number of tokens."""
+    """Return the turns of a trajectory, shortened to approximately `budget` tokens."""
     turns = list(_turns(trajectory.messages))
     if _size(turns) <= budget:
         return turns
@@ -111,7 +111,7 @@ def _size(turns: Sequence[Turn]) -> int:
 
 
 def _used_later(turns: Sequence[Turn]) -> list[frozenset[str]]:
-    """Return, for each turn, the values that later calls and messages of the agent contain."""
+    """Return, for each turn, the values that occur in later calls and messages of the agent."""
     used: frozenset[str] = frozenset()
     sets = []
     for turn in reversed(turns):
@@ -148,7 +148,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _without_middle(turns: list[Turn], budget: int) -> list[Turn]:
-    """Return the first and last turns within a number of tokens, with a line for the omitted turns."""
+    """Return the first and last turns that fit into `budget` tokens, with a placeholder for the omitted turns."""
     kept = list(turns)
     while len(kept) > 2 and _size(kept) > budget - 12:
         del kept[len(kept) // 2]

@@ -1,4 +1,4 @@
-"""Distinction between values that an agent's message changes and values that the message only describes."""
+"""Tests that distinguish values that the agent proposes to change from values that a message only describes."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def describes(text: str, heard: Sequence[Act]) -> bool:
 
 
 def without_old_values(text: str) -> str:
-    """Return a message without old values that a change replaces, and without lines about unchanged records."""
+    """Remove old values that a change replaces, and lines about unchanged records, from a message."""
     return _from.sub(" ", _kept.sub("", text)) if _kept.search(text) or _from.search(text) else text

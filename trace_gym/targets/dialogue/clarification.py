@@ -1,4 +1,4 @@
-"""Correction of dialogue acts that are recognized wrongly without the context of the message."""
+"""Correction of dialogue acts that can be recognized correctly only in the context of the whole message."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _agreement = re.compile(
     r"\bif (?:it|this|that)(?:'s| is) (?:all right|alright|ok|okay|fine|good) (?:with|for|by) you\b",
     re.IGNORECASE,
 )
-"""Pattern of a direct or indirect question for agreement."""
+"""Pattern of a sentence that asks for agreement, directly or indirectly."""
 _lacking = re.compile(
     r"\b(?:i|we)(?:'d|'ll| would| will)? (?:\w+ )?(?:(?:need|require)(?: to (?:know|have|ask for))?|"
     r"have to (?:know|ask for)) (?:your|the|both|an?|"
@@ -83,7 +83,7 @@ _long_ago = re.compile(
     r"weeks?) ago)\b",
     re.IGNORECASE,
 )
-"""Pattern of a time before the conversation."""
+"""Pattern of words that refer to a time before the conversation."""
 _leaves = re.compile(r"\bleaves\b.*\b(?:to do|for me|left|to go)\b", re.IGNORECASE)
 _why = re.compile(
     r"\b(?:understand|know|hear|tell me|learn|explain|see|ask|wonder\w*) (?:\w+ )?(?:why|"
@@ -123,7 +123,7 @@ _own_need = re.compile(
     r"consent|approval|to know|from you|you to)\b)",
     re.IGNORECASE,
 )
-"""Pattern of a need that the agent meets without the user: ``I need your location, so I will switch it on``."""
+"""Pattern of a need that the agent meets without the user, as in ``I need your location, so I will switch it on``."""
 _all_done = re.compile(
     r"^(?:\W|\w+,? ){0,3}?(?:(?:is|was|will|would) (?:that|this|it)(?: then)?(?: be)? (?:all|everything|it)|"
     r"(?:have|did) (?:i|we) (?:now )?(?:cover|settle|address|do|take care of|answer)\w*(?: \w+)? (?:everything|all)|"
@@ -133,7 +133,7 @@ _all_done = re.compile(
     r" i can do\b.*)*\W*$",
     re.IGNORECASE,
 )
-"""Pattern of a question whether the conversation is over."""
+"""Pattern of a question that asks whether the conversation is over."""
 _happy = re.compile(
     r"^(?:and |so )?(?:are you|is everything|is all) (?:\w+ )?(?:happy|satisfied|pleased|content|clear|okay|ok|"
     r"fine|good)\b"
@@ -156,7 +156,7 @@ _settle = re.compile(
     r"(?!.*\b(?:else|anything|something|questions?|objections?|wrong|problems?|your mind|concerns?|hold off|wait)\b)",
     re.IGNORECASE,
 )
-"""Pattern of two alternatives in a sentence that resembles a request for consent."""
+"""Pattern of a choice between two alternatives, in a sentence that resembles a request for consent."""
 _tag = re.compile(
     r", (?:right|correct|yes|(?:is|was|did|do|does|are|were|have|has|would|should)n't (?:it|you|that|they|this|i|"
     r"we))\?*$",
@@ -171,7 +171,7 @@ _as_known = re.compile(
     r"needs correct\w+)\b",
     re.IGNORECASE,
 )
-"""Pattern of a request to check statements of the agent."""
+"""Pattern of a request that the user check statements of the agent."""
 
 _fact = re.compile(
     rf"{_as_known.pattern}|{_tag.pattern}|\bam i (?:right|correct)\b|\b(?:whether|if) (?!you\b)(?!.*\bwith you\b)"
@@ -268,7 +268,7 @@ def only_checks(heard: Sequence[Act], meant: Sequence[Act]) -> bool:
 
 
 def only_confirms(heard: Sequence[Act]) -> bool:
-    """Return whether all proposals of a message only ask to confirm a preceding choice: ``A or B? Please confirm.``."""
+    """Return whether all proposals only ask to confirm a preceding choice, as in ``A or B? Please confirm``."""
     chosen = next((n for n, act in enumerate(heard) if act.kind == "choice" and act.text.endswith("?")), len(heard))
     return not any(act.kind == "proposal" and (n < chosen or "?" in act.text) for n, act in enumerate(heard))
 

@@ -1,8 +1,8 @@
 """Linear classifier of clauses and messages in plain Python. The features are words, word pairs and word prefixes.
 
-The classifier makes two decisions. It determines the kind of a clause with a question or an appeal, such as ``please
-tell me`` (`ASKING`), and the kind of a message without such a clause (`TELLING`). The scores of a message are sums over
-its clauses, so each clause is scored only once.
+The classifier makes two decisions. For a clause that contains a question or an appeal, such as ``please tell me``, it
+determines the kind of the clause (`ASKING`). For a message without such a clause, it determines the kind of the message
+(`TELLING`). The scores of a message are the sums of the scores of its clauses, so each clause is scored only once.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from trace_gym.targets.dialogue.rules import matched
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 ASKING = ("request", "choice", "proposal", "offer", "none")
-"""Kinds of clauses with a question or an appeal. The kind `none` is for clauses that do not ask anything."""
+"""Kinds of clauses that contain a question or an appeal. The kind `none` is for clauses that do not ask anything."""
 TELLING = ("hold", "inform", "progress", "completion", "closing", "refusal", "transfer")
 """Kinds of messages without a question or an appeal."""
 SCALE = 64
 """Scale of the weights, which are stored as integers in units of ``1 / SCALE``."""
 STEM = 5
-"""Number of first letters that represent all forms of a longer word."""
+"""Number of leading letters to which longer words are shortened, so that all forms of a word share a feature."""
 _LANES = len(ASKING) + len(TELLING)
 _LANE = 24
 _MASK, _HALF = (1 << _LANE) - 1, 1 << (_LANE - 1)
@@ -98,7 +98,7 @@ def of_message(scores: Sequence[Sequence[float]]) -> list[float]:
 
 @cache
 def trained() -> Classifier:
-    """Return the classifier with the weights of this package."""
+    """Return the classifier with the trained weights that this package contains."""
     return Classifier(json.loads(WEIGHTS.read_text()))
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 HEAD, TAIL = 3000, 1000
-"""Number of characters at the beginning and at the end of a longer message that are analyzed."""
+"""Numbers of characters that are analyzed at the beginning and at the end of a message longer than their sum."""
 LONGEST = 500
-"""Number of characters of a longer clause that are analyzed, half at the beginning and half at the end."""
+"""Maximum number of analyzed characters in a clause. Only the beginning and the end of a longer clause are analyzed."""
 
 _TYPED = str.maketrans(
     {
@@ -91,16 +91,16 @@ _SPELLED = {
 """Mapping from informal to standard spelling."""
 _informal = re.compile(rf"(?<![\w.'-])(?:{'|'.join(_SPELLED)})(?![\w'.-]\w|[\w'-])", re.IGNORECASE)
 _maybe_informal = re.compile(rf"[^\w.'-](?:{'|'.join(_SPELLED)})(?![\w'-])")
-"""Faster test for lowercase text with a space before it: if this pattern does not match, neither does `_informal`."""
+"""Fast pre-check for `_informal`, on lowercase text with a leading space. If it does not match, `_informal` cannot."""
 _digit = re.compile(r"\d")
 _brackets = str.maketrans({c: " " for c in '()[]{}"/'})
 
 
 class Clause(NamedTuple):
-    """A part of a message that consists of a sentence or a clause."""
+    """A sentence, or a part of a sentence, in a message."""
 
     text: str
-    """The clause as written, with plain apostrophes and quotes."""
+    """The clause as written, except that apostrophes and quotes are plain ASCII."""
     plain: str
     """The clause in lowercase. Each word that contains a digit is replaced by `0`."""
     question: bool
@@ -158,7 +158,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def normalized(text: str) -> str:
-    """Return a text of bounded length with plain characters instead of typographic quotes and dashes."""
+    """Return the analyzed part of a text, with plain characters instead of typographic quotes and dashes."""
     text = bounded(text)
     return text if text.isascii() else unicodedata.normalize("NFKC", _stars.sub("", text)).translate(_TYPED)
 

@@ -24,8 +24,8 @@ _WORKING = (
 _NO_OBJECT = (
     r"\b(?! (?:(?!or\b|and\b)[\w']+ ){0,3}?(?:anything|something|any|another|other|others|else|more|further)\b)"
 )
-"""End of a verb pattern. It excludes objects such as ``anything else``, which make the clause an offer of further help:
-``Shall I change anything else?`` is not a proposal."""
+"""End of a verb pattern that excludes objects such as ``anything else``. Such an object makes the clause an offer of
+further help, so ``Shall I change anything else?`` is not a proposal."""
 _asks_consent = re.compile(
     r"\b(?:do|can|could|would|will) you (?:please |kindly |also )*(?:confirm|agree|consent|approve)\b(?! (?:your|the) "
     r"(?:e-?mail|name|id)\b)|"
@@ -57,7 +57,7 @@ _change = re.compile(r"\b(?:i|we)(?:'ll| will| would|'d| am going to|'m going to
 def asks_consent(offer: str, after_report: bool = False) -> bool:
     """Return whether a clause that offers further help also asks for consent.
 
-    For example, ``Shall I proceed, or is there anything else?`` does.
+    For example, the result is True for ``Shall I proceed, or is there anything else?``.
 
     Args:
         offer: The clause.
@@ -70,13 +70,13 @@ def asks_consent(offer: str, after_report: bool = False) -> bool:
 def asks_first(heard: Iterable[Act]) -> bool:
     """Return whether a message asks for further requests before the agent starts to work.
 
-    For example, ``Before I proceed, is there anything else?`` does.
+    For example, the result is True for ``Before I proceed, is there anything else?``.
     """
     return any(act.kind == "offer" and _asks_first.search(act.text) for act in heard)
 
 
 def describes_change(heard: Collection[Act]) -> bool:
-    """Return whether a message describes a change with an id or an amount, apart from offers of further help.
+    """Return whether a message describes a change by an id or an amount, not counting offers of further help.
 
     If the message also contains a refusal, another clause must announce the change explicitly.
     """

@@ -1,4 +1,4 @@
-"""Classification of questions by form. The form determines the user's answer if the user does not know the subject."""
+"""Classification of questions by form, which determines the answer if the user knows nothing about the subject."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FACTUAL = re.compile(
     r"(?! (?:objection|problem|thing|reason (?:not|against)|issue)))",
     re.IGNORECASE,
 )
-"""Pattern of the beginning of a question for a fact. The answer ``yes, please`` does not fit such a question."""
+"""Pattern of the beginning of a question about a fact, to which ``yes, please`` is not a suitable answer."""
 _first = re.compile(
     r"\b(?:start|begin|go|do|handle|take|have|come|deal with|look at|open|process|cancel|do it|"
     r"me) (?:\w+ ){0,3}(?<!the )first\b(?! (?:class|name|time|flight))|"
@@ -45,7 +45,7 @@ _given = re.compile(
     r"^(?:\W|\w+, )*(?:when|since when|where|how long|how many|how much) "
     r"(?:did|have|has|had|were|was) (?:you|it|he|she|they)\b(?!.* or )"
 )
-"""Pattern of a question for a value that does not depend on the user's preferences."""
+"""Pattern of a question that asks for a value that does not depend on the user's preferences."""
 _about_user = re.compile(
     r"^(?:\W|\w+,? ){0,3}?(?:are you (?!okay|ok|fine|happy|asking|looking|after|sure)|do you (?:have|own|live|"
     r"know)\b|"
@@ -89,7 +89,7 @@ _consent = re.compile(
     r"\b(?:may|can|could|shall|should) (?:i|we) (?:\w+ )?(?:get started|get going|begin|start|proceed|go ahead|"
     r"continue)\b(?! with which)"
 )
-"""Pattern of a request for consent that resembles a question for a fact."""
+"""Pattern of a request for consent that resembles a question about a fact."""
 _people = re.compile(r"\b(?:which|who|whose)\b.{0,20}\b(?:travell?ers?|passengers?|doctors?)\b")
 _wording = re.compile(r"^by \W|\bby (?:quotation|[\"']|the one )|\bwhen you (?:say|write|wrote|said)\b")
 _follow = re.compile(
@@ -125,14 +125,15 @@ _beyond = re.compile(
     r"in addition|on top)\b"
 )
 _tail = re.compile(r"(?<=\w) (?:for|on|in|to|at|of|from|with)\b.*")
-"""Pattern of words after the last alternative that apply to all: ``Celsius or Fahrenheit for tomorrow?``"""
+"""Pattern of words after the last alternative that apply to all alternatives, such as ``for tomorrow`` in ``Celsius or
+Fahrenheit for tomorrow?``."""
 _instead = re.compile(
     r"\bhave you (?:considered|thought (?:about|of))\b|"
     r"\b(?:would|could|can|are|do) (?:you|an?|the|some)\b.*\b(?:consider|accept\w*|open to|willing|happy with|"
     r"settle for|"
     r"be ok\w*|be fine|prefer|like|live with)\b.*\b(?:instead|rather than|voucher)\b"
 )
-"""Pattern of an offer that differs from the user's request."""
+"""Pattern of an offer of something other than what the user requested."""
 _proof = re.compile(
     r"\b(?:are you able to|can you|could you|would you be able to) (?:\w+ )?(?:provide|send|show|upload|attach|"
     r"forward|share|"
@@ -147,7 +148,7 @@ _timing = re.compile(
     r"\b(?:at once|right away|straight away|immediately|together|in one go),? or\b|"
     r"\bor (?:only )?(?:after|once|later|wait|one by one|one after|separately|in separate)\b"
 )
-"""Pattern of a choice that concerns only the time or the order of the agent's work."""
+"""Pattern of a choice that affects only when, or in which order, the agent does its work."""
 _embedded = re.compile(
     r"\b(?:know|tell me|let me know|say|check|confirm|clarify) (?:whether|if) (?!you (?:want|agree|would))"
 )
@@ -235,7 +236,7 @@ def question_form(asked: str, opening: str) -> str:
 
 
 def _all_or_one(asked: str, opening: str) -> bool:
-    """Return whether a question asks if the user means all of several records or only one."""
+    """Return whether a question asks if the user means all of several records or only one of them."""
     return _both.search(asked) is not None and len({*RECORD_ID.findall(opening)}) > 1
 
 

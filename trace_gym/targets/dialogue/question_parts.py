@@ -1,4 +1,4 @@
-"""Analysis of questions: single parts, main clause, and expected kind of answer."""
+"""Analysis of questions: individual questions in a text, main clauses, and expected kinds of answers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ _EXPECTED: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = frozen(
         "email": (re.compile(r"\be-?mail\b"), re.compile(r"@|\be-?mail\b|\bid\b|zip")),
     }
 )
-"""Mapping from kind of answer to a pattern of questions for such an answer, and a pattern of such an answer."""
+"""Mapping from kind of answer, such as ``date``, to a pattern of questions that ask for this kind, and a pattern of
+answers of this kind."""
 
 
 def without_records(asked: str) -> str:
@@ -146,7 +147,7 @@ def parts(asked: str) -> Iterator[str]:
 
 
 def is_past(asked: str) -> bool:
-    """Return whether a question is about the past or about the records, such as the date of booking."""
+    """Return whether a question is about the past or about recorded data, such as the date of booking."""
     return PAST.search(asked) is not None and not (
         WISHED.search(asked)
         and not re.search(r"\b(?:did|have|had) you\b|\byou(?:'ve)? (?:booked|bought|made|ordered)\b", asked)
@@ -159,12 +160,12 @@ def asks_for_others(asked: str) -> bool:
 
 
 def suits(asked: str, topics: Sequence[str], answer: str) -> bool:
-    """Return whether an answer has the kind that a question asks for, such as a date.
+    """Return whether an answer is of the kind that a question asks for, such as a date.
 
     Args:
         asked: The question in lowercase.
-        topics: Topics of the question. If the expected kind is one of the topics, the answer is not checked.
-        answer: The answer. It is accepted if the expected kind is unknown.
+        topics: Topics of the question. If the expected kind is one of the topics, any answer is accepted.
+        answer: The answer. If the question has no expected kind, any answer is accepted.
     """
     short = _lead.sub("", asked)
     return not any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,17 +13,17 @@ from trace_gym.targets.dialogue.rules import ALTERNATIVES, CONSENT, NEGATION, OP
 __all__ = ["Act", "acts", "gist"]
 
 UNSURE = 0.4
-"""Minimum probability of the kind of a message. A less probable kind is replaced by a kind whose rule matches, or by
-`inform`."""
+"""Minimum probability for accepting the kind that the classifier finds for a message. A less probable kind is replaced
+by a kind with a matching rule, or by `inform`."""
 FINAL = frozenset({"completion", "closing", "refusal"})
-"""Kinds that may end the conversation. They require a matching rule, or for a refusal at least a negation."""
+"""Kinds that may end the conversation. They are accepted only if a rule matches or, for a refusal, a negation."""
 SURE = 0.8
 """Minimum probability at which the classifier overrules the only matching rule for the kind of a question."""
 CERTAIN = 0.95
-"""Minimum probability for a refusal that has only a negation and no matching rule, and for overruling the rule of a
-clause that indicates a refusal in a message that otherwise states facts."""
+"""Minimum probability for accepting a refusal with a negation but no matching rule, and for ignoring a rule that
+detects a refusal in a message that otherwise states facts."""
 KEPT = frozenset({"greeting", "offer", "inform", "refusal", "hold"})
-"""Kinds of clauses that are kept independently of the kind of the message."""
+"""Kinds of clauses that keep their kind regardless of the kind of the message."""
 ORDER = (
     "request", "choice", "proposal", "transfer", "refusal",
     "progress", "completion", "closing", "offer", "hold", "inform",
@@ -39,20 +40,28 @@ class Act(NamedTuple):
     confidence: float = 1.0
 
 
+_confirm = re.compile(
+    r"\bplease (?:confirm|reply|answer|respond) ?(?:(?:with )?\(?\"?yes\"?(?: ?/ ?| or )\"?no\"?\)?|"
+    r"(?:if|whether) you(?:'d| would)? (?:like|want|wish)(?: me)? to (?:proceed|go ahead|continue)"
+    r"(?!(?: [\w,]+){0,8} or\b)(?: \(yes ?/ ?no\))?)",
+    re.IGNORECASE,
+)
+"""Pattern of a request for consent that has the form of a question about a fact."""
 Plain = tuple[str, bool]
-"""A clause in lowercase, and whether the clause is a question."""
+"""A clause in lowercase, and a flag that is True if the clause is a question."""
 Found = tuple[str, float]
 """A kind of dialogue act, and its probability."""
 
 
 def acts(text: str) -> tuple[Act, ...]:
-    """Return the dialogue acts of a message in order. The kind `other` is for text that is not understood."""
+    """Return the dialogue acts of a message in order. Text that is not understood has the kind `other`."""
     return parsed(bounded(text))[1]
 
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> tuple[tuple[Clause, ...], tuple[Act, ...]]:
-    """Return the clauses of a message of bounded length, and the dialogue act of each."""
+    """Return the clauses of a message and the dialogue act of each clause. See `bounded` for the maximum length."""
+    text = _confirm.sub("please confirm", text)
     parts = tuple(c for c in clauses(text) if any(map(str.isalnum, c.plain)))
     if not parts:
         return (), (Act("other", text),)
@@ -62,7 +71,10 @@ def parsed(text: str) -> tuple[tuple[Clause, ...], tuple[Act, ...]]:
 
 @lru_cache(maxsize=4096)
 def _kinds(parts: tuple[Plain, ...]) -> tuple[Found, ...]:
-    """Return the kind of each clause of a message. Messages that differ only in ids and numbers share the result."""
+    """Return the kind of each clause of a message.
+
+    The result is cached. Messages that differ only in ids and numbers share a cache entry.
+    """
     scores = [_scores(*part, n == len(parts) - 1) for n, part in enumerate(parts)]
     found = tuple(_asked(*part, s) or _ruled(*part) for part, s in zip(parts, scores, strict=True))
     kinds = {kind for kind, _ in found}
@@ -108,7 +120,7 @@ def _told(parts: tuple[Plain, ...], kinds: set[str], kind: str, confidence: floa
 
 
 def _familiar(part: Plain) -> float:
-    """Return the share of words in a clause that occurred in the training corpus."""
+    """Return the fraction of the words in a clause that occur in the training corpus."""
     words = words_of(part[0])
     return sum(map(trained().knows, words)) / len(words) if words else 0.0
 
@@ -144,7 +156,7 @@ def _scores(plain: str, question: bool, last: bool) -> list[float]:
 
 
 def gist(text: str) -> str:
-    """Return the kind of the dialogue act to which the user reacts first."""
+    """Return the kind of the dialogue act in a message to which the user reacts first."""
     kinds = {act.kind for act in acts(text)}
     return next((kind for kind in ORDER if kind in kinds), "other")
 

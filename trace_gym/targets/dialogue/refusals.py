@@ -18,13 +18,14 @@ _DONE = (
 _CHANGES = frozenset({"proposal", "choice"})
 """Kinds of dialogue acts that propose to change a record."""
 _LONGEST = 50
-"""Maximum number of words of a statement about one record. A longer sentence only lists all data of the record."""
+"""Maximum number of words in a statement about one record. A longer sentence is treated as a list of the record's
+data."""
 _limits = re.compile(
     r"\b(?:no|not|cannot|never|none|nothing|neither|nor|without|already|only|too|keeps?|stays?|remains?|fixed|"
     r"locked|final|"
     r"off|skip\w*|sorry|afraid|unfortunately|since|because|so|which|however|rules?|policy|declin\w+)\b|n't\b"
 )
-"""Pattern of a sentence that states why something stays unchanged."""
+"""Pattern of a sentence that states the reason why something stays unchanged."""
 _claims = re.compile(
     rf"\bi(?:'ve| have)? (?:now |just |successfully |also |gone ahead and |went ahead and )*{_DONE}\b|"
     rf"\b(?:has|have|'s|was|were) (?:now |just |successfully |both |all |"
@@ -51,7 +52,7 @@ def refuses(text: str) -> bool:
 
 
 def refused(record: str, said: Iterable[str], records: Sequence[str] = (), grounds: bool = False) -> bool:
-    """Return whether the agent refused a request that concerns a record, and did not claim that it was done.
+    """Return whether the agent refused a request about a record and did not claim to have carried it out.
 
     Args:
         record: The id of the record. The agent may omit a leading ``#``.
@@ -59,8 +60,8 @@ def refused(record: str, said: Iterable[str], records: Sequence[str] = (), groun
         records: The ids of all records that requests of the user concern. If there is only one, a refusal does not
             have to contain its id. If there are several, a refusal without an id concerns the records whose ids precede
             the refusal most closely in the message.
-        grounds: Whether the agent stated the facts that forbid the request. A statement that the record remains
-            unchanged is then a refusal in any wording, unless the agent proposes the change.
+        grounds: Whether the agent stated the facts that forbid the request. If so, any statement that the record
+            remains unchanged counts as a refusal, unless the agent also proposes the change.
     """
     messages = [bounded(text) for text in said]
     found = any(record in about for text in messages for about in _about(text, _refusals(text), record, records))
@@ -69,7 +70,7 @@ def refused(record: str, said: Iterable[str], records: Sequence[str] = (), groun
 
 
 def _leaves(record: str, messages: Sequence[str], records: Sequence[str]) -> bool:
-    """Return whether a sentence states that a record remains unchanged, and none proposes to change the record."""
+    """Return whether some sentence states that a record remains unchanged, and no sentence proposes to change it."""
     alone = {record, *records} == {record}
     stays = False
     for parts, acts in map(parsed, messages):

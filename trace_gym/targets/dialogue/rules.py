@@ -12,8 +12,8 @@ RULES = Path(__file__).with_name("rules.txt")
 class Patterns:
     """The patterns of a section of the rules: some match the beginning of a clause, others the beginning of any word.
 
-    Clauses are searched with a space before them, and patterns use a space instead of a word boundary. A search for a
-    pattern that begins with a literal character is several times faster.
+    For speed, patterns begin with a literal space instead of a word boundary, and a space is prepended to each clause:
+    searching for a pattern that starts with a literal character is several times faster.
     """
 
     def __init__(self, lines: list[str]) -> None:
@@ -59,13 +59,13 @@ _rules = {
     for end in ("question", "statement")
 }
 WHOLE = Patterns(_sections["whole"])
-"""Patterns of a statement that nothing remains to be done."""
+"""Patterns of a statement that everything is done."""
 NEGATION = Patterns(_sections["negation"])
 """Patterns of a negation. They indicate a refusal only together with a high score of the classifier."""
 CONSENT = Patterns(_sections["consent"])
 """Patterns of a request for consent. They take precedence over other interpretations of a clause."""
 ALTERNATIVES = Patterns(_sections["alternatives"])
-"""Patterns of alternatives. A question with alternatives cannot be answered with ``yes``."""
+"""Patterns of alternatives, such as ``A or B``. A question with alternatives cannot be answered with ``yes``."""
 OPEN_QUESTION = re.compile(_sections["open question"][0])
 """Pattern of the beginning of a question that cannot be answered with ``yes``."""
 _wait = Patterns(_sections["wait"])

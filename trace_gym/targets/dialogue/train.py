@@ -53,8 +53,8 @@ INTENTS: Mapping[str, tuple[str, str]] = {
     "inform": ("none", "inform"),
     "transfer": ("none", "transfer"),
 }
-"""Mapping from intent of a message to the kind of its clauses with a question or an appeal, and to the kind of the
-message. An empty kind of message means that such messages always contain a question."""
+"""Mapping from the intent of a message to two kinds: that of its clauses with a question or an appeal, and that of the
+message. The kind of the message is empty if messages with this intent always contain a question."""
 
 Row = tuple[Counter[str], int]
 """A training example: features with their counts, and the index of the kind."""
@@ -99,14 +99,14 @@ def _example(row: object, place: str) -> tuple[str, str]:
     intent, text = (row.get("intent"), row.get("text")) if isinstance(row, dict) else (None, None)
     if not isinstance(intent, str) or intent not in INTENTS or not isinstance(text, str):
         raise ReadError(
-            f"{place} is not a valid example: expected an object with a string `text` and an `intent` out of "
+            f"{place} is not a valid example: expected an object with a string `text` and an `intent` that is one of "
             f"{', '.join(INTENTS)}"
         )
     return intent, text
 
 
 def train(examples: Examples) -> dict[str, list[int]]:
-    """Return the weights of a classifier by feature."""
+    """Train a classifier, and return a mapping from feature to its weights."""
     asking, telling = _fit(examples.asking, len(ASKING)), _fit(examples.telling, len(TELLING))
     none = ([0] * len(ASKING), [0] * len(TELLING))
     names = sorted(asking.keys() | telling.keys())
@@ -161,7 +161,10 @@ def main(*arguments: str) -> None:
         examples.telling.extend(found.telling)
     weights = train(examples)
     if not weights:
-        raise ReadError(f"no feature occurs in {RARE} messages of {', '.join(chosen.corpora)}; pass a larger corpus")
+        raise ReadError(
+            f"the corpus is too small: no feature occurs in at least {RARE} messages of {', '.join(chosen.corpora)}. "
+            "Pass a larger corpus"
+        )
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row, separators=(',', ':'))}" for name, row in weights.items())
     files.write(chosen.out, f"{{\n{rows}\n}}\n")
     print(f"{len(weights)} features, {chosen.out.stat().st_size:,} bytes in {chosen.out}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -14,6 +14,7 @@ from trace_gym.targets.tau2 import policy, records
 from trace_gym.targets.tau2.concessions import concedes, gives_away
 from trace_gym.targets.tau2.consent import names_other_flights, names_other_method
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
+from trace_gym.targets.tau2.prices import wrong_fares
 from trace_gym.targets.tau2.profile import pays
 from trace_gym.targets.tau2.requests import Bags, Cancel, Paid, Request, Swap, Upgrade
 from trace_gym.targets.tau2.tools import AirlineTools
@@ -48,16 +49,16 @@ _ways = re.compile(
 )
 _flight = re.compile(r"\b(?:outbound|return|onward|first) flight|\bflights? (?:from|out|there|back)\b|\bflies\b")
 _entire = re.compile(r"\b(?:cancel|drop|call off|upgrade|bags?|business|economy)\b")
-"""Words of a request that concerns a trip as a whole."""
+"""Pattern of words in a request that concerns a trip as a whole."""
 _party = re.compile(
     r"\b(?:both|all|everyone|everybody|each|whole|entire|only|just|alone)\b.*\b(?:travell?ers?|passengers?|people|persons?|"
     r"of you|yourself)\b|\b(?:travell?ers?|passengers?|people)\b.*\b(?:both|all|everyone|everybody|only|just|alone)\b|"
     r"\b(?:do|does|will|are|is|should) (?:both of (?:them|you)|all of (?:them|you)|everyone|"
     r"everybody)\b.*\b(?:move|fly|travel|go|come|coming)\b"
 )
-"""A question whether a request concerns all travelers."""
+"""Pattern of a question that asks whether a request concerns all travelers."""
 _details = re.compile(r"\b(?:detail|changed|behind|more|exactly|happened)\b")
-"""A question for more details than the stated reason."""
+"""Pattern of a question that asks for more details than the stated reason."""
 
 
 @dataclass(kw_only=True)
@@ -132,9 +133,9 @@ class AirlineDesk(Desk[Request], AirlineTools):
         return ""
 
     def beyond(self, kind: str, asked: str) -> str:
-        """Return the answer to a question outside of the known topics.
+        """Return the answer to a question that is not about a known topic.
 
-        For an upgrade, the customer states the cabin, and that the flights stay the same.
+        For an upgrade, the customer states the cabin and adds that the flights stay the same.
         """
         upgrade = next((r for r in self.requests if isinstance(r, Upgrade)), None)
         if upgrade is not None and kind in ("fact", "preference", "wish") and _cabin.search(asked.lower()):
@@ -152,9 +153,9 @@ class AirlineDesk(Desk[Request], AirlineTools):
         return f"{said} I would rather not say more about it." if again else said
 
     def recalls(self, text: str, asked: str, kind: str, choice: bool) -> str:
-        """Return the answer to a question that the first message answers.
+        """Return the answer to a question that the customer's first message already answers.
 
-        For an upgrade, the customer states the cabin, and that the flights stay the same.
+        For an upgrade, the customer states the cabin and adds that the flights stay the same.
         """
         if choice and _party.search(asked.lower()) and not _others.search(asked.lower()):
             return self.varied(BEYOND["party"])
@@ -174,8 +175,8 @@ class AirlineDesk(Desk[Request], AirlineTools):
     ) -> str:  # fmt: skip
         """Add a reservation of the customer on a new direct flight that can still be booked, and return its id.
 
-        Arguments that are not given are drawn at random: an unused reservation code, an unused flight number, and a
-        booking date in the past two weeks.
+        If they are not given, the reservation code and the flight number are random unused ones, and the booking date
+        is a random date in the past two weeks.
         """
         code = code or rng.choice([c for c in records.CODES if c not in self.reservations])
         number = number or rng.choice([n for n in records.FLIGHT_NUMBERS if n not in self.flights])
@@ -201,7 +202,7 @@ class AirlineDesk(Desk[Request], AirlineTools):
         )
 
     def broken(self, write: Call) -> list[str]:
-        """Return the rules that a write call would break, given the customer's reason for a cancellation."""
+        """Return the rules that a write call would break, considering the customer's reason for a cancellation."""
         booking = write.arguments.get("reservation_id")
         reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.reservation == booking)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "change of plans"))
@@ -218,10 +219,13 @@ class AirlineDesk(Desk[Request], AirlineTools):
         yield from super().verify(start, said)
         yield Check.guard("nothing was given away", not gives_away(said))
 
+    def misstates_amounts(self, start: Self, said: list[str], changed: Collection[str]) -> bool:
+        return wrong_fares(start, self, said, [code for code in changed if code in start.reservations])
+
     def promises_gift(self, said: list[str]) -> bool:
         """Return whether messages promise a gift, such as a certificate or a change free of charge.
 
-        It is for environments with another `verify`, in which no request leads to a change free of charge.
+        Use this method in environments with a custom `verify` method in which no request leads to a free change.
         """
         return gives_away(said, changes=True)
 

@@ -1,4 +1,4 @@
-"""Detection of statements about a reservation: its booking date, and a wrong cabin or insurance status."""
+"""Detection of statements about a reservation that give its booking date, or a wrong cabin or insurance status."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _checked = re.compile(
     rf"(?:(?<=\n)|^|(?<=[.!?] ))(?P<lead>[^\w\n]*(?:\d{{1,2}}[.)] ?)?)(?P<label>[a-z][^?:\n.!;|]{{2,80}}?) ?"
     rf"(?:\?|[:|]|->| - )\s*(?=(?P<verdict>(?:{_VERDICT}\W*)?(?:yes|no|none|not|nope|n/a|true|false)\b|{_VERDICT}))"
 )
-"""Pattern of a checklist item with its result: ``Business class? No``, ``Booked within 24 hours: No``."""
+"""Pattern of a checklist item with its result, such as ``Business class? No`` or ``Booked within 24 hours: No``."""
 _question = re.compile(r"(?P<label>[a-z][^?\n.!;:]{2,80})\?(?= *[^\s?])")
 _affirmed = re.compile(rf"(?:{_VERDICT}\W*)?(?:yes|true)\b|\u2705|\u2714")
 _within_a_day = re.compile(
@@ -58,13 +58,13 @@ _inverted = re.compile(r"^(?:is|was) (?:it|this|the trip|the reservation|your tr
 
 
 def _resolved(text: str) -> str:
-    """Return a text in lowercase, with checklist items as statements, and without denied items and questions."""
+    """Return a text in lowercase with checklist items rewritten as statements. Remove denied items and questions."""
     text = _checked.sub(_verdict, normalize(text))
     return _question.sub("", text)
 
 
 def _verdict(match: re.Match[str]) -> str:
-    """Return the statement that results from a checklist item and its mark, such as "yes", "no", or a check mark."""
+    """Convert a checklist item with its mark, such as "yes", "no" or a check mark, to a statement."""
     label = _inverted.sub("", match["label"])
     insurance = re.fullmatch(r"(?:\w+ ){0,2}insur(?:ance|ed)", label) is not None
     if _affirmed.match(match["verdict"]):

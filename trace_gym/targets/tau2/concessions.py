@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from trace_gym.statements.citation import cites_rule
 from trace_gym.statements.text import normalize, places_of, sentence_at
+from trace_gym.targets.tau2.delegation import DELEGATES, FILES, is_subordinate
 
 _GIFT = (
     r"(?:certificates?|vouchers?|goodwill|gestures?|compensation|courtesy|travel credit|store credit|"
@@ -18,7 +19,7 @@ _FLOWN = (
     r"(?:part of (?:the|your|it)|half)\b[^.;]{0,40}?\b(?:was|were|is|has been|have been) (?:already |just |now )*"
     r"(?:flown|used|landed|travell?ed|taken|over|completed|done|shipped|processed|delivered|modified|changed)\b"
 )
-"""Pattern of wordings about a past part of a trip or order. Such wordings are not promises."""
+"""Pattern of words about a part of a trip or order that is already over. Such words are not promises."""
 _ADVERB = (
     r"(?:already |just |now |also |still |gladly |personally |instead |at least |be able to |happy to |going to |in a "
     r"position to |happily |therefore |then |gone ahead and |went ahead and |decided to |prepared to |"
@@ -85,11 +86,7 @@ _FOR = (
     r"everything))"
 )
 _returns = re.compile(
-    rf"\b{_WE}{_CAN} {_ADVERB}(?:put in|submit(?:ted)?|filed?|request(?:ed)?|scheduled?|arranged?|initiated?|"
-    r"started?|queued)"
-    rf"(?: [\w%'$-]+){{0,5}}? (?:refund|cancellation|reimbursement)\b|"
-    rf"\b{_WE}{_CAN} {_ADVERB}(?:ask|asked|have|get|tell|told|"
-    rf"instruct(?:ed)?) (?:[\w']+ ){{1,4}}?(?:to )?(?:cancel|refund|reimburse)\b|"
+    rf"\b{_WE}{_CAN} {_ADVERB}(?:{FILES}|{DELEGATES})\b|"
     rf"\b{_WE}(?:'ll|'m| will| shall| am| are| is| can| have| has|'ve) {_ADVERB}(?:cancel(?:l?ed|ling)?|"
     r"refund(?:ed|ing)?|"
     rf"reimburs(?:e|ed|ing)|repa(?:y|id)|compensat(?:e|ed)|give{_FOR}*? back|credit)(?:{_FOR}| \$?\d)|"
@@ -121,7 +118,7 @@ _free_change = re.compile(
     rf"\b{_WE}{_CAN} {_ADVERB}{_CHANGE}{_GAP}(?={_AT_NO_COST}\b)|"
     rf"\b(?:is|are|was|were|be|been|get|gets) {_ADVERB}{_CHANGE}{_GAP}(?={_AT_NO_COST}\b)"
 )
-"""Pattern of a change that is free of charge."""
+"""Pattern of a promise of a change that is free of charge."""
 _CHIEF = r"(?:managers?|supervisors?|superiors?|boss|leads?|management|head of \w+)"
 _HELPER = rf"(?:{_CHIEF}|colleagues?|teams?|departments?|offices?|specialists?|agents?|representatives?|someone|they)"
 _WILL = r"(?:'ll| will| can| could| may| is going to| are going to| shall)"
@@ -138,7 +135,7 @@ _referrals = re.compile(rf"\b{_CHIEF}{_DELEGATED}")
 _handed_on = re.compile(
     rf"\b(?:escalat|forward|refer|pass|rais|submit|hand)\w*\b[^.;!?]{{0,60}}?\b{_HELPER}{_DELEGATED}"
 )
-"""Pattern of a promise that a person who takes over the case will carry out the refused request."""
+"""Pattern of a promise that another person will take over the case and carry out the refused request."""
 _needs = (
     (_gifts, re.compile(_GIFT)),
     (
@@ -149,8 +146,8 @@ _needs = (
     (_handed_on, re.compile(_HELPER)),
     (_returns, re.compile(r"refund|cancel|reimburs|repa(?:y|id)|compensat|credit|back|returned")),
 )
-"""Pairs of the pattern of one kind of promise, and a faster pattern of words that all promises of this kind contain.
-The faster pattern is searched first."""
+"""Pairs of two patterns for one kind of promise: the full pattern, and a faster one that matches every text with such a
+promise. The faster pattern is searched first."""
 _clause = re.compile(r"[,;:(]|\b(?:but|and|so|because|since|although|though|while|however|if|unless|when)\b| - ")
 _denied = re.compile(
     r"\b(?:not|no|never|nothing|nobody|none|neither|nor|without|cannot|unable|instead of|rather than|against|"
@@ -204,7 +201,7 @@ def concedes(
             contain its id.
         alone: Whether the customer has no request for another record. Messages without an id are then about this
             record.
-        refundable: Whether another request for the record leads to a refund, so that messages may state refunds.
+        refundable: Whether another request for the record leads to a refund. If so, messages may state a refund.
     """
     for text in map(normalize, said):
         others = {r for r in records if r != record and not (alone and not _names(r, text))}
@@ -227,11 +224,17 @@ def gives_away(said: Iterable[str], *, changes: bool = False) -> bool:
 
 
 def _found(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield the start and end of each promise in a text, and whether it is forbidden even if a refund is due."""
+    """Yield the start and end of each promise in a text, and a flag.
+
+    The flag is True if the promise is forbidden even when a refund is due.
+    """
     for pattern, words in _needs:
         for match in pattern.finditer(text) if words.search(text) else ():
-            if not _is_denied(text, match.start(), match.end()):
-                yield match.start(), match.end(), pattern is not _returns
+            strong = pattern is not _returns
+            if not _is_denied(text, match.start(), match.end()) and (
+                strong or not is_subordinate(text[: match.start()])
+            ):
+                yield match.start(), match.end(), strong
 
 
 def _is_denied(text: str, at: int, end: int) -> bool:

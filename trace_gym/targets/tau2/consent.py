@@ -1,4 +1,4 @@
-"""Check that the customer agreed to a proposal that describes a write call."""
+"""Tests that determine whether the customer agreed to a proposal that describes a write call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS = frozen(
         "user": r"profile|address",
     }
 )
-"""Mapping from part of a tool's name to a pattern of words that describe the effect of the tool."""
+"""Mapping from a part of a tool's name to a pattern of words that describe the effect of the tool."""
 _any_action = re.compile(
     r"\b(?:cancel|refund|chang(?:e|ing)\b|updat|mov(?:e|ing)\b|upgrad|rebook|add|return|exchang|replac|send|ship|charg|"
     r"correct|modif|switch|book (?:you|the|a)\b|transfer|deliver|swap|redirect|fix|apply|put|set)"
@@ -64,7 +64,7 @@ _OWN = frozen(
         "exchange": r"exchang|replac|swap|chang|modif",
     }
 )
-"""Mapping from action to a pattern of words, in any form, about the action."""
+"""Mapping from action to a pattern of words about the action in any grammatical form."""
 _announced = re.compile(
     r"\b(?:(?:i|we)(?:'ll| will|'d| would| can| could|'m going to| am going to|'m about to| am about to)"
     r"(?: (?:now|then|therefore|also|go ahead and|be able to))*|(?:shall|should|may|can) (?:i|we)|"
@@ -136,11 +136,23 @@ def proposed(
     return False
 
 
-def since_refused(write: Call, before: Sequence[Event], concerned: Collection[str]) -> Sequence[Event]:
-    """Return the events after the last refused call that attempted another change of the same records.
+def attempts(events: Sequence[Event], records: Collection[str], kinds: Mapping[str, str]) -> bool:
+    """Return whether the agent tried to change one of some records, and the tool refused it.
 
-    The customer agreed to the refused change, so the agent must ask again before the change that replaces it. If there
-    is no such call, return all events.
+    Args:
+        events: The agent's tool calls and messages.
+        records: The ids of the records.
+        kinds: Mapping from tool to its kind.
+    """
+    tried = (e.step for e in events if e.refused and isinstance(e.step, Call) and kinds.get(e.step.tool) == "write")
+    return any(value in records for call in tried for value in call.arguments.values() if isinstance(value, str))
+
+
+def since_refused(write: Call, before: Sequence[Event], concerned: Collection[str]) -> Sequence[Event]:
+    """Return the events after the last refused call that tried to make a different change to the same records.
+
+    The customer's consent applied to that refused change, so the agent must ask again before making a different one. If
+    there is no such call, return all events.
 
     Args:
         write: The write call.
@@ -157,7 +169,7 @@ def since_refused(write: Call, before: Sequence[Event], concerned: Collection[st
 
 
 def names_other_flights(write: Call, kept: Collection[str], before: Sequence[Event]) -> bool:
-    """Return whether the last proposal with flight numbers names other flights than the write call.
+    """Return whether the last accepted proposal with flight numbers names flights other than those of the write call.
 
     Args:
         write: The write call.
@@ -176,7 +188,7 @@ def names_other_flights(write: Call, kept: Collection[str], before: Sequence[Eve
 
 
 def names_other_method(write: Call, methods: Mapping[str, Any], before: Sequence[Event]) -> bool:
-    """Return whether the accepted proposals name another payment method than the write call.
+    """Return whether the accepted proposals name a payment method other than that of the write call.
 
     The id of the original payment method does not count if the proposals describe the method of the write call in
     words, as in ``from credit_card_1 to your PayPal account``.
@@ -225,7 +237,7 @@ def _describes(methods: Mapping[str, Any], chosen: str, ids: Sequence[str], text
 
 
 def _announces_other(write: Call, text: str, concerned: Collection[str], records: Collection[str]) -> bool:
-    """Return whether a text announces only actions other than the write call. Actions on other records do not count."""
+    """Return whether a text announces only actions that differ from the write call. Ignore actions on other records."""
     action, found = _DEEDS.get(write.tool), set[str]()
     for match in _announced.finditer(text):
         sentence = text[slice(*sentence_at(text, match.start()))]
@@ -235,7 +247,7 @@ def _announces_other(write: Call, text: str, concerned: Collection[str], records
 
 
 def _chosen(write: Call) -> list[Any]:
-    """Return the flights, items or variants in the arguments of a write call."""
+    """Return the flights, items or item variants in the arguments of a write call."""
     return [value for value in write.arguments.values() if isinstance(value, list)]
 
 

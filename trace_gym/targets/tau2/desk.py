@@ -1,13 +1,14 @@
-"""A desk of tau2: a scripted customer, an expert, and the checks that the customer's requests imply.
+"""Base world of the tau2 domains, with a scripted customer, an expert policy, and checks of the customer's requests.
 
-Each request carries its own rules, write and checks, so that a desk is its tools plus the requests that they serve.
+Each request defines its own rules, write call and checks. A domain adds its tools, records and kinds of requests.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from trace_gym.start_checks import once
@@ -15,8 +16,10 @@ from trace_gym.targets.constants import frozen
 from trace_gym.targets.dialogue import acts, refused
 from trace_gym.targets.dialogue.patterns import RECORD_ID
 from trace_gym.targets.dialogue.rules import WHOLE
-from trace_gym.targets.tau2.consent import proposed, since_refused
+from trace_gym.targets.tau2.consent import attempts, proposed, since_refused
+from trace_gym.targets.tau2.customer import Customer
 from trace_gym.targets.tau2.generic import Data, GenericTools
+from trace_gym.targets.tau2.honesty import FalseStatements, false_statements
 from trace_gym.targets.tau2.profile import facts_asked, stated
 from trace_gym.targets.tau2.reports import misreports
 from trace_gym.targets.tau2.request_base import (
@@ -29,7 +32,6 @@ from trace_gym.targets.tau2.request_base import (
     Request,
     Verdict,
 )
-from trace_gym.targets.users import ScriptedUser
 from trace_gym.targets.users.phrases import ACCEPTS
 from trace_gym.types import Event
 from trace_gym.world import Call, Check, Say, call_tool
@@ -47,12 +49,12 @@ __all__ = [
 ]
 
 REASONLESS = ("I have no particular reason.", "There is no particular reason for it.")
-"""Answers of a customer whose request needs no reason."""
+"""Answers of a customer who has no reason for the request."""
 _own_fact = re.compile(
     r"\byour (?:own )?(?:e-?mail|(?:full |last |first )?name|date of birth|birth ?date|"
     r"zip)\b(?! on)"
 )
-"""Asks for the customer's own data, whatever else the message is about."""
+"""Pattern of a question for the customer's own data, regardless of what else the message is about."""
 _one = re.compile(
     r"\b(?:first|second|next|it|(?:that|this|other) one|(?:the|your) (?:\w+ )?(?:cancellation|reservation|trip|booking|"
     r"order|upgrade|change|return))\b"
@@ -62,36 +64,36 @@ R = TypeVar("R", bound=Request[Any])
 
 
 @dataclass(kw_only=True)
-class Desk(ScriptedUser, GenericTools, Generic[R]):
-    """Base world of every tau2 environment; a subclass adds the tools and records of one domain.
+class Desk(Customer, GenericTools, Generic[R]):
+    """Base world of every tau2 environment. A subclass adds the tools and records of one domain.
 
-    The customer, a scripted user, makes `requests` in the opening.
+    The customer is a scripted user who states the `requests` in the first message.
     """
 
     capability: ClassVar[str] = ""
     guarded: ClassVar[Mapping[str, str]] = frozen({})
-    """Table of records -> what one of them is called, for the guards."""
+    """Mapping from each table that the guards check to the noun for one of its records."""
     identity: ClassVar[frozenset[str]] = frozenset(
         {"user_id", "identity", "personal", "reason", "reservation", "order"}
     )
-    """Topics beside which the customer tells facts of the own profile."""
+    """Topics that a question may have if the customer answers it with facts from the profile."""
     identified_by: ClassVar[frozenset[str]] = frozenset()
-    """Tools of which one must have found the customer before the first change; empty if the policy requires none."""
+    """Tools, one of which must be used to look up the customer before the first change; empty if none is required."""
 
     requests: list[R] = field(default_factory=list)
     customer: str = ""
     withheld: tuple[str, ...] = ()
-    """Facts that the opening leaves out (``reason``) and the customer tells when asked."""
+    """Facts, such as ``reason``, that the first message omits and the customer states only when asked."""
 
     settled_records: list[str] = field(default_factory=list)
-    """Records of which the agent has said that the request was carried out or refused."""
+    """Records for which the agent has stated that the request was carried out or refused."""
     unnamed: int = 0
-    """Reports about one record that did not name it."""
+    """Number of reports about a single record that did not name it."""
 
     def unfinished(self, text: str, refusal: bool = False) -> bool:
-        """Return whether a report or refusal names some of the customer's records, and others were not named yet.
+        """Return whether some of the customer's records have not been named yet in a report or a refusal.
 
-        It depends on what the agent said, not on what was done, so that it does not show what the agent forgot.
+        The result depends only on the agent's messages, not on its actions, so it does not reveal what it forgot.
         """
         records = {r.record: r.record.lstrip("#").lower() for r in self.requests}
         told = " ".join(act.text.lower() for act in acts(text) if act.kind not in ("hold", "closing", "offer"))
@@ -107,15 +109,15 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         return not records.keys() <= set(self.settled_records)
 
     def agrees(self, text: str) -> str:
-        """Agree, unless a proposal is about records that the customer did not name, and about none that was named."""
+        """Return the answer to a proposal: agree, unless it names only records that the customer did not mention."""
         return self._not_mine(text) or super().agrees(text)
 
     def checked(self, text: str) -> str:
-        """Confirm a fact, unless it is about a record that the customer did not name."""
+        """Return the answer to a question about a fact: confirm it, unless it is about a record not mentioned yet."""
         return self._not_mine(text) or super().checked(text)
 
     def _not_mine(self, text: str) -> str:
-        """Return what the customer says to a message about records of which none was named; empty to any other."""
+        """Return an objection if a message names only records that the customer did not mention, else `""`."""
         opening = self.opening()
         mine = [str(key) for table in self.guarded for key in vars(self)[table] if str(key) in opening]
         mine = [key for key in mine if key != self.customer]
@@ -124,13 +126,13 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         return ""
 
     def personal(self, asked: str, topics: Sequence[str]) -> Sequence[str]:
-        """Return what the customer's profile says about the customer, as far as a question asks for it."""
+        """Return sentences that state the facts from the customer's profile that a question asks for."""
         if {*topics} - {*self.identity}:
             asked = " ".join(_own_fact.findall(asked))
         return [line for fact in facts_asked(asked) for line in self.own(fact)]
 
     def own(self, fact: str) -> Sequence[str]:
-        """Return what the customer says about one fact of the own profile."""
+        """Return the sentences in which the customer states a fact from the profile."""
         line = stated(fact, vars(self).get("users", {}).get(self.customer, {}))
         return [line] if line else []
 
@@ -138,27 +140,24 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         return self.varied(REASONLESS) if topics[0] == "reason" else super().does_not_know(topics)
 
     def refused(self, record: str, said: list[str], grounds: bool = False) -> bool:
-        """Return whether the agent refused to change this record; with one request alone it need not be named.
+        """Return whether the agent refused to change a record. If there is only one request, the id may be omitted.
 
-        If the agent stated the `grounds`, the facts that forbid the change, it may refuse in any words.
+        If the agent stated the facts that forbid the change (`grounds`), any wording of the refusal counts.
         """
         return refused(record, said, [r.record for r in self.requests], grounds)
 
     def violations(self, call: Call) -> list[str]:
-        """Return the rules that a call would break in the present state."""
+        """Return the rules that a call would break in the current state."""
         if call.tool == "transfer_to_human_agents":
             return [] if any(r.verdict(self).transfer for r in self.requests) else ["handed over without need"]
         return self.broken(call) if self.interface().kinds.get(call.tool) == "write" else []
 
     def broken(self, write: Call) -> list[str]:
-        """Return the rules that a write would break."""
+        """Return the rules that a write call would break."""
         raise NotImplementedError
 
     def served(self) -> Self:
-        """Return the state after every request that the rules allow was carried out, and nothing else.
-
-        Do not change it.
-        """
+        """Return the state after every request that the rules allow was carried out. Do not change it."""
         return once(self, "served", self._carried_out)
 
     def _carried_out(self) -> Self:
@@ -186,38 +185,54 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
             yield Check.guard(f"no {noun} changed in a way that was not asked for", kept)
 
     def conduct(self, start: Self, events: Sequence[Event]) -> Iterator[Check]:
-        writes = [n for n, event in enumerate(events) if self._changes(event)]
+        changed = [*map(self._changes, events)]
+        writes = [n for n, made in enumerate(changed) if made]
         agreed = all(self._agreed(start, events[:n], events[n].step) for n in writes)
-        yield Check.conduct("the customer agreed before each change", agreed)
-        served = all(r.verdict(start).allowed for r in start.requests)  # else a denial may be about a refused request
-        if misreports([*map(self._changes, events)], events, denials=served):
+        allowed = {r.record for r in start.requests if r.verdict(start).allowed}
+        forbidden = {r.record for r in start.requests} - allowed  # a denial may be about one of these requests
+        agreed = agreed and not attempts(events, forbidden, self.interface().kinds)
+        false = self.false_statements(start, events, changed)
+        yield Check.conduct("the customer agreed before each change", agreed and not false.proposals)
+        if misreports(changed, events, denials=not forbidden):
             yield Check.conduct("no change was denied, and nothing was given away", False)
+        yield Check.guard("nothing false was reported", not false.reports)
         if self.identified_by:
-            before = events[: writes[0]] if writes else ()
-            tools = self.identified_by
-            known = any(isinstance(s := e.step, Call) and s.tool in tools and not e.refused for e in before)
+            steps = [e.step for e in (events[: writes[0]] if writes else ()) if not e.refused]
+            known = any(isinstance(s, Call) and s.tool in self.identified_by for s in steps)
             yield Check.conduct("the customer was looked up before the first change", known or not writes)
 
+    def false_statements(self, start: Self, events: Sequence[Event], changed: Sequence[bool]) -> FalseStatements:
+        """Return the false statements in the agent's messages; see `honesty.false_statements`."""
+        table = next((name for name in self.guarded if name != "users"), "")
+        profile = vars(start).get("users", {}).get(start.customer, {})
+        asked, misstated = [r.record for r in self.requests], partial(self.misstates_amounts, start)
+        tables = vars(start).get(table, {}), vars(self).get(table, {})
+        return false_statements(*tables, profile, events, changed, asked, self.transferred, misstated)
+
+    def misstates_amounts(self, start: Self, said: list[str], changed: Collection[str]) -> bool:
+        """Return whether messages state a wrong amount for the changes of the records with the given ids."""
+        return False
+
     def _changes(self, event: Event) -> bool:
-        """Whether an event is a write that was carried out."""
+        """Return whether an event is a write call that was carried out."""
         return isinstance(s := event.step, Call) and not event.refused and self.interface().kinds.get(s.tool) == "write"
 
     def _agreed(self, start: Self, before: Sequence[Event], write: Call | Say) -> bool:
-        """Whether the customer agreed to a proposal that says what a write does; see `proposed`."""
+        """Return whether the customer agreed to a proposal that described a write call; see `proposed`."""
         assert isinstance(write, Call)
         records = {str(key) for table in self.guarded for key in vars(start)[table]} - {self.customer}
         concerned = records & {str(value) for value in write.arguments.values()}
         return proposed(write, since_refused(write, before, concerned), concerned, records, len(self.requests) <= 1)
 
     def untouched(self, start: Self, *but: str) -> Iterator[Check]:
-        """Guards for problems that are not made of requests: no record changed, came or went but those named here."""
+        """Yield guards that no record was changed, added or removed, except for those with the given ids."""
         for table, noun in self.guarded.items():
             now, then = ({k: v for k, v in vars(w)[table].items() if k not in but} for w in (self, start))
             yield Check.guard(f"no other {noun} was changed", now == then)
         yield Check.guard("the customer was not handed over", not self.transferred)
 
     def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
-        """Yield the plan of an expert who has `skills`: look up, decide, confirm, write, close."""
+        """Yield the steps of an expert with these skills: look up, decide, confirm, write, and close."""
         yield from self.begins(skills)
         todo = self.requests if MULTI_STEP in skills else self.requests[:1]
         granted: list[R] = []
@@ -246,21 +261,21 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
         yield Say("All done.")
 
     def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
-        """Yield what the expert asks and looks up before the first request."""
+        """Yield the expert's questions and lookups before the first request."""
         yield from ()
 
     def needs(self) -> frozenset[str]:
-        """Return the skills without which an otherwise perfect expert fails: derived by leaving each one out."""
+        """Return the skills that an expert cannot do without, found by removing one skill at a time."""
         gold = self.outcome(SKILLS)
         return frozenset(s for s in SKILLS if self.outcome(SKILLS - {s}) != gold)
 
     def outcome(self, skills: frozenset[str]) -> tuple[list[Call], list[str]]:
-        """Return what an expert with `skills` writes, and the records whose change she refuses."""
+        """Return the write calls of an expert with these skills, and the records whose requests the expert refuses."""
         said = [s.text for s in self.serve(skills) if isinstance(s, Say)]
         return self.writes(skills), [r.record for r in self.requests if self.refused(r.record, said)]
 
     def writes(self, skills: frozenset[str]) -> list[Call]:
-        """Return the writes and hand-overs of an expert with `skills`."""
+        """Return the write calls and the transfers to a human of an expert with these skills."""
         kinds = self.interface().kinds
         plan = [s for s in self.serve(skills) if isinstance(s, Call)]
         return [c for c in plan if kinds[c.tool] == "write" or c.tool == "transfer_to_human_agents"]
@@ -273,7 +288,7 @@ class Desk(ScriptedUser, GenericTools, Generic[R]):
 
 
 def _within(now: dict[str, Data], start: dict[str, Data], want: dict[str, Data]) -> bool:
-    """Whether every field of every record holds its value at the start or the wanted one."""
+    """Return whether every field of every record has either its start value or its wanted value."""
     if not start.keys() <= now.keys() <= want.keys():
         return False
     return all(

@@ -1,9 +1,10 @@
-"""Detection of messages that state wrong costs or refunds of changes. Messages do not have to state amounts."""
+"""Detection of messages that state a wrong cost or refund of a change. A message without amounts is not wrong."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 
 from trace_gym.statements.assertion import Statement
@@ -14,7 +15,7 @@ from trace_gym.targets.tau2.generic import Data
 _MOVES = frozenset({"refund", "charge", "difference", "fee"})
 """Roles of an amount (see `trace_gym.statements.roles`) that a change charges or refunds."""
 _ASIDE = frozenset({"fare", "each", "limit", "balance", "percent"})
-"""Roles of prices and limits. Messages may state these in addition to amounts that a change charges or refunds."""
+"""Roles of prices and limits, which messages may state in addition to the amounts that a change charges or refunds."""
 _settled = re.compile(
     r"\b(?:settl\w+|put|goes|go|going|gone|went|appl(?:y|ied|ies)|processed|handled|posted)\b(?! back)(?: up)? "
     r"(?:with|using|by|via|through|on|onto|to|against)\b"
@@ -39,7 +40,7 @@ def misstated(
         said: The messages.
     """
     sums = _sums(moves)
-    stated = [*_stated_amounts(said)]
+    stated = [*stated_amounts(said)]
     if any(_opposite(way, amount, sums, shown) for way, amount in stated):
         return True
     plain = {abs(total) for total in sums} | {abs(part) for part in shown}
@@ -50,7 +51,7 @@ def misstated(
 
 
 def moved(before: Data, after: Data) -> list[float]:
-    """Return the amounts of a change of a record: the new payments, and the price difference of an exchange.
+    """Return the amounts that result from a change of a record: new payments, and the price difference of an exchange.
 
     Args:
         before: The record before the change.
@@ -63,13 +64,17 @@ def moved(before: Data, after: Data) -> list[float]:
     return found + ([float(exchange)] if exchange and not before.get("exchange_price_difference") else [])
 
 
+@lru_cache(maxsize=1024)
 def neutral(text: str) -> str:
     """Return a lowercase text in which ``concerns`` replaces verbs that do not indicate who receives an amount."""
     return _settled.sub("concerns", normalize(text))
 
 
-def _stated_amounts(said: Iterable[str]) -> Iterator[tuple[str, float]]:
-    """Yield the charged and refunded amounts in messages with their direction, which is empty if it is not stated."""
+def stated_amounts(said: Iterable[str]) -> Iterator[tuple[str, float]]:
+    """Yield the direction and the value of each charged or refunded amount in messages.
+
+    The direction is empty if the message does not state it.
+    """
     for text in map(neutral, said):
         for value in find_values(text):
             statement = Statement(text, value)
@@ -77,6 +82,8 @@ def _stated_amounts(said: Iterable[str]) -> Iterator[tuple[str, float]]:
             if amount >= _LARGEST or statement.attitude != "claimed":
                 continue
             roles = statement.roles
+            if not amount and "fee" in roles:  # a change may be free
+                continue
             ways = roles & {"refund", "charge"}
             if len(ways) > 1 or not roles & _MOVES or roles & _ASIDE or (not ways and "paid" in roles):
                 continue
@@ -84,7 +91,7 @@ def _stated_amounts(said: Iterable[str]) -> Iterator[tuple[str, float]]:
 
 
 def _opposite(way: str, amount: float, sums: Sequence[float], shown: Collection[float]) -> bool:
-    """Return whether an amount of a change is stated with the wrong direction."""
+    """Return whether an amount of a change is stated with the wrong direction, such as a charge as a refund."""
     if not way or _among(amount, shown):
         return False
     sign = 1 if way == "charge" else -1

@@ -22,9 +22,9 @@ CONVENTIONS = "You are an agent who serves one customer at a time. Follow the ru
 
 @cache
 def interface_of_domain(domain: str) -> Interface:
-    """Return the interface of ``airline`` or ``retail``.
+    """Return the interface of the domain ``airline`` or ``retail``.
 
-    Names and types are those of the benchmark. Descriptions were written for this project.
+    The names and types are those of the benchmark. The descriptions were written for this project.
     """
     data = json.loads((HERE / f"{domain}.json").read_text())
     return Interface(

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from trace_gym.statements.citation import cites_rule
 from trace_gym.statements.synonyms import SYNONYMS
-from trace_gym.statements.text import normalize, places_of, sentence_at
+from trace_gym.statements.text import normalize, places_of, sentence_at, sentence_ends
 from trace_gym.targets.tau2.generic import Data
+from trace_gym.world import asserted
 
 _IS = (
     r"(?:\b(?:is|was|are|were|been|being|status|state|as|it's|that's|currently|already|still|now|just|yet|"
@@ -37,7 +38,30 @@ _contains = re.compile(
     r"there (?:is|are)|ones?|for an?|with an?)\b"
 )
 _goes = re.compile(r"\b(?:goes|going|ships?|shipping|shipped|sent|delivered|address|city|town|lives?|headed|bound)\b")
+_identity = re.compile(r"\b(?:you|your (?:\w+ )?(?:id|name|profile|account))(?:'re| are| is|n't| were| was)\b")
+"""Pattern of a statement about the identity of the customer, as opposed to the owner of an order."""
 _this = re.compile(r"\b(?:it|its|it's|that one|(?:this|that|the) (?:order|one|item))\b")
+
+
+def names_account(customer: str, users: Iterable[str], said: Iterable[str]) -> bool:
+    """Return whether messages name the customer whose orders the agent can see, and no other customer.
+
+    An id counts even if it is denied: ``It belongs to somebody else, not to amy_1`` names amy_1.
+    """
+    denial = re.compile(
+        rf"(?:\bnot|n't|\brather than|\binstead of)(?= (?:to |of |by |under |for |with |on |in |the |your |customer |"
+        rf"user |id |account |profile |\(|\")*{re.escape(normalize(customer))}\b)"
+    )
+    texts = [normalize(text) for text in said]
+    known = [
+        "".join(part if _identity.search(part) else denial.sub(" other than", part) for part in _sentences(text))
+        for text in texts
+    ]
+    return asserted(customer, users, known)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    yield from (text[start:end] for start, end in pairwise((0, *sentence_ends(text))))
 
 
 def described(order: Data, owner: Data, known: Iterable[str], orders: Collection[str], said: Sequence[str]) -> bool:
@@ -65,7 +89,10 @@ def described(order: Data, owner: Data, known: Iterable[str], orders: Collection
 
 
 def _parts(text: str, code: str, orders: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each part of a text about an order. A part is about the last order that was named."""
+    """Yield the start and end of each part of a text that is about an order.
+
+    Each part is about the order that was named last.
+    """
     marks = {normalize(o).lstrip("#"): o for o in orders}
     places = sorted((m.start(), marks[m[1]]) for m in re.finditer(r"(?<!\w)#?(\w+)", text) if m[1] in marks)
     spans = [0, *(at for at, _ in places), len(text)]
@@ -107,13 +134,13 @@ def _states_payment(text: str, order: Data, owner: Data, start: int, end: int) -
 
 
 def _options(order: Data) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield the options of the items of an order, each with the words that accompany a statement of the option."""
+    """Yield the options of the items in an order, each with a pattern of words that indicate a statement about it."""
     for item in order["items"]:
         yield from ((normalize(str(v)), _contains) for v in item["options"].values() if len(str(v)) > 2)
 
 
 def _cities(order: Data, owner: Data) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield the cities of an order and its owner, each with the words that accompany a statement of the city."""
+    """Yield the cities of an order and its owner, each with a pattern of words that indicate a statement about it."""
     yield from ((normalize(place["city"]), _goes) for place in (order["address"], owner["address"]))
 
 

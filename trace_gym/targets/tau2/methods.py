@@ -1,4 +1,4 @@
-"""Replacement of informal names of payment methods in messages by their ids."""
+"""Replacement of informal names of payment methods with their ids in messages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trace_gym.targets.tau2.generic import Data
 __all__ = ["by_id"]
 
 _BEHIND = r"(?!\W{0,3}(?:ending|ends|with id|ids?\b|credit_card|gift_card|certificate_))"
-"""Lookahead that rejects a name if it continues, as in ``your gift card ending in 7447``."""
+"""Lookahead that rejects a name that is followed by a specification, as in ``your gift card ending in 7447``."""
 
 
 def by_id(text: str, methods: Mapping[str, Data]) -> str:
-    """Replace each name that identifies one of the customer's payment methods by the id of the method.
+    """Replace each name that identifies one of the customer's payment methods with the id of the method.
 
     For example, ``your gift card`` identifies a method if the customer has only one gift card, and ``card ending in
     7447`` if one card has these digits.

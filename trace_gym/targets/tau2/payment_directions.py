@@ -33,7 +33,7 @@ _unreal = re.compile(
     r"\b(?:not|no|never|without|instead|rather|later|future|off|from|original\w*|previous\w*|initial\w*|"
     r"current\w*|was|were|been|had|paid|cancel\w*|revers\w*|remov\w*|void\w*|undo\w*|stop\w*)\b|n't\b"
 )
-"""Pattern of words in a clause that denies a charge or refund, or that is about another time."""
+"""Pattern of words that indicate that a clause denies a charge or refund, or is about another time."""
 
 
 def exchanges_charge_and_refund(new: str, old: str, methods: Mapping[str, Any], said: Iterable[str]) -> bool:

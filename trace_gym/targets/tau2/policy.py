@@ -1,4 +1,4 @@
-"""Policy engine of the airline domain: permissions and prices according to the rules, derived from the records."""
+"""Policy engine of the airline domain, which derives permissions and prices from the records according to the rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def flown(desk: AirlineDesk, booking: Data) -> bool:
 
 
 def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
-    """Return the verdict of the rules on cancelling a reservation.
+    """Return whether the rules allow cancelling a reservation.
 
     Args:
         reason: The customer's reason: ``change of plans``, ``health``, ``weather`` or ``airline``.
@@ -45,7 +45,7 @@ def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
 
 
 def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
-    """Return the verdict of the rules on changing the flights of a reservation. Requests never change the route."""
+    """Return whether the rules allow changing the flights of a reservation. Requests never change the route."""
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled")
     if booking["cabin"] == "basic_economy":
@@ -54,24 +54,24 @@ def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
 
 
 def change_cabin(desk: AirlineDesk, booking: Data) -> Verdict:
-    """Return the verdict of the rules on changing the cabin of a reservation."""
+    """Return whether the rules allow changing the cabin of a reservation."""
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled")
     return Verdict(False, "a flight has been flown") if flown(desk, booking) else ALLOWED
 
 
 def free_bags(membership: str, cabin: str, passengers: int) -> int:
-    """Return the number of free checked bags of the whole reservation."""
+    """Return the number of free checked bags for the whole reservation."""
     return (("regular", "silver", "gold").index(membership) + CABINS.index(cabin)) * passengers
 
 
 def refund(booking: Data) -> int:
-    """Return the dollars that are refunded when the reservation is cancelled."""
+    """Return the number of dollars that are refunded when the reservation is cancelled."""
     return sum(p["amount"] for p in booking["payment_history"])
 
 
 def violations(desk: AirlineDesk, tool: str, arguments: Data, reason: str = "change of plans") -> list[str]:
-    """Return the rules that a write call would break in the current state; an empty list if the call is allowed."""
+    """Return the rules that a write call would break in the current state. The list is empty if the call is allowed."""
     booking = desk.reservations.get(arguments.get("reservation_id", ""))
     if tool == "send_certificate":
         return ["a certificate needs a complaint, which no request here makes"]

@@ -1,4 +1,4 @@
-"""Detection of wrong amounts in messages about changes. Recorded prices and prices of other options are allowed."""
+"""Detection of wrong amounts in messages about changes. Recorded prices and prices of other options are not wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trace_gym.targets.tau2.retail import RetailDesk
 
 _BAGS = 6
-"""Maximum number of bags whose price may be stated."""
+"""Maximum number of bags for which messages may state a price."""
 
 
 def wrong_fares(start: AirlineDesk, want: AirlineDesk, said: list[str], codes: Collection[str] = ()) -> bool:
@@ -57,7 +57,7 @@ def _nothing(codes: Collection[str], moves: list[float]) -> set[float]:
 
 
 def _fares(start: AirlineDesk, want: AirlineDesk, codes: Collection[str]) -> Iterator[float]:
-    """Yield prices of flights and trips, for one traveler and for all travelers."""
+    """Yield the prices of flights and trips, for one traveler and for all travelers."""
     parties = {len(start.reservations[code]["passengers"]) for code in codes}
     for plan in start.flights.values():
         for on in plan["dates"].values():
@@ -72,7 +72,7 @@ def _fares(start: AirlineDesk, want: AirlineDesk, codes: Collection[str]) -> Ite
 
 
 def _extras(start: AirlineDesk) -> Iterator[float]:
-    """Yield the prices of insurances, and the balances of gift cards and certificates."""
+    """Yield the prices of travel insurance, and the balances of gift cards and certificates."""
     most = max((len(b["passengers"]) for b in start.reservations.values()), default=1)
     yield from (float(policy.INSURANCE_PRICE * n) for n in range(1, most + 1))
     yield from (
@@ -81,7 +81,7 @@ def _extras(start: AirlineDesk) -> Iterator[float]:
 
 
 def _other_fares(start: AirlineDesk, codes: Collection[str]) -> Iterator[float]:
-    """Yield the price differences between the booked and other flights and cabins, and the prices of bags."""
+    """Yield the price differences between the booked flights and cabins and other ones, and the prices of bags."""
     yield from (float(policy.BAG_PRICE * n) for n in range(1, _BAGS + 1))
     for booking in (start.reservations[code] for code in codes):
         people = len(booking["passengers"])

@@ -1,4 +1,4 @@
-"""Answers of a customer to questions about the customer's profile and payment method."""
+"""Answers of the scripted customer to questions about the customer's profile and payment method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAYS = frozen(
         "address": "My address is {address1}, {city}, {state} {zip}.",
     }
 )
-"""Mapping from fact of the profile to the template of the sentence in which the customer states the fact."""
+"""Mapping from each fact of the profile to the template of the sentence in which the customer states it."""
 _FACTS = frozen(
     {
         "name": re.compile(
@@ -35,7 +35,7 @@ _FACTS = frozen(
         ),
     }
 )
-"""Mapping from fact of the profile to a pattern of questions for the fact, in lowercase."""
+"""Mapping from each fact of the profile to a pattern of lowercase questions that ask for it."""
 
 
 def facts_asked(asked: str) -> list[str]:

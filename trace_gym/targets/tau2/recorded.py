@@ -1,4 +1,4 @@
-"""Replay of recorded airline episodes: start states from tool results, and known differences of tau-bench from tau2.
+"""Replay of recorded airline episodes: start states from tool results, and differences between tau-bench and tau2.
 
 `results.RENAMES` lists the keys that tau-bench names differently. `DIFFERENCES` lists all other fields that differ; the
 comparison of recorded tool results with those of the base world skips these fields.
@@ -16,7 +16,7 @@ from trace_gym.types import Call
 from trace_gym.world import World
 
 Shown = Sequence[tuple[Call, Any]]
-"""Calls before the first write call, in order, with their results. Results in JSON are parsed."""
+"""Calls before the first write call, in order, each with its result. Results in JSON are parsed."""
 
 _UPDATES = ("update_reservation_baggages", "update_reservation_flights", "update_reservation_passengers")
 _STATUS = "tau-bench has the field once a reservation is cancelled"
@@ -37,11 +37,12 @@ DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen(
         "send_certificate": {"": "wordings are our own, and so are ids of new certificates"},
     }
 )
-"""Mapping from tool to field to the difference of tau-bench from tau2. The empty field is the complete result."""
+"""Mapping from tool to field to a description of how tau-bench differs from tau2. The field ``""`` stands for the
+complete result."""
 
 
 class Recorded(World):
-    """Methods of airline worlds that compare the tools with recorded episodes."""
+    """Methods of airline worlds for comparing the results of their tools with recorded episodes."""
 
     users: dict[str, Data]
     reservations: dict[str, Data]
@@ -49,7 +50,7 @@ class Recorded(World):
 
     @classmethod
     def from_records(cls, shown: Shown) -> Self:
-        """Return a world with the records in tool results. If a record occurs twice, its first version is used."""
+        """Return a world with the records in tool results. If a record occurs more than once, use its first version."""
         return cls(**_tables(shown))
 
     def knows(self, call: Call, shown: Shown) -> bool:
@@ -124,7 +125,7 @@ def _unplaced(number: str) -> Data:
 
 
 def _fly(flights: dict[str, Data], leg: Data, day: str) -> None:
-    """Add a flight in a search result to a table. Seats and prices on days that were not searched remain unknown."""
+    """Add a flight from a search result to a table. Its seats and prices are known only on the searched day."""
     on = {k: deepcopy(leg.get(k)) for k in ("status", "available_seats", "prices")}
     if leg.get("date", day) != day:
         on |= {"available_seats": {}, "prices": {}}

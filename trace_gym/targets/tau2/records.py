@@ -45,11 +45,11 @@ MONTHS_AND_DAYS = ("03-04", "08-17", "11-25", "01-09", "06-30") * 10
 BIRTHDAYS = tuple(f"{year}-{on}" for year, on in zip(range(1950, 2000), MONTHS_AND_DAYS, strict=True))
 CLOCK = ("01:12:09", "04:40:31", "07:05:52", "09:33:20", "11:48:07", "13:21:44", "16:02:18", "18:57:36", "21:15:03")
 FARES = tuple(range(52, 600, 7))
-"""Grid of values from which prices are drawn."""
+"""Values from which prices are drawn."""
 
 
 def day(offset: int) -> str:
-    """Return the date that is `offset` days after today; only dates in May and June 2024 are supported."""
+    """Return the date that is `offset` days after today. Only dates in May and June 2024 are supported."""
     n = 15 + offset
     return f"2024-05-{n:02d}" if n <= 31 else f"2024-06-{n - 31:02d}"
 
@@ -107,14 +107,14 @@ def flight(rng: Random, number: str, origin: str, destination: str, hour: int) -
 
 
 def available(rng: Random, economy: int | None = None, business: int | None = None, seats: int = 9) -> Data:
-    """Return the data of a date on which a flight can be booked.
+    """Return the data of a flight for a date on which it can be booked.
 
     Business costs more than economy, and basic economy costs less. If a customer compares flights, pass different
-    prices of both cabins, so that one flight is the cheapest.
+    prices for both cabins, so that one flight is the cheapest.
 
     Args:
-        economy: Price in economy, a value of `FARES`; drawn at random when None.
-        business: Price in business; drawn at random when None.
+        economy: Price in economy, one of `FARES`. By default, it is drawn at random.
+        business: Price in business. By default, it is drawn at random.
         seats: Number of available seats in each cabin.
     """
     at = FARES.index(economy) if economy is not None else rng.randrange(12, 40)
@@ -170,5 +170,5 @@ def reservation(
 
 
 def _fare(rng: Random, on: Data, cabin: str) -> int:
-    """Return the price of a seat: the current price if the flight can be booked, otherwise a random price."""
+    """Return the price of a seat, which is the current price if the flight can be booked and otherwise random."""
     return int(on["prices"][cabin]) if "prices" in on else rng.choice(FARES[6:50])

@@ -1,4 +1,4 @@
-"""Detection of messages that state a refund for the wrong record, or for a record without a refund."""
+"""Detection of messages that state a refund for the wrong record, or for a record that gets no refund."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _joins = re.compile(r"\b(?:for|of|on|from|regarding|about|to|with)\b[^$\d]*$")
 
 _WINDOW = 300
 _LISTED = 14
-"""Number of characters before a part of a sentence in which another record of a list is searched."""
+"""Number of characters before a part of a sentence that are searched for another record of the same list."""
 
 
 def exchanged(
@@ -41,7 +41,7 @@ def exchanged(
 
     Args:
         record: The id of the record.
-        refunds: Mapping from id to refund, for all records with a refund, including this record.
+        refunds: Mapping from id to refund for all records that get a refund, including this one.
         own: Other amounts that messages may state for the record, such as the prices of its items.
         records: The ids of all records that messages may be about.
         said: The messages.
@@ -71,16 +71,16 @@ class StatedRefund(NamedTuple):
     record: str
     """Id of the record that is refunded; empty if the text does not determine the record."""
     near: bool
-    """Whether the id is next to the amount, and not only in the same or the preceding sentence."""
+    """Whether the id is next to the amount, rather than elsewhere in the same sentence or in the preceding one."""
     amount: float
 
 
 def _refunds(
     text: str, records: tuple[str, ...], amounts: Collection[float] | None = None, *, certain: bool = False
 ) -> Iterator[StatedRefund]:
-    """Yield the refunds that a text states, or only those of the given amounts.
+    """Yield the refunds that a text states. If `amounts` is given, yield only refunds of these amounts.
 
-    With `certain`, skip amounts in doubtful sentences and amounts without a word for a refund.
+    If `certain` is True, skip amounts in sentences that express doubt, and amounts that are not called a refund.
     """
     for value in find_values(text):
         if value.kind != "number" or value.unit not in ("money", ""):
@@ -102,7 +102,7 @@ def _refunds(
 def _about(text: str, value: Value, records: tuple[str, ...]) -> tuple[str, bool]:
     """Return the record to which an amount belongs, and whether the id of the record is next to the amount.
 
-    The id is searched in the same part of the sentence, then in the sentence, and then in the preceding sentence.
+    Search for the id in the same part of the sentence, then in the whole sentence, and then in the preceding sentence.
     """
     start, end = sentence_at(text, value.start)
     start, end = max(start, value.start - _WINDOW), min(end, value.end + _WINDOW)

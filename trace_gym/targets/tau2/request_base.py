@@ -1,4 +1,4 @@
-"""Base class of a customer's requests in the tau2 domains: rules, lookups, write call and checks of one request."""
+"""Base class of a customer's requests in the tau2 domains: the rules, lookups, write call and checks of a request."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MULTI_STEP = "multi_step_completion"
 STRUCTURED = "structured_data_reasoning"
 PRECISION = "tool_precision"
 SKILLS = frozenset({PRECONDITION, MULTI_STEP, STRUCTURED, PRECISION})
-"""The capabilities of the desks, named as in the paper (section 4.1)."""
+"""The capabilities that the tau2 environments can test, named as in the TRACE paper (section 4.1)."""
 
 
 class Verdict(NamedTuple):
-    """Whether a request is allowed, and what decides it."""
+    """Decision of the rules on a request, with the reason."""
 
     allowed: bool
     why: str
     transfer: bool = False
-    """Not allowed to the agent, but a human colleague can help."""
+    """Whether the agent must transfer the customer to a human, because only a human is allowed to help."""
 
 
 ALLOWED = Verdict(True, "allowed")
@@ -35,11 +35,13 @@ D = TypeVar("D", bound="Desk[Any]")
 
 @dataclass
 class Request(Generic[D]):
-    """One thing the customer wants done to one record."""
+    """Request of the customer for one action on one record."""
 
     kind: ClassVar[str]
     done: ClassVar[str] = ""
     """Past participles that state that the request was carried out, separated by ``|``."""
+    chosen: ClassVar[bool] = False
+    """Whether the agent chooses among several options, so that the offer of another option is part of the request."""
 
     @property
     def record(self) -> str:
@@ -47,31 +49,31 @@ class Request(Generic[D]):
         raise NotImplementedError
 
     def reads(self, desk: D, skills: frozenset[str]) -> Iterator[Call]:
-        """Return the look-ups an expert with these skills makes before deciding."""
+        """Return the lookups that an expert with these skills makes before deciding on the request."""
         raise NotImplementedError
 
     def verdict(self, desk: D) -> Verdict:
         return ALLOWED
 
     def call(self, desk: D, skills: frozenset[str]) -> Call:
-        """Return the write that an expert with these skills makes."""
+        """Return the write call that an expert with these skills makes."""
         raise NotImplementedError
 
     def offer(self, desk: D, skills: frozenset[str]) -> str:
-        """Return what the expert is about to do, in words."""
+        """Return a description of the action that the expert proposes to the customer."""
         raise NotImplementedError
 
     def checks(self, desk: D, start: D, want: D, said: list[str]) -> Iterator[Check]:
-        """Goals of the request; `want` is the start state after all legal requests were carried out."""
+        """Yield the goals of the request. `want` is the state after all permitted requests have been carried out."""
         raise NotImplementedError
 
     def refusal(self, desk: D) -> str:
         return f"I cannot {self.kind} {self.record}: {self.verdict(desk).why}."
 
     def claimed_done(self, start: D, said: list[str]) -> bool:
-        """Return whether messages claim that this request was carried out; false in a refusal."""
+        """Return whether messages claim that this request was carried out. Refusals do not count as claims."""
         return bool(self.done) and states_done(self.done, said, self.record, [r.record for r in start.requests])
 
     def refusal_checks(self, start: D, said: list[str]) -> Iterator[Check]:
-        """Return what the customer must have been told when the rules forbid the request."""
+        """Yield checks of the statements that the agent must make to the customer if the rules forbid the request."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Requests of customers of the airline. Each class contains the rules, the write and the checks of its request."""
+"""Requests of airline customers. Each class defines the rules, the write call and the checks of one kind of request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER_PRICES = frozenset(FARES) | frozenset(f + 30 for f in FARES)
 
 @dataclass
 class Request(base.Request["AirlineDesk"]):
-    """One thing the customer wants done to one reservation."""
+    """Base class of requests about one reservation."""
 
     reservation: str
 
@@ -51,7 +51,7 @@ class Request(base.Request["AirlineDesk"]):
 
 @dataclass
 class Cancel(Request):
-    """Cancel the whole reservation, for a reason."""
+    """Request to cancel a whole reservation, with a reason."""
 
     kind: ClassVar[str] = "cancel"
     done: ClassVar[str] = "cancelled|refunded"
@@ -82,7 +82,7 @@ class Cancel(Request):
         yield Check.goal(f"the customer was told what comes back for {self.reservation}", told)
 
     def exchanged(self, start: AirlineDesk, said: list[str]) -> bool:
-        """Return whether messages state the refund of another cancellation for this one; see `refunds.exchanged`."""
+        """Return whether messages confuse the refund of this cancellation with another one; see `refunds.exchanged`."""
         booked = {r.record: start.reservations[r.record] for r in start.requests if isinstance(r, Cancel)}
         backs = {code: policy.refund(booking) for code, booking in booked.items()}
         own = {leg["price"] for leg in start.reservations[self.reservation]["flights"]}
@@ -91,12 +91,12 @@ class Cancel(Request):
 
 @dataclass
 class Paid(Request):
-    """A change whose difference in price goes to a stored method that the customer names."""
+    """Base class of a request for a change whose price difference goes to a stored payment method of the customer."""
 
     method: str = ""
-    """Id of the method that the customer means."""
+    """Id of the payment method that the customer means."""
     named: str = ""
-    """The customer's words for the payment method, such as ``my gift card``; empty for the original one."""
+    """The customer's name for the payment method, such as ``my gift card``; empty for the original payment method."""
 
     def reads(self, desk: AirlineDesk, skills: frozenset[str]) -> Iterator[Call]:
         yield from super().reads(desk, skills)
@@ -104,7 +104,7 @@ class Paid(Request):
             yield Call("get_user_details", {"user_id": desk.customer})
 
     def payment(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
-        """Return the method charged; without precision it is the one that paid for the booking."""
+        """Return the payment method in an expert's call: without precision, the one that paid for the booking."""
         original: str = desk.reservations[self.reservation]["payment_history"][0]["payment_id"]
         return self.method if self.named and PRECISION in skills else original
 
@@ -112,7 +112,7 @@ class Paid(Request):
         return self._payments(desk) == self._payments(want)
 
     def settled(self, desk: AirlineDesk, start: AirlineDesk, want: AirlineDesk, said: list[str]) -> bool:
-        """Return whether the amount is on the right method, and no wrong amount was told."""
+        """Return whether the right payment method was charged or refunded and no message states a wrong amount."""
         return self.charged(desk, want) and not wrong_fares(start, want, said)
 
     def _payments(self, desk: AirlineDesk) -> list[Data]:
@@ -122,7 +122,7 @@ class Paid(Request):
 
 @dataclass
 class Upgrade(Paid):
-    """Fly the same flights in another cabin."""
+    """Request to fly the same flights in another cabin."""
 
     kind: ClassVar[str] = "upgrade"
     done: ClassVar[str] = "upgraded"
@@ -150,7 +150,7 @@ class Upgrade(Paid):
 
 @dataclass
 class Bags(Paid):
-    """Check in more bags."""
+    """Request to check in more bags."""
 
     kind: ClassVar[str] = "add bags to"
     done: ClassVar[str] = "added"
@@ -192,9 +192,10 @@ class Bags(Paid):
 
 @dataclass
 class Swap(Paid):
-    """Move to the best flight of the same route on a day: the cheapest that meets the customer's conditions."""
+    """Request to move to the cheapest flight of the same route on a given day that meets the customer's conditions."""
 
     kind: ClassVar[str] = "move"
+    chosen: ClassVar[bool] = True
     done: ClassVar[str] = "moved|rebooked"
     date: str = ""
     after: int = 0
@@ -210,7 +211,7 @@ class Swap(Paid):
         return policy.change_flights(desk, desk.reservations[self.reservation])
 
     def choice(self, desk: AirlineDesk, skills: frozenset[str]) -> str:
-        """Return the flight number an expert picks; without structured reasoning it is the first one listed."""
+        """Return the flight number that an expert chooses: without structured reasoning, the first one in the list."""
         booking = desk.reservations[self.reservation]
         found = desk.search_direct_flight(booking["origin"], booking["destination"], self.date)
         if STRUCTURED not in skills:

@@ -7,238 +7,161 @@ tau2, so that the same models read both formats. Fields that the models do not d
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from trace_gym.errors import ReadError
-from trace_gym.targets.conversation import Logged, Names, called, conversation
+from trace_gym.files import read_text
+from trace_gym.parsing import parse_json
+from trace_gym.targets.conversation import Names, called, conversation
+from trace_gym.targets.source import Entry, Outline, Source
+from trace_gym.targets.tau2.log_format import (
+    KINDS,
+    RENAMES,
+    SHARED,
+    UNSCORED,
+    Criteria,
+    RunHead,
+    Simulation,
+    TauBenchCalls,
+    TauBenchEpisode,
+)
 from trace_gym.types import Call, Message, Trajectory
 
-Kind = Literal["read", "write", "generic"]
 
-RENAMES = {
-    "kwargs": "arguments",  # of a reference action
-    "outputs": "communicate_info",  # of a task
-    "traj": "messages",  # of an episode
-    "province": "state",  # of an airline customer's address, inside tool results
-}
-"""Mapping from key in tau-bench to key in tau2. Both use the same tool and argument names.
-
-Other differences are not converted. tau-bench has the additional tool ``think`` and lacks ``get_flight_status``
-and ``get_item_details``. Its customers have no ``user_id``, and its reservations have no ``status`` until they are
-cancelled. ``list_all_airports`` returns {code: city} in tau-bench and a list of records in tau2.
-"""
-
-_SHARED: dict[str, Kind] = {
-    "calculate": "generic",
-    "get_user_details": "read",
-    "think": "generic",
-    "transfer_to_human_agents": "generic",
-}
-KINDS: dict[str, dict[str, Kind]] = {
-    "airline": {
-        **_SHARED,
-        "book_reservation": "write",
-        "cancel_reservation": "write",
-        "get_flight_status": "read",
-        "get_reservation_details": "read",
-        "list_all_airports": "read",
-        "search_direct_flight": "read",
-        "search_onestop_flight": "read",
-        "send_certificate": "write",
-        "update_reservation_baggages": "write",
-        "update_reservation_flights": "write",
-        "update_reservation_passengers": "write",
-    },
-    "retail": {
-        **_SHARED,
-        "cancel_pending_order": "write",
-        "exchange_delivered_order_items": "write",
-        "find_user_id_by_email": "read",
-        "find_user_id_by_name_zip": "read",
-        "get_item_details": "read",
-        "get_order_details": "read",
-        "get_product_details": "read",
-        "list_all_product_types": "read",
-        "modify_pending_order_address": "write",
-        "modify_pending_order_items": "write",
-        "modify_pending_order_payment": "write",
-        "modify_user_address": "write",
-        "return_delivered_order_items": "write",
-    },
-}
-"""Mapping from domain to tool to kind of the tool. Trajectories of other domains have no kinds."""
-
-UNSCORED = frozenset({"infrastructure_error", "unexpected_error", "user_error"})
-"""Termination reasons of tau2 that the agent did not cause. Such episodes have no reward here; tau2 records 0."""
+def is_tau_bench(outline: Outline) -> bool:
+    """Return whether a file is a results list of tau-bench."""
+    records = [record for _, record in outline.examples]
+    keys = {"task_id", "reward", "traj"}
+    return outline.is_list and (not records or any(isinstance(r, dict) and keys <= r.keys() for r in records))
 
 
-class _Action(BaseModel):
-    name: str
-    arguments: dict[str, Any]
-    requestor: str = "assistant"
+def is_tau2(outline: Outline) -> bool:
+    """Return whether a file is a results file of tau2."""
+    return outline.has("info", "tasks")
 
 
-class _Criteria(BaseModel):
-    actions: list[_Action] | None = None
-    communicate_info: list[str] | None = None
-
-
-class _EpisodeInfo(BaseModel):
-    task: _Criteria | None = None
-    reward_info: dict[str, Any] | None = None
-    error: str | None = None
-
-
-class _Episode(BaseModel):
-    """One entry of a tau-bench results list."""
-
-    task_id: int | str
-    reward: float = Field(allow_inf_nan=False)
-    info: _EpisodeInfo
-    messages: list[Logged]
-    trial: int | None = None
-
-
-class _Task(BaseModel):
-    id: int | str
-    evaluation_criteria: _Criteria | None = None
-
-
-class _Reward(BaseModel):
-    reward: float = Field(allow_inf_nan=False)
-
-
-class _Simulation(BaseModel):
-    """One entry of a tau2 results file."""
-
-    task_id: int | str
-    termination_reason: str = ""
-    reward_info: _Reward | None = None
-    messages: list[Logged]
-    trial: int | None = None
-
-
-class _Agent(BaseModel):
-    llm: str | None = None
-
-
-class _Environment(BaseModel):
-    domain_name: str
-
-
-class _Info(BaseModel):
-    agent_info: _Agent = Field(default_factory=_Agent)
-    environment_info: _Environment
-
-
-class _Results(BaseModel):
-    """A tau2 results file."""
-
-    info: _Info
-    tasks: list[_Task]
-    simulations: list[_Simulation]
-
-
-def read_tau_bench(episodes: list[Any], where: str, model: str = "") -> list[Trajectory]:
-    """Return the trajectories of a tau-bench results list (``[{task_id, reward, info, traj, trial}, ...]``).
-
-    Args:
-        episodes: The parsed list.
-        where: Name of the file in error messages.
-        model: Name of the agent's model, which tau-bench does not record.
+def read_tau_bench(source: Source) -> Iterator[Trajectory]:
+    """Yield the trajectories of a tau-bench results list (``[{task_id, reward, info, traj, trial}, ...]``).
 
     Raises:
         ReadError: An entry lacks a field, or a field has the wrong type.
     """
-    read = _validated(list[_Episode], _renamed(episodes), where)
-    domain = _domain(
-        name
-        for e in read
-        for name in (*called(e.messages), *(a.name for a in (e.info.task and e.info.task.actions) or ()))
-    )
-    names = Names()
-    made = []
-    for episode in read:
+    domain, names = _domain(_tools(source)), Names()
+
+    def convert(entry: Entry) -> Trajectory:
+        episode = _validated(TauBenchEpisode, _renamed(entry.data), source.where, entry.place)
         crashed = episode.info.error is not None
         messages = conversation(episode.messages)
-        made.append(
-            Trajectory(
-                id=names.unique(f"{domain or 'tau-bench'}/{episode.task_id}/{episode.trial or 0}"),
-                task=str(episode.task_id),
-                messages=messages,
-                success=None if crashed else episode.reward > 1 - 1e-6,
-                reward=None if crashed else episode.reward,
-                gold=_gold(episode.info.task),
-                outputs=_outputs(episode.info.task),
-                ended="error" if crashed else _ended(messages, scored=episode.info.reward_info is not None),
-                source=f"tau-bench {domain}".strip(),
-                model=model,
-                tools=KINDS.get(domain, {}),
-            )
+        return Trajectory(
+            id=names.unique(f"{domain or 'tau-bench'}/{episode.task_id}/{episode.trial or 0}"),
+            task=str(episode.task_id),
+            messages=messages,
+            success=None if crashed else episode.reward > 1 - 1e-6,
+            reward=None if crashed else episode.reward,
+            gold=_gold(episode.info.task),
+            outputs=_outputs(episode.info.task),
+            ended="error" if crashed else _ended(messages, scored=episode.info.reward_info is not None),
+            source=f"tau-bench {domain}".strip(),
+            model=source.model,
+            tools=KINDS.get(domain, {}),
         )
-    return made
+
+    yield from source.convert(source.entries(), convert)
 
 
-def read_tau2(results: dict[str, Any], where: str, model: str = "") -> list[Trajectory]:
-    """Return the trajectories of a tau2 results file (``{info, tasks, simulations}``).
+def read_tau2(source: Source) -> Iterator[Trajectory]:
+    """Yield the trajectories of a tau2 results file (``{info, tasks, simulations}``) or of the folder of a run.
 
     Tool calls of the *user* (in the telecom domain) are skipped, because the agent does not see them.
-
-    Args:
-        results: The parsed object, including its simulations.
-        where: Name of the file in error messages.
-        model: Name of the agent's model; replaces the name in the file.
 
     Raises:
         ReadError: A field is missing or has the wrong type, or a simulation refers to a task that the file lacks.
     """
-    read = _validated(_Results, results, where)
-    domain = read.info.environment_info.domain_name
-    criteria = {str(task.id): task.evaluation_criteria for task in read.tasks}
+    head = _validated(RunHead, source.outline.members, source.where)
+    domain = head.info.environment_info.domain_name
+    criteria = {str(task.id): task.evaluation_criteria for task in head.tasks}
     names = Names()
-    made = []
-    for run in read.simulations:
+
+    def convert(entry: Entry) -> Trajectory:
+        run = _validated(Simulation, entry.data, source.where, entry.place)
         task = str(run.task_id)
         if task not in criteria:
             raise ReadError(
-                f"{where}: invalid task_id of a simulation: found {task!r}, expected one of {len(criteria)} tasks"
+                f"{source.where} contains a simulation of an unknown task: found task_id {task!r}, expected the id of "
+                f"one of the {len(criteria)} tasks in this file"
             )
         reward = run.reward_info.reward if run.reward_info and run.termination_reason not in UNSCORED else None
         messages = conversation(run.messages)
         limit = run.termination_reason == "max_steps"
         failed = run.termination_reason not in ("user_stop", "agent_stop", "max_steps", "")
-        made.append(
-            Trajectory(
-                id=names.unique(f"{domain}/{task}/{run.trial or 0}"),
-                task=task,
-                messages=messages,
-                success=None if reward is None else reward > 1 - 1e-6,
-                reward=reward,
-                gold=_gold(criteria[task]),
-                outputs=_outputs(criteria[task]),
-                ended="error" if failed else _ended(messages, scored=not limit),
-                source=f"tau2 {domain}",
-                model=model or read.info.agent_info.llm or "",
-                tools=KINDS.get(domain, {}),
-            )
+        return Trajectory(
+            id=names.unique(f"{domain}/{task}/{run.trial or 0}"),
+            task=task,
+            messages=messages,
+            success=None if reward is None else reward > 1 - 1e-6,
+            reward=reward,
+            gold=_gold(criteria[task]),
+            outputs=_outputs(criteria[task]),
+            ended="error" if failed else _ended(messages, scored=not limit),
+            source=f"tau2 {domain}",
+            model=source.model or head.info.agent_info.llm or "",
+            tools=KINDS.get(domain, {}),
         )
-    return made
+
+    if any(key == source.records for key, _ in source.outline.examples):
+        yield from source.convert(source.entries(), convert)
+        return
+    files = _separate(source)
+    yield from source.convert(
+        (Entry(f"simulations/{file.name}", file) for file in files), lambda entry: convert(_loaded(entry))
+    )
+
+
+def _loaded(entry: Entry) -> Entry:
+    return Entry(entry.place, parse_json(read_text(entry.data), str(entry.data), nan=True))
+
+
+def _separate(source: Source) -> list[Path]:
+    """Return the separate files next to ``results.json`` in which tau2 stored the simulations."""
+    folder, index = source.path.parent / "simulations", source.outline.members.get("simulation_index")
+    files = {file.stem: file for file in sorted(folder.glob("*.json"))}
+    listed = [str(entry["id"]) for entry in index or () if isinstance(entry, dict) and "id" in entry]
+    if missing := [name for name in listed if name not in files]:
+        raise ReadError(
+            f"{folder} does not contain all simulations that are listed in results.json: {len(missing)} of "
+            f"{len(listed)} are missing, for example {missing[0]}.json. Copy the complete folder of the run"
+        )
+    return [files[name] for name in listed or files]
 
 
 _T = TypeVar("_T")
 
 
-def _validated(shape: type[_T], data: Any, where: str) -> _T:
+def _validated(shape: type[_T], data: Any, where: str, record: str = "") -> _T:
     try:
         return TypeAdapter(shape).validate_python(data)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "top level"
-        raise ReadError(f"{where}: {place}: {first['msg']} ({error.error_count()} invalid fields in total)") from None
+        place = ".".join(str(part) for part in (record, *first["loc"]) if part != "") or "top level"
+        raise ReadError(
+            f"{where} is not a valid result file of tau2: {place}: {first['msg']} ({error.error_count()} invalid "
+            "fields in total)"
+        ) from None
+
+
+def _tools(source: Source) -> Iterator[str]:
+    """Yield the names of the tools in the calls of a tau-bench results list. Invalid records are ignored."""
+    with suppress(ReadError):  # the records are read again
+        for entry in source.entries():
+            with suppress(ReadError):
+                episode = _validated(TauBenchCalls, entry.data, source.where)
+                yield from called(episode.traj)
+                yield from (a.name for a in (episode.info.task and episode.info.task.actions) or ())
 
 
 def _renamed(value: Any) -> Any:
@@ -256,17 +179,17 @@ def _renamed(value: Any) -> Any:
 
 
 def _domain(names: Iterable[str]) -> str:
-    """Return the domain whose tools occur most often, or an empty string if no tool belongs to a domain."""
+    """Return the domain to which most of the tools belong, or an empty string if none belongs to a known domain."""
     hits = dict.fromkeys(KINDS, 0)
     for name in names:
         for domain, kinds in KINDS.items():
-            hits[domain] += name in kinds and name not in _SHARED
+            hits[domain] += name in kinds and name not in SHARED
     best = max(hits, key=lambda domain: hits[domain])
     return best if hits[best] else ""
 
 
 def _ended(messages: tuple[Message, ...], *, scored: bool) -> Literal["user", "transfer", "turn_limit", "unknown"]:
-    """Return the cause of the end of an episode without errors. An unscored episode reached the turn limit."""
+    """Return the reason why an episode without errors ended. An unscored episode reached the turn limit."""
     last = messages[-1] if messages else {}
     text = str(last.get("content") or "")
     if last.get("name") == "transfer_to_human_agents" or "###TRANSFER###" in text:
@@ -276,11 +199,11 @@ def _ended(messages: tuple[Message, ...], *, scored: bool) -> Literal["user", "t
     return "unknown" if scored else "turn_limit"
 
 
-def _gold(task: _Criteria | None) -> tuple[Call, ...] | None:
+def _gold(task: Criteria | None) -> tuple[Call, ...] | None:
     if task is None or task.actions is None:
         return None
     return tuple(Call(a.name, a.arguments) for a in task.actions if a.requestor == "assistant")
 
 
-def _outputs(task: _Criteria | None) -> tuple[str, ...]:
+def _outputs(task: Criteria | None) -> tuple[str, ...]:
     return tuple(task.communicate_info or ()) if task else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -14,6 +14,7 @@ from trace_gym.targets.tau2.concessions import concedes, gives_away
 from trace_gym.targets.tau2.consent import names_other_method
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
 from trace_gym.targets.tau2.generic import Data
+from trace_gym.targets.tau2.prices import wrong_prices
 from trace_gym.targets.tau2.profile import facts_asked, pays
 from trace_gym.targets.tau2.refunds import invented
 from trace_gym.targets.tau2.retail_items import Return, Swap
@@ -42,7 +43,7 @@ REASONS = frozen(
         "late": "It takes too long to arrive.",
     }
 )
-"""Reason to cancel -> statement of the customer. The rules accept the first two reasons."""
+"""Mapping from reason for a cancellation to the customer's statement of it. The rules accept the first two reasons."""
 
 
 BEFORE = frozen(
@@ -52,7 +53,7 @@ BEFORE = frozen(
         "return requested": "delivered",
     }
 )
-"""Status after a change -> status before the change."""
+"""Mapping from the status of an order after a change to its status before the change."""
 
 
 @dataclass(kw_only=True)
@@ -100,7 +101,7 @@ class RetailDesk(Desk[Request], RetailTools):
     identified_by: ClassVar[frozenset[str]] = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
 
     known_by: str = "email"
-    """``email`` or ``name``: the facts by which the agent can look the customer up."""
+    """Facts by which the agent can look up the customer: ``email``, or ``name`` for the name and zip code."""
 
     def stock(self, rng: Random, name: str, variants: int = 3, prices: Sequence[float] = ()) -> Data:
         """Add a product with the given number of variants to the shop, and return the product."""
@@ -111,14 +112,14 @@ class RetailDesk(Desk[Request], RetailTools):
         return made
 
     def order(self, rng: Random, owner: Data, status: str, count: int = 1, paid_with: str = "") -> Data:
-        """Add an order of one variant each of `count` new products at any status, and return the order."""
+        """Add an order with the given status for one variant of each of `count` new products, and return the order."""
         stocked = {p["name"] for p in self.products.values()}
         names = rng.sample([n for n in records.PRODUCTS if n not in stocked], k=count)
         items = [records.item(p := self.stock(rng, n), rng.choice(list(p["variants"]))) for n in names]
         return self.ordered(rng, owner, status, items, paid_with)
 
     def ordered(self, rng: Random, owner: Data, status: str, items: list[Data], paid_with: str = "") -> Data:
-        """Add an order of the given items at any status, and return the order."""
+        """Add an order with the given items and status, and return the order."""
         code = rng.choice([c for c in records.ORDER_IDS if c not in self.orders])
         before = BEFORE.get(status, status)
         made = self.orders[code] = records.order(rng, code, owner, items, before, paid_with or None)
@@ -137,7 +138,7 @@ class RetailDesk(Desk[Request], RetailTools):
         return " ".join(filled(self.wording, who="" if "identity" in self.withheld else self.who()).split())
 
     def who(self) -> str:
-        """Return the sentence in which the customer states the email, or the name and the zip code."""
+        """Return the sentence in which the customer states either the email, or the name and the zip code."""
         me = self.users[self.customer]
         if self.known_by == "email":
             return f"My email is {me['email']}."
@@ -184,7 +185,7 @@ class RetailDesk(Desk[Request], RetailTools):
         return ""
 
     def broken(self, write: Call) -> list[str]:
-        """Return the rules that a write call would break, given the customer's reason for a cancellation."""
+        """Return the rules that a write call would break, considering the customer's reason for a cancellation."""
         order = write.arguments.get("order_id")
         reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.order == order)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "no longer needed"))
@@ -212,6 +213,9 @@ class RetailDesk(Desk[Request], RetailTools):
         yield Check.guard(
             "the customer was told of no refund for an order that is refused or sent elsewhere", not paid_back
         )
+
+    def misstates_amounts(self, start: Self, said: list[str], changed: Collection[str]) -> bool:
+        return wrong_prices(start, self, said)
 
     def begins(self, skills: frozenset[str]) -> Iterator[Call | Say]:
         me = self.users[self.customer]

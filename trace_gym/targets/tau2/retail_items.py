@@ -33,7 +33,7 @@ class Return(Paid):
         return policy.send_back(desk, desk.orders[self.order], self.method)
 
     def sent(self, desk: RetailDesk, skills: frozenset[str]) -> list[str]:
-        """Return the items that an expert with these skills returns; without the skills, not all or other items."""
+        """Return the items that an expert with these skills returns. Without a skill, items may be missing or wrong."""
         return [picked(desk.orders[self.order], i, skills) for i in _all(self.items, skills)]
 
     def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
@@ -67,12 +67,13 @@ class Return(Paid):
 
 @dataclass
 class Swap(Paid):
-    """Request to replace items by the cheapest available variants of the same products that satisfy `wish`."""
+    """Request to replace items with the cheapest available variants of the same products that satisfy `wish`."""
 
     kind: ClassVar[str] = "replace items of"
+    chosen: ClassVar[bool] = True
     items: list[str] = field(default_factory=list)
     wish: dict[str, str] = field(default_factory=dict)
-    """Option -> value that the new variants must have."""
+    """Mapping from option to the value that the new variants must have."""
 
     def asked(self, desk: RetailDesk) -> str:
         items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
@@ -132,7 +133,10 @@ def held(order: Data, item_id: str) -> Data:
 
 
 def called(order: Data, item_id: str) -> str:
-    """Return the customer's name of an item: its product, and a distinguishing option if the order has two of it."""
+    """Return the customer's name for an item.
+
+    It consists of the product, and of a distinguishing option if the order contains the product more than once.
+    """
     item = held(order, item_id)
     others = [i for i in order["items"] if i["product_id"] == item["product_id"] and i["item_id"] != item_id]
     alone = (o for o, value in item["options"].items() if all(i["options"][o] != value for i in others))
@@ -145,7 +149,7 @@ def price(order: Data, item_id: str) -> float:
 
 
 def picked(order: Data, item_id: str, skills: frozenset[str]) -> str:
-    """Return the item that an expert names in a call: without precision, the first item of the same product."""
+    """Return the item id that an expert passes in a call: without precision, the first item of the same product."""
     if PRECISION in skills:
         return item_id
     product = held(order, item_id)["product_id"]

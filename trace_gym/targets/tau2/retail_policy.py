@@ -1,4 +1,4 @@
-"""Policy engine of the retail domain: permissions according to the rules, derived from the records."""
+"""Policy engine of the retail domain, which derives permissions from the records according to the rules."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ACTED_ON = frozen(
         "return_delivered_order_items": "delivered",
     }
 )
-"""Tool -> status that the rules require of an order. The tool that changes the address itself checks less."""
+"""Mapping from tool to the order status that the rules require. The address tool itself accepts other statuses too."""
 
 
 def paid(order: Data) -> float:
-    """Return the dollars paid for an order, minus refunds."""
+    """Return the number of dollars that were paid for an order, minus refunds."""
     signs = {"payment": 1, "refund": -1}
     return float(sum(signs[p["transaction_type"]] * p["amount"] for p in order["payment_history"]))
 
@@ -45,14 +45,14 @@ def original(order: Data) -> str:
 
 
 def acts(desk: RetailDesk, order: Data, *statuses: str) -> Verdict:
-    """Return the verdict of the rules for all writes: the order is the customer's and has one of the statuses."""
+    """Return whether the rules allow any write: the order must be the customer's and have one of the statuses."""
     if order["user_id"] != desk.customer:
         return Verdict(False, f"it is not among the orders of {desk.customer}")
     return ALLOWED if order["status"] in statuses else _refusal(order)
 
 
 def cancel(desk: RetailDesk, order: Data, reason: str) -> Verdict:
-    """Return the verdict of the rules on cancelling an order for the customer's reason."""
+    """Return whether the rules allow cancelling an order for the customer's reason."""
     verdict = acts(desk, order, "pending")
     if verdict.allowed and reason not in CANCEL_REASONS:
         return _refusal(order, "the reason is not accepted")
@@ -60,7 +60,7 @@ def cancel(desk: RetailDesk, order: Data, reason: str) -> Verdict:
 
 
 def repay(desk: RetailDesk, order: Data, method: Data) -> Verdict:
-    """Return the verdict of the rules on charging an order to another payment method."""
+    """Return whether the rules allow charging an order to another payment method."""
     verdict = acts(desk, order, "pending")
     if verdict.allowed and len(order["payment_history"]) > 1:
         return _refusal(order, "its payment was changed before")
@@ -70,7 +70,7 @@ def repay(desk: RetailDesk, order: Data, method: Data) -> Verdict:
 
 
 def send_back(desk: RetailDesk, order: Data, method: str) -> Verdict:
-    """Return the verdict of the rules on returning items with a refund to the payment method with this id."""
+    """Return whether the rules allow returning items with a refund to the payment method with this id."""
     verdict = acts(desk, order, "delivered")
     stored = desk.users[order["user_id"]]["payment_methods"].get(method, {})
     if verdict.allowed and stored.get("source") != "gift_card" and method != original(order):
@@ -84,10 +84,10 @@ def covers(method: Data, amount: float) -> bool:
 
 
 def violations(desk: RetailDesk, tool: str, arguments: Data, reason: str = CANCEL_REASONS[0]) -> list[str]:
-    """Return the rules that a write call would break in the current state; an empty list if the call is allowed.
+    """Return the rules that a write call would break in the current state. The list is empty if the call is allowed.
 
     Args:
-        reason: The customer's reason to cancel.
+        reason: The customer's reason for a cancellation.
     """
     if tool == "modify_user_address":
         return [] if arguments.get("user_id") == desk.customer else ["the profile is not the customer's"]

@@ -1,4 +1,4 @@
-"""Replay of recorded retail episodes: start states from tool results, and known differences of tau-bench from tau2.
+"""Replay of recorded retail episodes: start states from tool results, and differences between tau-bench and tau2.
 
 `results.RENAMES` lists the keys that tau-bench names differently. `DIFFERENCES` lists all other fields that differ.
 """
@@ -30,7 +30,7 @@ DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen({
         )
     },
 })  # fmt: skip
-"""Mapping from tool to field to the difference of tau-bench from tau2.
+"""Mapping from tool to field to a description of how tau-bench differs from tau2.
 
 The benchmarks also differ in calls that replace several items: tau-bench writes the price and the options of the new
 variant into each item, whereas tau2 writes those of the last variant into all items.
@@ -38,7 +38,7 @@ variant into each item, whereas tau2 writes those of the last variant into all i
 
 
 class RetailRecorded(World):
-    """Methods of retail worlds that compare the tools with recorded episodes."""
+    """Methods of retail worlds for comparing the results of their tools with recorded episodes."""
 
     users: dict[str, Data]
     orders: dict[str, Data]
@@ -46,7 +46,7 @@ class RetailRecorded(World):
 
     @classmethod
     def from_records(cls, shown: Shown) -> Self:
-        """Return a world with the records in tool results. If a record occurs twice, its first version is used."""
+        """Return a world with the records in tool results. If a record occurs more than once, use its first version."""
         tables: dict[str, dict[str, Data]] = {"users": {}, "orders": {}, "products": {}}
         for call, answer in shown:
             kind = call.tool.removeprefix("get_").removesuffix("_details")

@@ -26,7 +26,7 @@ PRODUCTS: Mapping[str, Mapping[str, tuple[str, ...]]] = frozen({
     "Picnic Basket": {"seats": ("two", "four", "six"), "weave": ("willow", "rattan"), "lining": ("plain", "checked")},
     "Chess Set": {"wood": ("walnut", "maple", "ebony"), "board": ("folding", "solid"), "size": ("club", "travel")},
 })
-"""Product name -> option -> values of the option."""
+"""Mapping from product name to option to the values of the option."""
 # fmt: on
 
 _pools = Random("trace_gym/tau2/retail/pools")  # do not change the seed: it determines every scenario
@@ -39,7 +39,7 @@ MAIL_NUMBERS = tuple(sorted(_pools.sample(range(1000, 10_000), k=24)))
 TRACKING_IDS = tuple(str(n) for n in sorted(_pools.sample(range(10**11, 10**12), k=60)))
 LAST_FOURS = tuple(str(n) for n in sorted(_pools.sample(range(1000, 10_000), k=24)))
 PRICES = tuple(15.25 + 4.5 * n for n in range(72))
-"""Grid of values from which prices are drawn: multiples of 0.25, for exact sums; none is a whole number."""
+"""Values from which prices are drawn. They are multiples of 0.25, so that sums are exact, and never whole numbers."""
 STATUSES = (
     "pending", "processed", "delivered", "cancelled", "pending (item modified)", "exchange requested",
     "return requested",
@@ -92,10 +92,10 @@ def user(rng: Random, kinds: Sequence[str], taken: Sequence[Data] = ()) -> Data:
 
 
 def product(rng: Random, name: str, count: int, item_ids: Sequence[str], prices: Sequence[float] = ()) -> Data:
-    """Return a product with `count` available variants of different options and prices, in random order.
+    """Return a product with `count` available variants that differ in options and prices, in random order.
 
     Args:
-        item_ids: Unused ids; the variants get the first `count` of them.
+        item_ids: Unused ids. The variants get the first `count` of them.
         prices: Prices of the variants; drawn from `PRICES` by default.
     """
     options = PRODUCTS[name]
@@ -109,7 +109,7 @@ def product(rng: Random, name: str, count: int, item_ids: Sequence[str], prices:
 
 
 def item(made: Data, item_id: str) -> Data:
-    """Return the record of a product variant in an order."""
+    """Return the record with which an order lists a product variant."""
     variant = made["variants"][item_id]
     return {
         "name": made["name"], "product_id": made["product_id"], "item_id": item_id, "price": variant["price"],

@@ -1,4 +1,4 @@
-"""Requests that a retail customer makes about an existing order, each with its rules, write call and checks."""
+"""Requests of retail customers about an existing order. Each class defines its rules, write call and checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trace_gym.targets.tau2 import desk as base
 from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2.desk import PRECISION, SKILLS, Verdict
 from trace_gym.targets.tau2.generic import Data
-from trace_gym.targets.tau2.leaks import described
+from trace_gym.targets.tau2.leaks import described, names_account
 from trace_gym.targets.tau2.payment_directions import exchanges_charge_and_refund
 from trace_gym.targets.tau2.prices import wrong_prices
 from trace_gym.targets.tau2.refunds import exchanged
@@ -29,7 +29,7 @@ _GOES = (
     r"(?:is|are) (?:now |also )*(?:going|headed|set|updated|changed|redirected)|"
     r"(?:has|have) (?:now |also |just )*been (?:\w+ )?(?:updated|changed|redirected|set|sent)"
 )
-"""Words before the address in a statement that an order goes to the address."""
+"""Pattern of the words before the address in a statement that an order will be sent to the address."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Request(base.Request["RetailDesk"]):
         yield Call("get_order_details", {"order_id": self.order})
 
     def asked(self, desk: RetailDesk) -> str:
-        """Return the request in words that can follow "Please"."""
+        """Return the wording of the request, which can follow "Please"."""
         raise NotImplementedError
 
     def refusal_checks(self, start: RetailDesk, said: list[str]) -> Iterator[Check]:
@@ -56,7 +56,7 @@ class Request(base.Request["RetailDesk"]):
             is_stated = stands and amount_told(start, policy.paid(order), said, "paid")
             message = f"the customer was told how {self.order} stands and what was paid"
         else:
-            is_stated = asserted(start.customer, start.users, said) and not self.leaked(start, said)
+            is_stated = names_account(start.customer, start.users, said) and not self.leaked(start, said)
             message = (
                 f"the customer was told whose orders are seen, and nothing of the owner or contents of {self.order}"
             )
@@ -65,7 +65,7 @@ class Request(base.Request["RetailDesk"]):
         yield Check.goal(message, refused and is_stated)
 
     def refund(self, start: RetailDesk) -> float | None:
-        """Return the refund of this request; None if there is no refund or if it depends on the new items."""
+        """Return the refund for this request, or None if there is no refund or if it depends on the new items."""
         return None
 
     def assigned(self, start: RetailDesk, said: list[str]) -> bool:
@@ -163,14 +163,14 @@ class Readdress(Request):
 
 @dataclass
 class Paid(Request):
-    """Base class of a request for a change that charges, or refunds to, a stored payment method."""
+    """Base class of a request for a change that charges a stored payment method or refunds money to it."""
 
     method: str = ""
     """Id of the payment method."""
     named: str = ""
-    """The customer's name of the payment method, such as ``my gift card`` or ``my card ending in 7447``.
+    """The customer's name for the payment method, such as ``my gift card`` or ``my card ending in 7447``.
 
-    Empty for the method that paid for the order.
+    It is empty for the method that paid for the order.
     """
 
     def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
@@ -200,7 +200,7 @@ class Repay(Paid):
         return policy.repay(desk, desk.orders[self.order], desk.users[desk.customer]["payment_methods"][self.method])
 
     def payment(self, desk: RetailDesk, skills: frozenset[str]) -> str:
-        """Return the payment method in an expert's call: without precision, the first other method in the profile."""
+        """Return the payment method in an expert's call: without precision, the first new method in the profile."""
         before, methods = policy.original(desk.orders[self.order]), desk.users[desk.customer]["payment_methods"]
         return self.method if PRECISION in skills else next(m for m in methods if m != before)
 
@@ -220,7 +220,10 @@ class Repay(Paid):
         yield Check.goal(f"{self.order} is paid with {self.method}, at no other price", settled)
 
     def about(self, start: RetailDesk, said: list[str]) -> list[str]:
-        """Return the messages if this is the only request, else their sentences that name only the order of it."""
+        """Return the parts of the messages that are about this request.
+
+        If this is the only request, these are the complete messages, otherwise the sentences that name only its order.
+        """
         if len(start.requests) < 2:
             return said
         ids = {key.lstrip("#").lower() for key in start.orders}
@@ -235,9 +238,9 @@ def in_words(address: Data) -> str:
 
 
 def amount_told(start: RetailDesk, amount: float, said: list[str], role: str) -> bool:
-    """Return whether messages state an amount in a role, and state no price in this role that is not in the records.
+    """Return whether messages state an amount in a role, such as a refund, and no price in this role that is invented.
 
-    A message may state several amounts of the records. A message that lists all possible prices fails.
+    Messages may state several amounts that are in the records. A message that lists all possible prices fails.
     """
     if not said:
         return False
@@ -247,5 +250,5 @@ def amount_told(start: RetailDesk, amount: float, said: list[str], role: str) ->
 
 
 def amounts(said: Iterable[str]) -> set[float]:
-    """Return the numbers that texts contain, in digits or words, except those of dates and times."""
+    """Return the numbers in texts, in digits or words, except for those in dates and times."""
     return {abs(v.value) for text in said for v in find_values(text) if isinstance(v.value, float)}

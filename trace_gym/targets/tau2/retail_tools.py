@@ -173,7 +173,7 @@ class RetailTools(RetailRecorded, GenericTools):
         return order
 
     def _open_order(self, order_id: str) -> Data:
-        """Return a pending order, also if its items were modified; tau2 does not distinguish these cases here."""
+        """Return a pending order. An order whose items were modified counts as pending here, as in tau2."""
         order = found(self.orders, order_id, "order")
         if "pending" not in order["status"]:
             raise ToolError("only an order that is pending can be changed; look at its status")
@@ -184,7 +184,7 @@ class RetailTools(RetailRecorded, GenericTools):
         return found(owner["payment_methods"], payment_method_id, "stored payment method")
 
     def _swapped(self, order: Data, item_ids: list[str], new_item_ids: list[str]) -> tuple[list[Data], float]:
-        """Return the new variants for some items, and the price difference."""
+        """Return the new variants for the given items, and the price difference."""
         _holds(order, item_ids)
         if len(item_ids) != len(new_item_ids):
             raise ToolError("item_ids and new_item_ids must be of one length, side by side")
@@ -224,6 +224,6 @@ def _covers(method: Data, amount: float) -> None:
 
 
 def _charge(method: Data, amount: float) -> None:
-    """Subtract an amount from the balance of a gift card; other payment methods have no balance."""
+    """Subtract an amount from the balance of a gift card. Other payment methods have no balance and stay unchanged."""
     if method["source"] == "gift_card":
         method["balance"] = round(method["balance"] - amount, 2)

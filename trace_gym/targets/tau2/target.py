@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from trace_gym.errors import ReadError
-from trace_gym.files import read_text
-from trace_gym.parsing import parse_json
 from trace_gym.targets.base import Reader, Roles, Specific, Target
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
-from trace_gym.targets.tau2.results import read_tau2, read_tau_bench
-from trace_gym.types import Trajectory
+from trace_gym.targets.tau2.results import is_tau2, is_tau_bench, read_tau2, read_tau_bench
 
 _PACKAGE = "trace_gym.targets.tau2"
+_TASK_FILE = f"{_PACKAGE}.task_file:read_task_file"
 _SHARED = ("users.scripted", "users.answers")
 
 ROLES = Roles(
     entities=("reservation_id", "order_id", "user_id"),  # a booking has no reservation id, so it acts on its customer
-    selectors=frozenset({"flights", "cabin", "origin", "destination", "item_ids", "new_item_ids"}),
+    selectors=frozenset({"flights", "cabin", "origin", "destination", "new_item_ids"}),
     creates=frozenset({"book_reservation", "send_certificate"}),
     routine=frozenset(
         {"book_reservation", "modify_user_address", "update_reservation_baggages", "update_reservation_passengers"}
     ),
+    lookups=(
+        (
+            frozenset(
+                {
+                    "cancel_reservation",
+                    "update_reservation_baggages",
+                    "update_reservation_flights",
+                    "update_reservation_passengers",
+                }
+            ),
+            frozenset({"get_reservation_details"}),
+        ),
+        (frozenset({"book_reservation", "send_certificate"}), frozenset({"get_user_details"})),
+        (
+            frozenset(
+                {
+                    "cancel_pending_order",
+                    "exchange_delivered_order_items",
+                    "modify_pending_order_address",
+                    "modify_pending_order_items",
+                    "modify_pending_order_payment",
+                    "return_delivered_order_items",
+                }
+            ),
+            frozenset({"get_order_details"}),
+        ),
+    ),
+    endings=frozenset({"transfer_to_human_agents"}),
     specific=(
         Specific(
             "baggage_allowance",
@@ -49,47 +71,22 @@ ROLES = Roles(
         (r"\bregular member\b", r'"membership": "(gold|silver)"'),
     ),
 )
-"""Roles of the tools and arguments of both domains."""
-
-
-def _is_tau_bench(data: Any) -> bool:
-    if not isinstance(data, list):
-        return False
-    return not data or (isinstance(data[0], dict) and {"task_id", "reward", "traj"} <= data[0].keys())
-
-
-def _read_tau_bench(data: Any, path: Path, where: str, model: str) -> list[Trajectory]:
-    return read_tau_bench(data, where, model)
-
-
-def _is_tau2(data: Any) -> bool:
-    return isinstance(data, dict) and {"info", "tasks"} <= data.keys()
-
-
-def _read_tau2(data: Any, path: Path, where: str, model: str) -> list[Trajectory]:
-    if not data.get("simulations"):
-        data = {**data, "simulations": _simulations(path.parent / "simulations", data.get("simulation_index"))}
-    return read_tau2(data, where, model)
-
-
-def _simulations(folder: Path, index: Any) -> list[Any]:
-    """Return the simulations that tau2 stored in separate files next to ``results.json``."""
-    files = {file.stem: file for file in sorted(folder.glob("*.json"))}
-    listed = [str(entry["id"]) for entry in index or () if isinstance(entry, dict) and "id" in entry]
-    if missing := [name for name in listed if name not in files]:
-        raise ReadError(
-            f"{folder} lacks {len(missing)} of the {len(listed)} simulations in results.json, for example "
-            f"{missing[0]}.json. Copy the complete folder of the run"
-        )
-    return [parse_json(read_text(files[name]), str(files[name]), nan=True) for name in listed or files]
+"""Roles of the tools and of their arguments in both domains."""
 
 
 READERS = (
-    Reader("a tau-bench results list, such as [{task_id, reward, info, traj, trial}, ...]", _is_tau_bench,
-           _read_tau_bench),
-    Reader("a tau2 results file {info, tasks, simulations} or its folder", _is_tau2, _read_tau2, "results.json"),
-)  # fmt: skip
-"""Readers of the results of tau-bench and tau2."""
+    Reader(
+        "a tau-bench results list, such as [{task_id, reward, info, traj, trial}, ...]", is_tau_bench, read_tau_bench
+    ),
+    Reader(
+        "a tau2 results file {info, tasks, simulations} or its folder",
+        is_tau2,
+        read_tau2,
+        main_file="results.json",
+        records="simulations",
+    ),
+)
+"""Readers of the results files of tau-bench and tau2."""
 
 AIRLINE = Target(
     name="tau2_airline",
@@ -107,6 +104,7 @@ AIRLINE = Target(
     roles=ROLES,
     descriptions=frozen(DESCRIPTIONS),
     readers=READERS,
+    task_file=_TASK_FILE,
 )
 RETAIL = Target(
     name="tau2_retail",
@@ -124,5 +122,6 @@ RETAIL = Target(
     roles=ROLES,
     descriptions=frozen(DESCRIPTIONS),
     readers=READERS,
+    task_file=_TASK_FILE,
 )
 TARGETS = (AIRLINE, RETAIL)

@@ -37,7 +37,7 @@ class AirlineTools(Recorded, GenericTools):
         return airline_interface()
 
     def status(self, number: str, date: str) -> str | None:
-        """Return the status of a flight on a date; None if the flight does not operate on this date."""
+        """Return the status of a flight on a date, or None if the flight does not operate on this date."""
         on = self.flights.get(number, {}).get("dates", {}).get(date)
         return on["status"] if on else None
 
@@ -202,7 +202,10 @@ class AirlineTools(Recorded, GenericTools):
         }  # fmt: skip
 
     def _settle(self, booking: Data, payment_id: str, price: int) -> None:
-        """Charge a stored payment method, or refund a negative price; refuse before any record changes."""
+        """Charge a stored payment method, or refund the amount if the price is negative.
+
+        If the payment method cannot be used, refuse before any record is changed.
+        """
         methods = self.users[booking["user_id"]]["payment_methods"]
         method = found(methods, payment_id, "stored payment method")
         if method["source"] == "certificate":

@@ -1,9 +1,9 @@
-"""The phone assistant: a phone, a scripted user with requests, an expert, and the checks that requests imply."""
+"""Base world of the phone assistant, with a scripted user, an expert policy and checks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Self
@@ -12,20 +12,21 @@ from trace_gym.start_checks import once
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox import records
 from trace_gym.targets.toolsandbox.expert import SKILLS, Expert
+from trace_gym.targets.toolsandbox.false_reports import misreports
 from trace_gym.targets.toolsandbox.phone_user import PhoneUser
 from trace_gym.targets.toolsandbox.records import Data
 from trace_gym.targets.toolsandbox.requests import Request
 from trace_gym.targets.toolsandbox.settings import LABELS, SWITCHES
 from trace_gym.targets.toolsandbox.tools import Phone
-from trace_gym.world import Call, Check, Say
+from trace_gym.world import Call, Check, Event, Say
 
 __all__ = ["GREETINGS", "SKILLS", "Assistant", "Request", "records"]
 
 GREETINGS = ("Hello, are you there?", "I need some help with my phone.", "Hi! Something has to be done.")
 _TOOLS = frozen({tool: name for name, tool in SWITCHES.items()})
-"""The setting that each tool switches."""
+"""Mapping from tool to the setting that it switches."""
 TRIES = 40
-"""Problems that are drawn until one is of the kind that is sought; a broken verifier may rule out all of them."""
+"""Maximum number of random problems that `sought` tries."""
 ONE_OF = frozen(
     {
         "contacts": ("name", "phone_number", "relationship", "is_self"),
@@ -33,31 +34,31 @@ ONE_OF = frozen(
         "reminders": ("latitude", "longitude"),
     }
 )
-"""Fields that identify a requested new record. The requests check its other fields."""
+"""Fields that identify a requested new record, by table. The requests check its other fields."""
 WHO = frozenset({"which", "number"})
-"""Questions of which either finds a person."""
+"""Topics of questions that identify a person."""
 
 
 @dataclass(kw_only=True)
 class Assistant(PhoneUser, Phone):
     """Base world of every ToolSandbox environment.
 
-    The user makes `requests` in the opening, or after a greeting, answers questions about them, lets the assistant
-    go on, and ends the conversation when told that something is done, found or impossible.
+    The user states the `requests` in the first message or after a greeting, and answers questions about them. The
+    conversation ends when the assistant reports that they were carried out or are impossible.
     """
 
     capability: ClassVar[str] = ""
     restore: bool = False
-    """Whether the user wants settings that were in the way put back."""
+    """Whether the user wants changed settings to be restored in the end."""
 
     @classmethod
     def drawn(cls, rng: Random, level: int) -> Self:
-        """Return a problem of a level, of whatever kind."""
+        """Return a random problem of a level."""
         raise NotImplementedError
 
     @classmethod
     def sought(cls, rng: Random, level: int, *, needed: bool) -> Self:
-        """Return a problem of a level in which the capability is needed, or is not."""
+        """Return a random problem of a level that requires the capability (if `needed`) or does not."""
         for _ in range(TRIES):
             world = cls.drawn(rng, level)
             if world.succeeds(SKILLS - {cls.capability}) is not needed:
@@ -65,30 +66,30 @@ class Assistant(PhoneUser, Phone):
         return world
 
     def weather_here(self) -> list[Data]:
-        """Return the forecasts for where the phone is."""
+        """Return the forecasts for the phone's location."""
         return list(self.cities[self._city(self.latitude, self.longitude) or ""]["days"])
 
     def sent(self, start: Self) -> list[Data]:
-        """Return the messages that were sent since."""
+        """Return the messages that were sent since the start state."""
         return [m for key, m in self.messages.items() if key not in start.messages]
 
     def new_reminders(self, start: Self) -> list[Data]:
-        """Return the reminders that were set since."""
+        """Return the reminders that were added since the start state."""
         return [r for key, r in self.reminders.items() if key not in start.reminders]
 
     def violations(self, call: Call) -> list[str]:
-        """Return the rules that a call would break: a setting that the user wants left alone is not switched."""
+        """Return the rules that a call would break: it must not switch a setting that the user wants left alone."""
         setting = _TOOLS.get(call.tool, "")
         if setting not in self.keep or self.settings[setting] == call.arguments.get("on"):
             return []
         return [f"the user wants {LABELS[setting]} left alone"]
 
     def serve(self, skills: frozenset[str]) -> Iterator[Call | Say]:
-        """Return the plan of an expert who has `skills`."""
+        """Yield the steps of an expert with these skills."""
         return Expert(self.copy(), skills).serve(self.requests)
 
     def served(self) -> Expert:
-        """Return an expert with every skill, after all that she does. Do not change her phone."""
+        """Return an expert with all skills after it has carried out the requests. Do not modify its phone."""
         return once(self, "served", self._played)
 
     def _played(self) -> Expert:
@@ -117,12 +118,19 @@ class Assistant(PhoneUser, Phone):
             holds = _within(now, was, then, ONE_OF[table])
             yield Check.guard(f"no {table} changed in a way that was not asked for", holds)
 
+    def conduct(self, start: Self, events: Sequence[Event]) -> Iterator[Check]:
+        said = [event.step.text for event in events if isinstance(event.step, Say)]
+        heard = [start.opening(), *(event.answer for event in events if isinstance(event.step, Say))]
+        wishes = [*heard, *(str(getattr(request, "content", "")) for request in self.requests)]
+        contents = [message["content"] for message in self.messages.values()]
+        yield Check.guard("nothing false was reported", not misreports(self.settings, contents, wishes, said))
+
     def needs(self) -> frozenset[str]:
-        """Return the skills without which an otherwise perfect expert fails: found by leaving each one out."""
+        """Return the skills that an expert needs, found by removing one skill at a time."""
         return frozenset(s for s in SKILLS if not self.succeeds(SKILLS - {s}))
 
     def succeeds(self, skills: frozenset[str]) -> bool:
-        """Whether an expert with `skills` does all that was asked for, and no harm. Called on the start state."""
+        """Return whether an expert with these skills passes all checks. Call it on the start state."""
         expert = Expert(self.copy(), skills)
         said = [step.text for step in expert.serve(self.requests) if isinstance(step, Say)]
         return all(check.passed for check in expert.phone.verify(self, said))
@@ -135,7 +143,7 @@ class Assistant(PhoneUser, Phone):
 
 
 def _within(now: dict[str, Data], start: dict[str, Data], want: dict[str, Data], fields: tuple[str, ...]) -> bool:
-    """Whether old records hold the fields of the start or the wanted ones, and each new one is wanted."""
+    """Return whether all old records have their start or wanted values, and all new records are wanted."""
     for key, record in start.items():
         if key not in now:
             if key in want:

@@ -1,4 +1,4 @@
-"""Contacts and messages of the phone, with the table operations that other tools use."""
+"""Contacts and messages of the phone, and operations on tables that other tools use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from trace_gym.world import tool
 
 Data = dict[str, Any]
 Condition = tuple[str, Any, Callable[[list[Data], str, Any], list[Data]]]
-"""Search condition: field, value (None if the condition is not used), and function that filters the records."""
+"""Search condition: a field, a value (None if the condition is not used), and a function that filters the records."""
 
 
 @dataclass(kw_only=True)
 class Clocked(Settings):
-    """Base class of tools that use the phone's clock. The time does not advance during an episode."""
+    """Base class for tools that use the phone's clock. The time does not advance during an episode."""
 
     now: float = 1767225600.0
     """Current time as a POSIX timestamp."""
@@ -127,7 +127,7 @@ class Book(Clocked):
 
 
 def fresh(kind: str, table: dict[str, Data]) -> str:
-    """Return an unused id in the format of the benchmark; it depends only on the table."""
+    """Return an unused id in the format of the benchmark. It is deterministic and depends only on the table."""
     keys = (str(uuid5(NAMESPACE_URL, f"trace_gym/{kind}/{n}")) for n in count(len(table)))
     return next(k for k in keys if k not in table)
 
@@ -138,7 +138,7 @@ def given(**values: Any) -> Data:
 
 
 def revise(table: dict[str, Data], key: str, changes: Data) -> None:
-    """Update a record, and move it to the end of the table, as in the benchmark, if any value changes."""
+    """Update a record. If any value changes, move the record to the end of the table, as the benchmark does."""
     _found(table, key)
     if (changed := {**table[key], **changes}) != table[key]:
         del table[key]
@@ -157,7 +157,10 @@ def _found(table: dict[str, Data], key: str) -> None:
 
 
 def chosen(table: dict[str, Data], *conditions: Condition) -> list[Data]:
-    """Return the records that satisfy all used conditions, in the order of the table or by descending similarity."""
+    """Return the records that satisfy all conditions that are used.
+
+    The records are in the order of the table or, if a condition compares by similarity, by descending similarity.
+    """
     used = [c for c in conditions if c[1] is not None]
     if not used:
         raise refusal("ValueError", f"no condition is given; give {', '.join(dict.fromkeys(c[0] for c in conditions))}")

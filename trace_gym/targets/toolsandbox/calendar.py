@@ -10,7 +10,7 @@ from trace_gym.targets.toolsandbox.matching import LONGEST, partial, tidy
 
 MONDAY, THURSDAY = 1, 4
 NAMED = 90.0
-"""Similarity from 0 to 100 that the name of a holiday must exceed to match a query."""
+"""Similarity, from 0 to 100, that the name of a holiday must exceed to match a query."""
 
 
 def moment(timestamp: float) -> datetime:

@@ -1,4 +1,4 @@
-"""Requests drawn at random, by kind, about what a phone holds."""
+"""Random requests of each kind about the data on a phone."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ NEEDED = frozen(
         "number": (),
     }
 )
-"""The services that each kind of request needs."""
+"""Services that each kind of request requires."""
 
 
 def errand(rng: Random, phone: Assistant, kind: str) -> Request:
-    """Return a request of a kind that the phone can serve, once its services are on."""
+    """Return a random request of a kind that the phone can fulfill when its services are on."""
     if kind == "text":
         name = person(rng, phone)
         return Text(name, rng.choice(records.TEXTS), meant=name)
@@ -55,7 +55,7 @@ def errand(rng: Random, phone: Assistant, kind: str) -> Request:
 
 
 def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
-    """Return a question of a kind that the phone's tables can answer."""
+    """Return a random lookup of a kind that the phone's tables can answer."""
     match kind:
         case "price":
             return Price(rng.choice([s["name"] for s in phone.stocks.values()]))
@@ -71,27 +71,27 @@ def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
 
 
 def person(rng: Random, phone: Assistant) -> str:
-    """Return the name of a contact other than the user."""
+    """Return the name of a random contact other than the user."""
     return str(rng.choice([c["name"] for c in phone.contacts.values() if not c["is_self"]]))
 
 
 def stranger(rng: Random, phone: Assistant) -> str:
-    """Return a first name that no contact has."""
+    """Return a random first name that no contact has."""
     known = {c["name"].split()[0] for c in phone.contacts.values()}
     return rng.choice([n for n in records.FIRST_NAMES if n not in known])
 
 
 def chore(rng: Random, phone: Assistant) -> str:
-    """Something that the phone does not remind of yet."""
+    """Return a random reminder text that is not on the phone yet."""
     known = {r["content"] for r in phone.reminders.values()}
     return rng.choice([c for c in records.CHORES if c not in known])
 
 
 def clock(rng: Random, **day: int | str) -> When:
-    """Return a time of day, on a day given in the words of `When`."""
+    """Return a random time on a day that is given by arguments of `When`."""
     return When(rng.randint(7, 21), rng.choice((0, 15, 30, 45)), **day)  # type: ignore[arg-type]
 
 
 def date(phone: Assistant, days: int) -> str:
-    """Return the date so many days after today, as the user writes it."""
+    """Return the ISO date that is this number of days after today."""
     return moment(phone.now + days * records.DAY).date().isoformat()

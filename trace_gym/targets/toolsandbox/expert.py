@@ -18,11 +18,11 @@ DATES = "datetime_reasoning"
 DEPENDENCIES = "state_dependency_resolution"
 ASKING = "insufficient_information"
 SKILLS = frozenset({RECOVERY, DATES, DEPENDENCIES, ASKING})
-"""The capabilities of the phone assistant."""
+"""Capabilities that the ToolSandbox environments test."""
 
 Step = Call | Say
 Plan = Generator[Step, None, Any]
-"""Generator of steps whose return value is their result, such as a tool result or a sentence."""
+"""Generator of steps that returns their result, such as a tool result or a sentence."""
 
 _off = re.compile("|".join(f"(?P<{name}>{label} is off$)" for name, label in LABELS.items()))
 _blocked = re.compile("in low battery mode$")
@@ -32,7 +32,7 @@ class Stuck(Exception):
     """Exception for a request that cannot be carried out.
 
     Args:
-        why: Reason, as the agent states it.
+        why: Reason in the words of the agent.
         names: Words of which the agent's refusal must contain at least one.
     """
 
@@ -42,7 +42,7 @@ class Stuck(Exception):
 
 
 def cure(error: str) -> tuple[str, bool] | None:
-    """Return the setting that caused a tool error and its required value; None if no setting caused the error."""
+    """Return the setting that caused a tool error and its required value, or None if no setting caused it."""
     if _blocked.search(error):
         return LOW_BATTERY, False
     found = _off.search(error)
@@ -60,7 +60,7 @@ class Expert:
         """Changed settings with their previous values."""
 
     def serve(self, requests: Sequence[Request]) -> Plan:
-        """Yield the steps of all requests, in an order in which no request disables another, and the final message."""
+        """Yield the steps of all requests, and the final message. Requests that may disable services come last."""
         if self.phone.greeting:
             yield from self.ask("What can I do for you?")
         order = list(range(len(requests)))
@@ -80,7 +80,7 @@ class Expert:
     def do(self, tool: str, **arguments: Any) -> Plan:
         """Call a tool and return its result.
 
-        With the skill of error recovery, change the setting that caused an error, and repeat the call.
+        An expert with the skill `RECOVERY` changes the setting that caused an error and repeats the call.
 
         Raises:
             Stuck: The tool fails, and no permitted change of a setting helps.
@@ -105,7 +105,7 @@ class Expert:
         return (yield from self.do(tool, **arguments))
 
     def ask(self, question: str) -> Plan:
-        """Ask the user a question, so that the world processes the answer."""
+        """Ask the user a question, and let the world process the answer."""
         yield Say(question)
         self.phone.reply(question)
 

@@ -1,4 +1,4 @@
-"""Understanding of messages to the user: questions, refusals, answers, and claimed numbers."""
+"""Analysis of messages to the user: topics of questions, reports, refusals, and stated numbers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,18 @@ TOPICS = frozen(
         ),
     }
 )
-"""Patterns of the topics of questions to the user."""
-CLOSE = 0.05 + 1e-9
-"""Tolerance of a stated number, which may be rounded to one decimal."""
+"""Mapping from topic to a pattern of questions about it."""
+CLOSE = 0.055 + 1e-9
+"""Tolerance for a stated number, which may be rounded to two decimals and then to one decimal."""
 
 _QUOTE = r"[\"\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}]"
 _figure = re.compile(r"\d")
+_negative = re.compile(
+    r"(?<![-\N{MINUS SIGN}\d.])(?=\d)(\d+(?:\.\d+)?) ?(?:(?:\N{DEGREE SIGN}|degrees?\b|deg\b) ?(?:w|s)\b|"
+    r"(?:\N{DEGREE SIGN}|degrees?\b|deg\b)? ?(?:west|south)\b)",
+    re.IGNORECASE,
+)
+"""Pattern of a coordinate with a negative sign in words: ``95.97\N{DEGREE SIGN} W``, ``95.97 degrees west``."""
 _denial = re.compile(
     r"\bno (tool|way|function|feature|result|information|data|forecast|stock|company|such|record|entry|number)s?\b|"
     r"\bnot (found|available|known|supported)\b|\bnothing (about|for|on)\b|"
@@ -54,15 +60,15 @@ _denial = re.compile(
 
 
 def reports(heard: Iterable[Act]) -> bool:
-    """Return whether a message without a question reports a result: something done, or a figure."""
+    """Return whether a message without questions reports a result, which is a completed action or a number."""
     kinds = {act.kind for act in heard}
     return "completion" in kinds or any(act.kind == "inform" and _figure.search(act.text) for act in heard)
 
 
 def refused(names: Sequence[str], said: Iterable[str]) -> bool:
-    """Return whether a message says that something cannot be done or is not there, and names what prevents it.
+    """Return whether a message states that something is impossible or does not exist, and names the obstacle.
 
-    The name stands in the sentence that says so, or in one next to it.
+    One of `names` must occur in this sentence or an adjacent one.
     """
     lower = [_plain(name) for name in names]
     quoted = re.compile(rf"{_QUOTE}({'|'.join(map(re.escape, names))})[,.]?{_QUOTE}", re.IGNORECASE)
@@ -76,12 +82,16 @@ def refused(names: Sequence[str], said: Iterable[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text in small letters, with a space for each hyphen, and `wifi` in one word."""
+    """Return a text in lowercase, with spaces in place of hyphens and `wifi` as one word."""
     return " ".join(text.lower().replace("-", " ").split()).replace("wi fi", "wifi")
 
 
 def stated(value: float, rivals: Iterable[float], said: Sequence[str], role: str = "") -> bool:
-    """Return whether the user was told a number, perhaps rounded to one decimal, and no rival in the same role."""
+    """Return whether messages state a number, possibly rounded to one decimal, and no rival number in the same role.
+
+    Coordinates may have a compass direction instead of a sign.
+    """
+    said = [_negative.sub(r"-\1", text) for text in said] if role == "longitude" else said
     return tells(value, rivals, said, role, within=CLOSE)
 
 

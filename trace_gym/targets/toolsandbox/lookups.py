@@ -1,7 +1,8 @@
-"""Requests for something that the phone's searches know, and what may be done with the answer."""
+"""Requests for information that the phone's search tools can find."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from trace_gym.targets.toolsandbox.assistant import Assistant
 
 INVENTED = 100.0
-"""The number that an expert makes up who does not say that there is none."""
+"""Number that an expert without the skill `ASKING` invents if it finds none."""
+NAMES_SUBJECT = re.compile(r"\b(?:of|to) [A-Z]\w+")
+"""Pattern of the company or place of a number, as in ``the price of Tessaro``."""
 TEMPERATURES = frozen({
     "max_temperature": "the highest temperature", "min_temperature": "the lowest temperature",
     "average_temperature": "the average temperature",
@@ -25,7 +28,7 @@ TEMPERATURES = frozen({
 
 
 def on_day(days: int) -> str:
-    """``today``, ``tomorrow`` or ``in 3 days``."""
+    """Return a day in words, such as ``today``, ``tomorrow`` or ``in 3 days``."""
     return ("today", "tomorrow")[days] if days < 2 else f"in {days} days"
 
 
@@ -36,15 +39,15 @@ def short(number: float) -> str:
 
 @dataclass
 class Lookup(Request):
-    """A number that the user wants to know."""
+    """Base class of requests for a number that the user wants to know."""
 
     @property
     def role(self) -> str:
-        """The role of the number among others that may be told with it; empty where it has none."""
+        """Role that distinguishes the number from others in a message; empty if it has none."""
         return ""
 
     def named(self, said: str) -> bool:
-        """Return whether a message mentions what is looked up, or tells a number."""
+        """Return whether a message mentions the requested information or states any number."""
         return any(map(str.isdigit, said)) or super().named(said)
 
     @property
@@ -54,30 +57,35 @@ class Lookup(Request):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Words of which the user must hear one when nothing is found."""
+        """Words, one of which the assistant must mention if it finds nothing."""
         return (self.what,)
+
+    @property
+    def subject(self) -> str:
+        """Name of the company or place. A text message with the number must not name a different one."""
+        return ""
 
     @property
     def wish(self) -> str:
         return f"look up {self.what}"
 
     def find(self, expert: Expert) -> Plan:
-        """Return the steps of an expert, which come to the number, or to None where there is none."""
+        """Yield the steps of an expert, and return the number, or None if it is not found."""
         raise NotImplementedError
 
     def value(self, start: Assistant) -> float:
-        """Return the number as the phone's tables have it."""
+        """Return the correct number according to the phone's tables."""
         raise NotImplementedError
 
     def rivals(self, start: Assistant) -> Iterable[float]:
-        """Numbers that might be taken for it."""
+        """Return the numbers that could be mistaken for the correct one."""
         raise NotImplementedError
 
     def answer(self, expert: Expert) -> Plan:
-        """Return the number; an expert who does not own up to not knowing makes one up.
+        """Yield the steps of an expert, and return the number, or `INVENTED` if it finds none.
 
         Raises:
-            Stuck: There is none.
+            Stuck: An expert with the skill `ASKING` finds no number.
         """
         found = yield from self.find(expert)
         if found is None and ASKING in expert.skills:
@@ -95,7 +103,7 @@ class Lookup(Request):
 
 @dataclass
 class Price(Lookup):
-    """The price of a stock; needs wifi."""
+    """Request for the price of a stock. It requires wifi."""
 
     company: str = ""
 
@@ -106,6 +114,10 @@ class Price(Lookup):
     @property
     def subjects(self) -> tuple[str, ...]:
         return (self.company,)
+
+    @property
+    def subject(self) -> str:
+        return self.company
 
     def find(self, expert: Expert) -> Plan:
         found = yield from expert.do("search_stock", query=self.company)
@@ -120,7 +132,7 @@ class Price(Lookup):
 
 @dataclass
 class Exchange(Lookup):
-    """An amount in another currency; needs wifi."""
+    """Request to convert a currency. It requires wifi."""
 
     amount: int = 100
     source: str = "USD"
@@ -144,7 +156,7 @@ class Exchange(Lookup):
 
 @dataclass
 class Weather(Lookup):
-    """A temperature where the phone is; needs location service and wifi."""
+    """Request for a local temperature. It requires location service and wifi."""
 
     days: int = 0
     kind: str = "max_temperature"
@@ -174,7 +186,7 @@ class Weather(Lookup):
 
 @dataclass
 class Distance(Lookup):
-    """The way from the phone to a place; needs location service and wifi."""
+    """Request for the distance to a place. It requires location service and wifi."""
 
     place: str = ""
 
@@ -185,6 +197,10 @@ class Distance(Lookup):
     @property
     def subjects(self) -> tuple[str, ...]:
         return (self.place,)
+
+    @property
+    def subject(self) -> str:
+        return self.place
 
     def find(self, expert: Expert) -> Plan:
         found = yield from expert.do("search_location_around_lat_lon", location=self.place)
@@ -210,7 +226,7 @@ class Distance(Lookup):
 
 @dataclass
 class Position(Lookup):
-    """Request for the phone's longitude, which requires the location service."""
+    """Request for the phone's longitude. It requires location service."""
 
     @property
     def role(self) -> str:
@@ -233,7 +249,7 @@ class Position(Lookup):
 
 @dataclass
 class Report(Request):
-    """Send a person what a look-up finds; needs cellular service besides."""
+    """Request to text the result of a lookup to a contact. It also requires cellular service."""
 
     name: str = ""
     lookup: Lookup = field(default_factory=Price)
@@ -255,5 +271,7 @@ class Report(Request):
         sent = [m["content"] for m in now.sent(start) if m["recipient_phone_number"] == number]
         yield Check.goal(f"a message went to {self.name}", bool(sent))
         value, rivals = self.lookup.value(start), list(self.lookup.rivals(start))
-        right = any(stated(value, rivals, [text], self.lookup.role) for text in sent)
+        subject = self.lookup.subject.lower()
+        fitting = [text for text in sent if subject in text.lower() or not NAMES_SUBJECT.search(text)]
+        right = any(stated(value, rivals, [text], self.lookup.role) for text in fitting)
         yield Check.goal(f"the message to {self.name} holds {self.lookup.what}", right)

@@ -13,9 +13,10 @@ from functools import lru_cache
 LIMIT = 5
 """Maximum number of records that a search by similarity returns."""
 LONGEST = 300
-"""Maximum length of compared texts, because the time grows with both lengths. Longer texts match nothing."""
+"""Maximum length of compared texts. It limits the time of a comparison. Longer texts match nothing."""
 TOKENS, PARTS, SCRAPS = 0.95, 0.9, 0.6
-"""Weights of word scores, of window scores for a ratio of lengths up to 8, and of window scores for larger ratios."""
+"""Weights of word scores (`TOKENS`), and of window scores if the longer text is at most 8 times as long as the shorter
+one (`PARTS`) or even longer (`SCRAPS`)."""
 
 
 def tidy(text: str) -> str:
@@ -25,7 +26,7 @@ def tidy(text: str) -> str:
 
 @lru_cache(maxsize=2**14)  # the same names and words are compared repeatedly
 def likeness(one: str, other: str) -> float:
-    """Return the similarity of two texts, the maximum of several weighted ratios."""
+    """Return the similarity of two texts, which is the maximum of several weighted ratios."""
     a, b = tidy(one), tidy(other)
     if not a or not b:
         return 0.0
@@ -37,7 +38,7 @@ def likeness(one: str, other: str) -> float:
 
 
 def ratio(a: str, b: str) -> float:
-    """Return twice the length of the longest common subsequence, in percent of the sum of the lengths."""
+    """Return twice the length of the longest common subsequence, as a percentage of the sum of the lengths."""
     return 200 * _common(a, b) / (len(a) + len(b)) if a or b else 100.0
 
 
@@ -52,7 +53,7 @@ def partial(a: str, b: str) -> float:
 
 
 def most_alike(query: str, texts: Sequence[str | None], threshold: float) -> list[int]:
-    """Return the indices of at most `LIMIT` texts that reach the threshold, by descending similarity."""
+    """Return the indices of the most similar texts that reach the threshold, at most `LIMIT`, most similar first."""
     if len(query) > LONGEST:
         return []
     scores = [(likeness(query, text), n) for n, text in enumerate(texts) if text is not None and len(text) <= LONGEST]
@@ -60,7 +61,7 @@ def most_alike(query: str, texts: Sequence[str | None], threshold: float) -> lis
 
 
 def _windows(text: str, width: int) -> Iterable[str]:
-    """Yield the windows of a text with a width, and shorter windows at both ends."""
+    """Yield the windows of a text that have the given width, and shorter windows at both ends."""
     yield from (text[:n] for n in range(1, width))
     yield from (text[n : n + width] for n in range(len(text)))
 
@@ -88,7 +89,7 @@ def _sorted(text: str) -> str:
 def _common(a: str, b: str) -> int:
     """Return the length of the longest common subsequence.
 
-    The bits of one integer represent a row of the table of dynamic programming (algorithm of Hyyrö).
+    The bits of one integer represent a row of the dynamic programming table (Hyyrö's algorithm).
     """
     places: dict[str, int] = {}
     for n, letter in enumerate(a):

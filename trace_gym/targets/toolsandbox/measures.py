@@ -31,7 +31,7 @@ _DEGREES = {
 
 
 def converted(amount: float, source: str, wanted: str) -> float:
-    """Return an amount in another unit.
+    """Convert an amount from one unit to another.
 
     Raises:
         KeyError: A unit is unknown. The argument is its name.
@@ -61,7 +61,7 @@ RADIUS = 6367.449
 
 
 def distance(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
-    """Return the distance of two points on the WGS 84 ellipsoid in kilometers (Vincenty's inverse formula).
+    """Return the distance between two points on the WGS 84 ellipsoid in kilometers (Vincenty's inverse formula).
 
     For nearly antipodal points, for which the formula does not converge, return the distance on a sphere.
     """

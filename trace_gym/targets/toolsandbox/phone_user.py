@@ -1,4 +1,4 @@
-"""Scripted user of the ToolSandbox environments: answers about people, numbers, times and settings of a phone."""
+"""Scripted user of the ToolSandbox environments."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from trace_gym.statements.text import normalize
 from trace_gym.targets.dialogue import Act
+from trace_gym.targets.dialogue.alternatives import offers_after_refusal, offers_alternative
 from trace_gym.targets.dialogue.clarification import clarified
 from trace_gym.targets.dialogue.clauses import sentences
 from trace_gym.targets.dialogue.question_forms import unwanted
@@ -33,13 +34,13 @@ _reminder = re.compile(r"\bwhich (?:of \w+ )?(?:\w+ )?(?:reminders?|one)\b(?!.*\
 _own = re.compile(
     r"\b(?:switch|turn|leave|keep) (?:\w+ ){0,3}(?:on|off|as it is|alone)\b.* or |\bcalendar day\b|\btoday, or\b"
 )
-"""A choice that is the assistant's business."""
+"""Pattern of a choice that the user leaves to the assistant."""
 _acts = re.compile(
     r"\b(?:i|me|we|shall|should|proceed|go ahead|confirm|ok|okay|right|alright|fine|good|agree\w*|approve|want|"
     r"ready|do it|"
     r"continue|like|need)\b"
 )
-"""Asks for consent to what the assistant does."""
+"""Pattern of words that ask for consent to an action."""
 _SERVICES = ("remind", "messag", "delet", "contact", "invit")
 _next = re.compile(r"\bnext (\w+day)\b")
 _week = re.compile(r"\bweek\b|\bcoming\b|\bday after\b|\b(?:this|which|first|second) \w+day\b")
@@ -47,7 +48,7 @@ _clock = re.compile(r"\d:\d\d|\bo'clock\b|\bat that time\b|\b(?:morning|evening|
 _place = re.compile(r"\b(?:which|what) (?:\w+ )?(?:city|zone|place|country)\b")
 _zone = re.compile(r"\b(?:utc|gmt|zone|local)\b")
 _kept = re.compile(r"\b(?:left|is|stays|remains) (?:\w+ )?as (?:it|they) (?:was|were|is)\b|\bun(?:changed|touched)\b")
-"""Says that something was not dealt with."""
+"""Pattern of a statement that something remains unchanged."""
 _all = re.compile(r"\b(?:all|both|everything|neither)\b")
 LEFT = "All right. And what about the rest that I asked for?"
 AGREED = ("Yes, please, as I asked.", "Yes, go ahead, as I asked.")
@@ -55,9 +56,9 @@ AGREES = ("Yes, if what I asked for needs it.", "Yes, go ahead, if what I asked 
 PUT_BACK = ("As I asked, please.", "The way I asked, please.")
 IF_NEEDED = ("Only if what I asked for needs it.", "Only where what I asked for needs it.")
 LEAVE_IT = ("Please leave it as it is.", "Leave it as it is, please.")
-"""Answers to a choice between putting a setting back and leaving it."""
+"""Answers to a question whether to restore a setting."""
 ASKS = frozenset({"request", "choice", "proposal", "transfer", "refusal", "progress"})
-"""Kinds of acts besides which a figure is no report."""
+"""Kinds of dialogue acts. In a message that contains one of them, a number does not count as a report."""
 _QUESTIONS = frozenset({"request", "choice", "proposal"})
 _happened = re.compile(
     r"\b(?:did|had|were|was|have|has) (?:you|it|he|she|they)\b"
@@ -65,14 +66,14 @@ _happened = re.compile(
     r"\b(?:when|that|where) you (?:were|called|wrote|bought|booked|paid|fell|started|noticed)\b|\byou (?:paid|"
     r"bought|fell)\b"
 )
-"""Asks about something in the past, which no request is about."""
+"""Pattern of a question about the past."""
 _thing = re.compile(
     r"\b(?:which|what) (?:\w+ )?(?:settings?|service|mode|options?|switch|app|feature|value|unit|format|city|"
     r"company|stock|"
     r"currency|exchange|market|symbol|source|language|calendar|account|place|of the two is)\b(?!.*\b(?:contact|"
     r"person)\b)"
 )
-"""Asks which thing, not which person, is meant."""
+"""Pattern of a question that asks which thing, not which person, is meant."""
 _for_whom = re.compile(
     r"\bwho(?:m)? (?:is|are|was|should|shall|will|does)\b.*\b(?:for|remind\w*|get it|receive)\b|\bfor whom\b|"
     r"\b(?:you|yourself|own)\b.* or (?:for |is it |do you |rather )*(?:some(?:one|body)|any(?:one|body)|another|"
@@ -87,7 +88,7 @@ _several_numbers = re.compile(
 
 @dataclass(kw_only=True)
 class PhoneUser(ScriptedUser):
-    """Mixin of the world `Assistant`: the scripted user's answers to the agent's messages."""
+    """Mixin class of `Assistant` with the scripted user's answers to the agent's messages."""
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = TOPICS
 
@@ -99,10 +100,10 @@ class PhoneUser(ScriptedUser):
     asked: list[str] = field(default_factory=list)
     """Topics about which the agent asked the user, without duplicates."""
     heard: list[int] = field(default_factory=list)
-    """The requests that reports and refusals were about."""
+    """Indices of the requests that reports and refusals mentioned."""
     if TYPE_CHECKING:
         contacts: dict[str, Data]
-        """The contact book of the phone."""
+        """Contacts on the phone by id."""
 
     def opening(self) -> str:
         return self.greeting or self.wording
@@ -119,9 +120,9 @@ class PhoneUser(ScriptedUser):
         return super()._answer(text, heard)
 
     def _on_restoring(self, text: str, heard: Sequence[Act]) -> str:
-        """Return the answer to the question whether to put settings back; empty if a message asks anything else.
+        """Return the answer to a question whether to restore settings, or `""` for other messages.
 
-        The user wants it only if the first message says so, because a setting that the task needed stays.
+        The user agrees only if the first message requests it.
         """
         acts = [act for act in heard if act.kind in _QUESTIONS]
         asked = " ".join(act.text for act in acts)
@@ -139,7 +140,7 @@ class PhoneUser(ScriptedUser):
         return self.beyond("unwanted", asked) if acts[-1].kind == "proposal" else self.varied(LEAVE_IT)
 
     def topics(self, heard: Sequence[Act]) -> list[str]:
-        """Return the topics that a message asks about; a question to choose between people has only this topic."""
+        """Return the topics that a message asks about. A choice between people is only about the person."""
         requests = vars(self).get("requests", ())  # without a state there are none
         people = [r.meant for r in requests if isinstance(r, Text)]
         choices = [act for act in heard if act.kind in _QUESTIONS and any(between(act.text.lower(), p) for p in people)]
@@ -157,7 +158,7 @@ class PhoneUser(ScriptedUser):
         return list(dict.fromkeys(found))
 
     def _namesakes(self, asked: str, people: Sequence[str]) -> bool:
-        """Return whether a question offers several contacts with the first name of a person who is meant."""
+        """Return whether a question offers several contacts with the first name of the intended person."""
         first = {person.partition(" ")[0] for person in people if person}
         named = re.findall(r"\b([A-Z]\w+) ([A-Z]\w+)\b", asked)
         return " or " in asked and any(len({last for given, last in named if given == name}) > 1 for name in first)
@@ -170,7 +171,7 @@ class PhoneUser(ScriptedUser):
         return facts.get(topic) or ("" if self.greeting else next(stated, ""))
 
     def recalls(self, text: str, asked: str, kind: str, choice: bool) -> str:
-        """Tell which day and time is meant where a question offers several; otherwise recall what any user does."""
+        """Return the intended day and time if a question offers several. Otherwise, answer as the base class does."""
         lower = asked.lower()
         due = next((s for r in self.requests if (s := r.stated.get("time", "")).startswith("I want")), "")
         day = _next.search(due)
@@ -196,11 +197,16 @@ class PhoneUser(ScriptedUser):
         return super().does_not_know(topics) if "number" in topics else self.beyond("unrelated", "")
 
     def beyond(self, kind: str, asked: str) -> str:
-        """Leave a choice about settings or about the order of work to the assistant."""
+        """Return the answer to an unknown topic. Leave choices about settings to the assistant."""
         return super().beyond("either" if kind == "wish" and _own.search(asked.lower()) else kind, asked)
 
+    def offered_other(self, text: str, heard: tuple[Act, ...]) -> bool:
+        people = any(contact["name"] in text for contact in vars(self).get("contacts", {}).values())
+        offered = offers_alternative(heard, self.opening()) and not people
+        return offered and not self._settings(offers_after_refusal(heard))
+
     def agrees(self, text: str) -> str:
-        """Agree, unless the message names a person who only shares the first name with the one who is meant."""
+        """Return the answer to a proposal: agree, unless it names a different person with the same first name."""
         asked = next((s for s in reversed([*sentences(text)]) if s.rstrip().endswith("?")), "").lower()
         for request in self.requests:
             meant = str(getattr(request, "meant", ""))
@@ -216,12 +222,12 @@ class PhoneUser(ScriptedUser):
         return " ".join([self.varied(AGREED if self._wanted(text) else AGREES), *alone])
 
     def _settings(self, text: str) -> list[str]:
-        """Return the settings that a message names and the user did not."""
+        """Return the settings that a message names but the user's requests do not."""
         said, wished = normalize(text), normalize(" ".join(r.wish for r in self.requests))
         return [label for label in map(normalize, LABELS.values()) if label in said and label not in wished]
 
     def _wanted(self, text: str) -> bool:
-        """Return whether a proposal is about what was asked for, and about no setting that was not."""
+        """Return whether a proposal is about a request of the user, and about nothing else."""
         said, wished = normalize(text), normalize(" ".join(r.wish for r in self.requests))
         settings = self._settings(text)
         settings += [
@@ -233,7 +239,10 @@ class PhoneUser(ScriptedUser):
         return not settings and any(own and 2 * sum(w in said for w in own) >= len(own) for own in words)
 
     def concludes(self, text: str, refusal: bool = False) -> str | None:
-        """End the conversation, but ask once whether all is done where a message concerns only a part of it."""
+        """Return the answer to a report or an accepted refusal, or None to end the conversation.
+
+        If the agent has addressed only some of the requests, ask once about the rest.
+        """
         said = normalize(" ".join(s for s in sentences(text) if not _kept.search(s.lower())))
         self.heard += [n for n, r in enumerate(self.requests) if n not in self.heard and r.named(said)]
         missing = len(self.heard) < len(self.requests) and not _all.search(said)

@@ -1,6 +1,6 @@
-"""Seeded ToolSandbox records: people, messages, reminders, and the tables for searches.
+"""Seeded ToolSandbox records: people, messages, reminders, and the tables that the search tools read.
 
-Names come from small fixed pools. They are so dissimilar that a search by similarity cannot confuse them.
+Names come from small fixed pools. They are dissimilar enough that a search by similarity cannot confuse them.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def contacts(rng: Random, count: int) -> dict[str, Data]:
 
 
 def messages(rng: Random, own: Data, others: list[Data], now: float, count: int) -> dict[str, Data]:
-    """Return messages between the user and others in the last two weeks by id, the oldest first."""
+    """Return messages between the user and others from the last two weeks by id, oldest first."""
     made = {}
     days = sorted(rng.sample(range(1, 15), k=count), reverse=True)
     for days_ago, text in zip(days, rng.sample(TEXTS, k=count), strict=True):
@@ -145,7 +145,7 @@ def messages(rng: Random, own: Data, others: list[Data], now: float, count: int)
 
 
 def reminders(rng: Random, now: float, count: int) -> dict[str, Data]:
-    """Return reminders with distinct contents and days by id, in random order; one is in the past."""
+    """Return reminders with distinct contents and days by id, in random order. One of them is in the past."""
     days = [-1, *rng.sample(range(1, 15), k=count - 1)]
     rng.shuffle(days)
     made = [reminder(rng, text, now, now + d * DAY) for d, text in zip(days, rng.sample(CHORES, k=count), strict=True)]
@@ -153,7 +153,7 @@ def reminders(rng: Random, now: float, count: int) -> dict[str, Data]:
 
 
 def reminder(rng: Random, content: str, now: float, due: float) -> Data:
-    """Return a reminder whose due time is ten minutes after a quarter hour, a time that no request uses."""
+    """Return a reminder that is due ten minutes after a quarter hour, because no request uses such a time."""
     return {
         "reminder_id": key(rng), "content": content, "creation_timestamp": now - rng.randint(2, 9) * DAY,
         "reminder_timestamp": due - due % 900 + 600, "latitude": None, "longitude": None,
@@ -161,7 +161,7 @@ def reminder(rng: Random, content: str, now: float, due: float) -> Data:
 
 
 def city(rng: Random, name: str) -> Data:
-    """Return a city with its weather for five days; the temperatures are distinct and never whole numbers."""
+    """Return a city with its weather for five days. The temperatures are distinct and never whole numbers."""
     region, latitude, longitude = CITIES[name]
     degrees = iter([n / 10 for n in rng.sample([n for n in range(-80, 360, 3) if n % 10], k=17)])
     days = [forecast(rng, [next(degrees) for _ in range(3)]) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""Error messages of the phone's tools: the benchmark's exception class and a message of this project."""
+"""Error messages of the phone's tools, which combine an exception class of the benchmark with a custom message."""
 
 from __future__ import annotations
 

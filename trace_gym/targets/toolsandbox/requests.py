@@ -1,4 +1,4 @@
-"""Requests of a phone user, each with its wording, the steps of an expert, and checks."""
+"""Requests of a phone user. Each class defines its wording, the steps of an expert, and the checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trace_gym.targets.toolsandbox.assistant import Assistant
 
 NOBODY = "+12025550199"
-"""Phone number that an expert invents if it lacks the skill to ask for the number."""
+"""Phone number that an expert without the skill `ASKING` invents."""
 COMMON = frozenset(
     {
         "and", "are", "change", "due", "find", "for", "from", "get", "here", "how", "its", "look", "low", "many",
@@ -26,9 +26,9 @@ COMMON = frozenset(
         "that", "the", "what", "will", "with", "you",
     }
 )  # fmt: skip
-"""Words that do not identify a request, because many requests contain them."""
+"""Words that do not identify a request, because they are common."""
 FILLER = "Hello"
-"""Message text that an expert invents if it lacks the skill to ask for the text."""
+"""Message text that an expert without the skill `ASKING` invents."""
 
 
 @dataclass
@@ -40,12 +40,12 @@ class Request:
 
     @property
     def wish(self) -> str:
-        """Wording of the request that can follow ``please`` and ``I cannot``."""
+        """Wording of the request, which can follow ``please`` and ``I cannot``."""
         raise NotImplementedError
 
     @property
     def facts(self) -> dict[str, str]:
-        """Topic -> answer of the user to a question about the topic."""
+        """Mapping from topic to the user's answer to a question about it."""
         return {}
 
     def named(self, said: str) -> bool:
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def stated(self) -> dict[str, str]:
-        """Topic -> part of the request that the user repeats when asked."""
+        """Mapping from topic to the part of the request that the user repeats when asked about it."""
         name, content, when = (str(vars(self).get(key, "")) for key in ("name", "content", "when"))
         return {
             "time": f"I want it due {when}." if when else "Right away, please.",
@@ -68,7 +68,7 @@ class Request:
         raise NotImplementedError
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
-        """Yield the goals of a request that is possible. The world checks settings and other changes itself."""
+        """Yield the goals of a request that is possible. The world itself checks all other changes."""
         raise NotImplementedError
 
     def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
@@ -195,7 +195,7 @@ class NewNumber(Request):
 
 @dataclass
 class Reach(Request):
-    """Request to contact a person in a way for which the phone has no tool, such as a call."""
+    """Request to contact a person in a way that no tool of the phone supports, such as a call."""
 
     name: str = ""
     way: str = "call"

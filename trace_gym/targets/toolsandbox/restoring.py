@@ -39,7 +39,7 @@ def changes_first(asked: str) -> bool:
 
 
 def is_later(asked: str) -> bool:
-    """Return whether a question concerns the time after the task, as in ``Should I turn wifi back on afterwards?``."""
+    """Return whether a question is about the time after the task, as in ``Should I turn wifi back on afterwards?``."""
     return _later.search(asked) is not None
 
 

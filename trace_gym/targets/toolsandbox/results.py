@@ -1,4 +1,4 @@
-"""Reader of the results of ToolSandbox: ``result_summary.json``, and a conversation per scenario in ``trajectories/``.
+"""Reader of ToolSandbox results: ``result_summary.json``, and one conversation per scenario in ``trajectories/``.
 
 Source of the format: ``tool_sandbox/common/message_conversion.py`` and ``tool_sandbox/analysis/data_loading.py`` in
 github.com/apple/ToolSandbox. ToolSandbox compares databases with milestones, so its results contain no reference calls.
@@ -7,8 +7,8 @@ github.com/apple/ToolSandbox. ToolSandbox compares databases with milestones, so
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -16,6 +16,7 @@ from trace_gym.errors import ReadError
 from trace_gym.files import read_text
 from trace_gym.parsing import first_fault, parse_json
 from trace_gym.targets.conversation import Logged, conversation
+from trace_gym.targets.source import Entry, Outline, Source
 from trace_gym.types import Message, Trajectory
 
 _exception = re.compile(r"\w*(Error|Exception)\b")
@@ -29,41 +30,51 @@ class _Result(BaseModel):
     exception_type: str | None = None
 
 
-class _Summary(BaseModel):
-    per_scenario_results: list[_Result]
+def is_summary(outline: Outline) -> bool:
+    """Return whether a file is a ``result_summary.json``."""
+    return outline.has("per_scenario_results")
 
 
-def is_summary(data: Any) -> bool:
-    """Return whether data is the content of a ``result_summary.json``."""
-    return isinstance(data, dict) and "per_scenario_results" in data
-
-
-def read_summary(data: Any, path: Path, where: str, model: str) -> list[Trajectory]:
-    """Return the trajectories of a run of ToolSandbox.
+def read_summary(source: Source) -> Iterator[Trajectory]:
+    """Yield the trajectories of a run of ToolSandbox.
 
     The reward is the similarity to the milestones; an episode with the similarity 1 is successful. An episode that
-    ended with an exception is not scored.
-
-    Args:
-        data: The parsed ``result_summary.json``.
-        path: Path of the file. The folder ``trajectories`` next to it contains the conversations.
-        where: Name of the file in error messages.
-        model: Name of the agent's model, which ToolSandbox does not record.
+    ended with an exception is not scored. The folder ``trajectories`` next to the file contains the conversations.
 
     Raises:
         ReadError: The summary is not valid, or a conversation is missing or not valid.
     """
+    folder = source.path.parent / "trajectories"
+    if source.on_invalid is None:
+        _reject_missing(source, folder)
+
+    def convert(entry: Entry) -> Trajectory:
+        result = _result(entry, source)
+        return _trajectory(result, _conversation(folder, result), source.model)
+
+    yield from source.convert(source.entries(), convert)
+
+
+def _result(entry: Entry, source: Source) -> _Result:
     try:
-        results = _Summary.model_validate(data).per_scenario_results
+        return _Result.model_validate(entry.data)
     except ValidationError as error:
-        raise ReadError(f"{where} is not a valid result_summary.json of ToolSandbox: {first_fault(error)}") from None
-    folder = path.parent / "trajectories"
-    if missing := [r.name for r in results if not (folder / r.name / "conversation.json").is_file()]:
+        fault = f"{entry.place}.{first_fault(error)}"
+        raise ReadError(f"{source.where} is not a valid result_summary.json of ToolSandbox: {fault}") from None
+
+
+def _conversation(folder: Path, result: _Result) -> Path:
+    return folder / result.name / "conversation.json"
+
+
+def _reject_missing(source: Source, folder: Path) -> None:
+    """Raise an error if the folder of a run is not complete."""
+    results = [_result(entry, source) for entry in source.entries()]
+    if missing := [r.name for r in results if not _conversation(folder, r).is_file()]:
         raise ReadError(
-            f"{folder} lacks {len(missing)} of {len(results)} conversations, for example "
-            f"{missing[0]}/conversation.json. Copy the complete folder of the run"
+            f"{folder} does not contain all conversations of the run: {len(missing)} of {len(results)} are missing, "
+            f"for example {missing[0]}/conversation.json. Copy the complete folder of the run"
         )
-    return [_trajectory(result, folder / result.name / "conversation.json", model) for result in results]
 
 
 def _trajectory(result: _Result, path: Path, model: str) -> Trajectory:
@@ -88,7 +99,7 @@ def _trajectory(result: _Result, path: Path, model: str) -> Trajectory:
 
 
 def _refusal(message: Message) -> Message:
-    """Return a message in the format of trajectories, in which the result of a refused call begins with ``Error:``."""
+    """Convert a message to the format of trajectories, in which the result of a refused call begins with ``Error:``."""
     content = str(message.get("content") or "")
     if message.get("role") != "tool" or not _exception.match(content) or content.startswith("Error"):
         return message

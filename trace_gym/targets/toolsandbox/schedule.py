@@ -53,29 +53,29 @@ class When:
         return calendar.stamp(day.year, day.month, day.day, self.hour, self.minute) - self.zone * HOUR
 
     def carries(self, now: float) -> bool:
-        """Return whether the computation of the time carries over to the next week, month, year or day.
+        """Return whether computing the time requires a carry to the next week, month, year or day.
 
-        In this case, an expert who only adds to the numbers of a date gets a wrong time.
+        If so, an expert that only adds to the numbers of a date gets a wrong time.
         """
         today = calendar.moment(now).date()
         day = date.fromisoformat(self.on) if self.on else today
         return calendar.stamp(*self._uncarried(day, self._ahead(day)), self.minute) != self.due(now)
 
     def _ahead(self, today: date) -> int:
-        """Return the days to add to the day of the month, without carrying a weekday over to the next week."""
+        """Return the days to add to the day of the month, without carrying a weekday to the next week."""
         if self.on:
             return 0
         return self.weekday - today.isoweekday() if self.weekday else self.days
 
     def _uncarried(self, day: date, ahead: int) -> tuple[int, int, int, int]:
-        """Return the year, month, day and hour that an expert computes who carries nothing over."""
+        """Return the year, month, day and hour that an expert without carries computes."""
         last = (date(day.year + day.month // 12, day.month % 12 + 1, 1) - timedelta(days=1)).day
         return day.year, day.month, min(max(day.day + ahead, 1), last), (self.hour - self.zone) % 24
 
     def reckon(self, expert: Expert) -> Plan:
         """Yield the steps of an expert, and return the timestamp.
 
-        Without the skill of date arithmetic, nothing is carried over to the next week, the next month or another day.
+        Without the skill of date arithmetic, the expert omits carries to the next week, month or day.
         """
         if self.on:
             day = date.fromisoformat(self.on)
@@ -115,7 +115,7 @@ class Remind(Request):
         return {"time": f"I want to be reminded {self.when}."}
 
     def carries(self, start: Assistant) -> bool:
-        """Return whether the computation of the due time carries over; see `When.carries`."""
+        """Return whether computing the due time requires a carry; see `When.carries`."""
         return self.when.carries(start.now)
 
     def perform(self, expert: Expert) -> Plan:
@@ -153,7 +153,7 @@ class Postpone(Request):
         return {**super().stated, "reminder": which, "content": super().stated["content"] or which}
 
     def carries(self, start: Assistant) -> bool:
-        """Return whether the due time carries over, or the next reminder is not the first one in the table."""
+        """Return whether the new due time requires a carry or the next reminder is not the first one in the table."""
         coming = [r for r in start.reminders.values() if _due_at(r) >= start.now]
         return self.when.carries(start.now) or (not self.content and coming[0] is not self.meant(start))
 

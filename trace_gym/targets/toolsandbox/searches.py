@@ -14,9 +14,9 @@ from trace_gym.world import tool
 PLACES = 4
 """Maximum number of places that a search returns."""
 AT, NEAR = 0.5, 100.0
-"""Maximum distances in kilometers from a position to its address, and to the city of its weather."""
+"""Maximum distances in kilometers from a position to its address, and to the city whose weather it has."""
 COMPANY = 90.0
-"""Minimum similarity of a query and the name of a company."""
+"""Minimum similarity, from 0 to 100, of a query and the name of a company."""
 CURRENCIES = (
     "AED ARS AUD BGN BMD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HRK HUF IDR ILS INR JMD JPY KRW KZT MXN MYR "
     "NGN NOK NZD PEN PHP PLN QAR RON RUB SAR SEK SGD THB TRY TTD TWD UAH USD VND XBT ZAR"
@@ -104,7 +104,7 @@ class Searches(Settings):
         return self.latitude, self.longitude
 
     def _city(self, latitude: float, longitude: float) -> str | None:
-        """Return the nearest city within `NEAR` kilometers of a position, whose weather the position has."""
+        """Return the nearest city within `NEAR` kilometers of a position. The position has the weather of this city."""
         near = [(self._away(c, latitude, longitude), name) for name, c in self.cities.items()]
         away, city = min(near, default=(NEAR + 1, ""))
         return city if away <= NEAR else None

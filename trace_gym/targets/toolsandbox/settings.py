@@ -19,7 +19,7 @@ LABELS = frozen(
         LOW_BATTERY: "low battery mode",
     }
 )
-"""Setting -> its name in messages."""
+"""Mapping from setting to its name in messages."""
 SWITCHES = frozen(
     {
         "cellular": "set_cellular_service_status",
@@ -28,7 +28,7 @@ SWITCHES = frozen(
         LOW_BATTERY: "set_low_battery_mode_status",
     }
 )
-"""Setting -> tool that switches the setting."""
+"""Mapping from setting to the tool that switches it."""
 
 
 @dataclass(kw_only=True)

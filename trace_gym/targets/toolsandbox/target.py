@@ -1,4 +1,4 @@
-"""The target ToolSandbox, a phone assistant."""
+"""The ToolSandbox target, a phone assistant."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ ROLES = Roles(
         }
     ),
     times=frozenset({"reminder_timestamp"}),
+    lookups=(
+        (frozenset({"modify_contact", "remove_contact"}), frozenset({"search_contacts"})),
+        (frozenset({"modify_reminder", "remove_reminder"}), frozenset({"search_reminder"})),
+    ),
     restricted=False,
 )
-"""Roles of the tools and arguments of the phone."""
+"""Roles of the phone's tools and of their arguments."""
 
 
 TOOLSANDBOX = Target(
@@ -40,7 +44,15 @@ TOOLSANDBOX = Target(
     benchmark="toolsandbox",
     roles=ROLES,
     descriptions=frozen(DESCRIPTIONS),
-    readers=(Reader("the folder of a ToolSandbox run", is_summary, read_summary, "result_summary.json"),),
+    readers=(
+        Reader(
+            "the folder of a ToolSandbox run",
+            is_summary,
+            read_summary,
+            main_file="result_summary.json",
+            records="per_scenario_results",
+        ),
+    ),
     user_rules="trace_gym.targets.toolsandbox.user_rules:RULES",
 )
 TARGETS = (TOOLSANDBOX,)

@@ -19,7 +19,10 @@ CONVENTIONS = "You are an assistant on one person's phone, which you use through
 
 @cache
 def phone_interface() -> Interface:
-    """Return the ToolSandbox interface: names and types of the benchmark, descriptions of this project."""
+    """Return the ToolSandbox interface.
+
+    The names and types are those of the benchmark. The descriptions were written for this project.
+    """
     data = json.loads((HERE / "phone.json").read_text())
     return Interface(
         name=data["name"],

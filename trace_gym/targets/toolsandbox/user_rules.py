@@ -1,4 +1,4 @@
-"""Rules by which the user of the phone reacts to messages, for authors of environments."""
+"""Rules for how the simulated phone user responds to messages, documented for environment authors."""
 
 from trace_gym.targets.users.description import SCRIPTED
 
@@ -11,4 +11,4 @@ RULES = (
     "at the end.",
     *SCRIPTED[7:],
 )
-"""The kinds of dialogue acts with the user's reaction, in order of precedence."""
+"""Kinds of dialogue acts in order of precedence, each with the user's response."""

@@ -13,7 +13,7 @@ from trace_gym.world import tool
 
 @dataclass(kw_only=True)
 class Utilities(Clocked):
-    """Tools that use no table of records."""
+    """Tools that do not use tables of records."""
 
     @tool
     def get_current_timestamp(self) -> float:

@@ -1,4 +1,4 @@
-"""Analysis of questions about numbers and people, of the text of reminders, and of stated numbers of days."""
+"""Analysis of questions about numbers and people, of reminder texts, and of stated numbers of days."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _introduction = re.compile(
     r"^(?:reminder|remember|remind (?:me|user|you)|(?:do not|don t) forget|to ?do|task|note|please)\b ?"
 )
 _LISTED = 3
-"""Minimum number of different counts of days that form a list. In a list, one count may be right by chance."""
+"""Minimum number of different numbers of days that count as a list. In a list, one of them may be right by chance."""
 _DAYS = r"(?: (?:full |whole |more |calendar )?days?\b)"
 _in_days = re.compile(rf"[\w-]+(?:\.\d+)?{_DAYS}")
 _other_unit = re.compile(r"[\w.,-]+ (?:weeks?|months?|years?|hours?|minutes?|seconds?)\b")
@@ -36,12 +36,12 @@ _listed = re.compile(
 
 
 def about_number(asked: str) -> str:
-    """Return a question about a number without words about the message and about the purpose of the number."""
+    """Return a question about a number without its words about the message or the purpose of the number."""
     return _recipient.sub("", _number_of.sub("", asked)) if _number.search(asked) else asked
 
 
 def between(asked: str, meant: str) -> bool:
-    """Return whether a question offers a person as an alternative: ``Would you like me to text A or B?``."""
+    """Return whether a question offers a person as an alternative, as in ``Would you like me to text A or B?``."""
     if not meant or meant.lower() not in asked or "?" not in asked:
         return False
     first = meant.lower().split()[0]

@@ -11,11 +11,11 @@ _PREFIX = re.compile(r"(error executing tool [^:]*:|mcp error -?\d+:|error:)\s*"
 
 
 def answer_of(result: dict[str, Any]) -> str:
-    """Return the text of a result of ``tools/call``, or ``Error: `` and a sentence if the tool failed.
+    """Return the text of a ``tools/call`` result, or a sentence that begins with ``Error: `` if the tool failed.
 
-    The content blocks of a result are joined with line breaks. ``structuredContent`` is returned as JSON instead if
-    there are no content blocks, or if the result is a list, which servers split into one block per item. The JSON has
-    the format of the blocks.
+    The content blocks of a result are joined with line breaks. If there are no content blocks, or if the result is a
+    list, which servers split into one block per item, ``structuredContent`` is returned as JSON instead. The JSON has
+    the same whitespace as the blocks.
     """
     blocks = [_block(block) for block in result.get("content") or ()]
     text = "\n".join(blocks)
@@ -30,7 +30,7 @@ def answer_of(result: dict[str, Any]) -> str:
 
 
 def refusal(text: str) -> str:
-    """Return the text of a failure in the format of trace_gym: ``Error: `` and one line, without further prefixes."""
+    """Return the text of a failure in the format of trace_gym: a single line that begins with ``Error: ``."""
     said = " ".join(text.split())
     while match := _PREFIX.match(said):
         said = said[match.end() :]

@@ -1,7 +1,7 @@
 """Base worlds of custom targets. The import of a base world fails if its file was changed after it was admitted.
 
-Generated environments import base worlds like any module. The check is a part of the import, so it also runs in worker
-processes and when an object is unpickled.
+Generated environments import base worlds like any other module. The check is part of the import, so it also runs in
+worker processes and when an object is unpickled.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from trace_gym.world import World
 PACKAGE = "trace_gym.targets.user"
 SUFFIX = "_base"
 TOOLS_SLOT, TRAJECTORIES_SLOT = "tools_sha256", "trajectories_sha256"
-"""Slots of a base world's spec with the hashes of the tools and of the trajectories of the target."""
+"""Slots of a base world's spec that contain the hashes of the target's tools and of its trajectories."""
 
 
 def module_of(home: TargetFolder) -> str:
@@ -68,8 +68,8 @@ def admitted(home: TargetFolder) -> bytes:
     card = card_of(home)
     if card is None or not home.base_module.is_file():
         raise TamperedEnv(
-            f"the target {home.name} has no admitted base world; have one written: trace-gym synthesize --target "
-            f"{home.path} --author llm --llm ...; or check one of your own, {home.base_module}: {fix(home)}"
+            f"the target {home.name} has no admitted base world. To generate one, run trace-gym synthesize --target "
+            f"{home.path} --author llm --llm ...; to admit your own base world in {home.base_module}, run {fix(home)}"
         )
     source, found = _source(home.base_module)
     if found != card.module_sha256 or not card.report.passed:
@@ -78,7 +78,7 @@ def admitted(home: TargetFolder) -> bytes:
     if card.spec is not None and card.spec.slots.get(TOOLS_SLOT) != home.tools_sha256:
         raise TamperedEnv(
             f"the tools of {home.name} have changed since {home.base_module.name} was admitted; "
-            f"to check it again: {fix(home)}"
+            f"to check and admit the base world again, run {fix(home)}"
         )
     return source
 
@@ -99,13 +99,13 @@ def load(home: TargetFolder) -> ModuleType:
 
 
 def base_sha256(world: type[World]) -> str:
-    """Return the hash of the custom target's base world that a world extends, or `""` if the target is not custom."""
+    """Return the hash of the base world that a world of a custom target extends, or `""` for any other world."""
     bases = [kind.__module__ for kind in world.__mro__ if kind.__module__.startswith(f"{PACKAGE}.")]
     return next((_digest(sys.modules[name]) for name in bases if name.endswith(SUFFIX)), "")
 
 
 def require_admitted_base(env: str, card: Manifest) -> None:
-    """Check that the base world of a custom target is the version with which an environment was validated.
+    """Check that an environment was validated with the current version of its custom target's base world.
 
     Do nothing if the environment does not belong to a custom target.
 
@@ -122,8 +122,9 @@ def require_admitted_base(env: str, card: Manifest) -> None:
     home = folder.find(card.target)
     if (found := _digest(load(home))) != card.base_sha256:
         raise TamperedEnv(
-            f"{env} was validated on a base world with sha256 {card.base_sha256}, {home.base_module} has {found}; "
-            f"to check it on that and admit it: trace-gym validate {env} --admit"
+            f"{env} was validated on a base world with sha256 {card.base_sha256}, but {home.base_module} now has the "
+            f"sha256 {found}. To validate it with the current base world and admit it, run trace-gym validate {env} "
+            "--admit"
         )
 
 
@@ -138,7 +139,7 @@ def _digest(module: ModuleType) -> str:
 
 
 class _Finder(MetaPathFinder):
-    """Import finder for base worlds: finds ``<target>_base`` in the folder of the target."""
+    """Import finder for base worlds, which finds the module ``<target>_base`` in the folder of the target."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -1,4 +1,4 @@
-"""Checks of a target folder: missing or invalid parts, each with a fix."""
+"""Checks of a target folder that report missing and invalid parts, each with a fix."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _calls(home: TargetFolder) -> Iterator[Note]:
 
 
 def _coverage(home: TargetFolder) -> Iterator[Note]:
-    """Report recordings that are missing for the tools."""
+    """Report tools whose recordings are missing or insufficient."""
     found, again = coverage.coverage_of(home), "or record more: trace-gym target record --help"
     for tool in (blind := coverage.never_comparable(home, found)):
         message = (

@@ -1,7 +1,7 @@
-"""Coverage of the tools by the recorded episodes of a custom target, and missing recordings.
+"""Coverage of a custom target's tools by its recorded episodes, and detection of missing recordings.
 
-A base world is validated by repeating the recorded calls. Its state is built from the records that tools returned
-before the first write of an episode, so calls cannot be compared if no such records are known.
+Validation repeats the recorded calls on a base world. It builds the start state from the records that tools returned
+before the first write of an episode. Without such records, the calls of the episode cannot be compared.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from trace_gym.targets.user.replays import answers, compared_by, parsed, refused
 from trace_gym.types import Call, Trajectory
 
 ANSWERABLE = 0.5
-"""Minimum share of the answered calls that must be comparable for the admission of a base world."""
+"""Minimum fraction of the answered calls that must be comparable before a base world can be admitted."""
 
 Shown = dict[str, tuple[Call, Any]]
-"""Mapping from a key to a call before the first write of an episode and its result."""
+"""Calls before the first write of an episode, by key, each with its result."""
 
 
 class Recorded(Protocol):
@@ -43,14 +43,14 @@ class Coverage:
     before: int = 0
     """Number of answered calls before the first write of an episode."""
     after: int = 0
-    """Number of other answered calls."""
+    """Number of answered calls from the first write of an episode on."""
     refused: int = 0
     comparable: int = 0
-    """Upper bound of the number of answered calls for which the results of a base world can be compared."""
+    """Upper bound on the number of answered calls whose results can be compared with those of a base world."""
     blind: list[str] = field(default_factory=list)
-    """Ids of the episodes in which the tool was answered, but no read precedes the first write."""
+    """Ids of the episodes in which the tool was answered, but no read came before the first write."""
     passed: Counter[str] = field(default_factory=Counter)
-    """Number of calls that pass each parameter."""
+    """Number of calls that pass an argument for each parameter."""
 
     @property
     def answered(self) -> int:
@@ -80,19 +80,19 @@ def coverage_of(home: Recorded) -> dict[str, Coverage]:
 
 
 def never_comparable(home: Recorded, found: dict[str, Coverage]) -> list[str]:
-    """Return the tools with answered calls, none of which can be compared with a base world."""
+    """Return the tools that have answered calls, but none that can be compared with a base world."""
     return [t for t, c in found.items() if c.answered and not c.comparable and not _exempt(home, t)]
 
 
 def too_few(home: Recorded, found: dict[str, Coverage]) -> tuple[int, int] | None:
-    """Return the numbers of comparable and of all answered calls if too few are comparable, else None."""
+    """Return the number of comparable calls and the number of answered calls if too few are comparable, else None."""
     counted = [c for t, c in found.items() if not _exempt(home, t)]
     comparable, answered = sum(c.comparable for c in counted), sum(c.answered for c in counted)
     return (comparable, answered) if comparable < ANSWERABLE * answered else None
 
 
 def only_after_writes(home: Recorded, found: dict[str, Coverage]) -> list[str]:
-    """Return the read tools that were answered only after writes, so that their records are unknown."""
+    """Return the read tools that were answered only after writes, so that the records they read are unknown."""
     return [
         t for t, c in found.items() if home.kinds[t] == "read" and c.after and not c.before and not _exempt(home, t)
     ]
@@ -118,7 +118,7 @@ def starts_differ(home: Recorded) -> tuple[Call, str, str] | None:
 
 
 def unexplained_changes(home: Recorded) -> dict[str, tuple[str, list[str]]]:
-    """Return the read tools whose result for the same call changed without a write in between.
+    """Return the read tools that returned different results for the same call without a write in between.
 
     In such a case, the result depends on time or chance, or a tool that was called in between is a write tool.
 

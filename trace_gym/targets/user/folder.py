@@ -1,4 +1,4 @@
-"""The folder of a custom target: content of its files, and search by name.
+"""Access to the folder of a custom target: its files, and a search for targets by name.
 
 The folder contains ``target.yaml``, ``tools.json``, ``policy.md`` and ``trajectories.jsonl``. Targets are found by name
 in the folders that `trace_gym.registration` searches for environments.
@@ -18,7 +18,7 @@ from trace_gym.errors import ConfigError, DuplicateEnv, ReadError
 from trace_gym.parsing import parse_yaml
 from trace_gym.registration import VARIABLE, folders
 from trace_gym.targets.base import Roles
-from trace_gym.targets.jsonl import trajectory_lines
+from trace_gym.targets.jsonl import numbered, trajectory_lines
 from trace_gym.targets.user.formats import Format
 from trace_gym.targets.user.tools import names_of, read_tools, text_of
 from trace_gym.types import Interface, Record, Trajectory, sha256
@@ -26,9 +26,9 @@ from trace_gym.types import Interface, Record, Trajectory, sha256
 SETTINGS, TOOLS, POLICY, TRAJECTORIES = "target.yaml", "tools.json", "policy.md", "trajectories.jsonl"
 CONVENTIONS = "In each turn either write to the user or make one tool call, never both."
 GUESSED = "?"
-"""Suffix of the kind of a tool that was guessed and not yet confirmed."""
+"""Suffix of a tool's kind that was guessed and not yet confirmed, as in ``write?``."""
 ANY = "*"
-"""Value in `Settings.not_compared` for the complete result of a tool."""
+"""Value in `Settings.not_compared` that excludes the complete result of a tool from comparison."""
 
 Kind = Literal["read", "write", "generic"]
 
@@ -38,7 +38,7 @@ class Settings(Record):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     prefix: str = Field("", pattern=r"^([a-z][a-z0-9_]*)?$")
-    """Prefix of the ids of the target's environments; the name by default."""
+    """Prefix of the ids of the target's environments. The default is the name of the target."""
     conventions: str = CONVENTIONS
     calls_per_turn: int = Field(1, ge=1)
     text_with_call: bool = False
@@ -47,19 +47,24 @@ class Settings(Record):
     kinds: dict[str, str] = Field(default_factory=dict)
     """Mapping from tool to ``read``, ``write`` or ``generic``. A guessed kind has the suffix `GUESSED`."""
     not_compared: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Mapping from tool to fields of its results that a replay cannot reproduce, such as random ids; `ANY` for all."""
+    """Mapping from tool to the fields of its results that a replay cannot reproduce, such as random ids. `ANY` stands
+    for the complete result."""
     entities: tuple[str, ...] = ()
-    """Arguments of write tools that name the record on which the tool acts, by priority."""
+    """Arguments of write tools that name the record on which the tool acts, in order of priority."""
     selectors: tuple[str, ...] = ()
     """Arguments of write tools that select records from the results of other tools."""
     creates: tuple[str, ...] = ()
     """Write tools that add a record with each call."""
     routine: tuple[str, ...] = ()
-    """Write tools that the policy allows without a condition."""
+    """Write tools that the policy always allows."""
     settings: tuple[str, ...] = ()
     """Write tools that change settings on which other tools depend."""
     times: tuple[str, ...] = ()
     """Arguments of write tools that contain a date or a time, which the agent computes."""
+    lookups: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Mapping from read tool to the write tools that need its result."""
+    endings: tuple[str, ...] = ()
+    """Tools with which the agent ends the conversation."""
     restricted: bool = True
     """Whether the policy forbids writes under some conditions."""
     benchmark: str = ""
@@ -69,12 +74,14 @@ class Settings(Record):
     capabilities: dict[str, str] = Field(default_factory=dict)
     """Mapping from capability to its description for the router and the reports."""
     example: str = ""
-    """Name of an environment that authors get as an example; the example of the default target by default."""
+    """Name of an environment that authors get as an example. The default is the example of the default target."""
 
     @model_validator(mode="after")
     def _benchmark_has_a_domain(self) -> Self:
         if bool(self.benchmark) != bool(self.domain):
-            raise ValueError("benchmark and domain must be given together: found only one of them. Add the other one")
+            raise ValueError(
+                "benchmark and domain must be given together, but only one of them was given. Add the other one"
+            )
         return self
 
 
@@ -104,7 +111,7 @@ class TargetFolder:
 
     @cached_property
     def tools(self) -> tuple[dict[str, Any], ...]:
-        """The tools as OpenAI functions.
+        """The tools in the format of OpenAI functions.
 
         Raises:
             ReadError: ``tools.json`` cannot be read.
@@ -138,6 +145,8 @@ class TargetFolder:
             frozenset(said.settings),
             frozenset(said.times),
             said.restricted,
+            lookups=tuple((frozenset(writes), frozenset({read})) for read, writes in said.lookups.items()),
+            endings=frozenset(said.endings),
         )
         return None if roles == Roles() else roles
 
@@ -157,7 +166,7 @@ class TargetFolder:
 
     @cached_property
     def episodes(self) -> tuple[Trajectory, ...]:
-        """The recorded episodes, with the kinds of the tools.
+        """The recorded episodes, with the kind of each tool.
 
         Raises:
             ReadError: ``trajectories.jsonl`` cannot be read.
@@ -167,7 +176,7 @@ class TargetFolder:
             "Put the episodes elsewhere, and make the target anew in another folder: "
             "trace-gym target init --trajectories, which reads other forms too"
         )
-        found = trajectory_lines(text_of(path), str(path), fix)
+        found = trajectory_lines(numbered(text_of(path)), str(path), fix)
         return tuple(read.model_copy(update={"tools": kinds}) for _, read in found)
 
     @cached_property
@@ -204,7 +213,7 @@ def read(path: Path) -> TargetFolder:
     place = path.expanduser().resolve() / SETTINGS
     if not place.is_file():
         raise ReadError(
-            f"{place.parent} is not a target folder: it has no {SETTINGS}. To create one, run "
+            f"{place.parent} is not a target folder, because it contains no {SETTINGS}. To create a target, run "
             f"trace-gym target init {path} --tools tools.json --policy policy.md --trajectories episodes.jsonl"
         )
     return _read(place.parent, _stamp(place.parent))
@@ -221,8 +230,8 @@ def find(name: str) -> TargetFolder:
     found = [f for f in folders() if (f / SETTINGS).is_file() and _name(f, _stamp(f)) == name]
     if not found:
         raise ConfigError(
-            f"no target {name!r} is registered. Add its folder, which contains {SETTINGS}, to the variable {VARIABLE}, "
-            f"or create the target: trace-gym target init {name}"
+            f"no target {name!r} is registered. Add its folder, which contains {SETTINGS}, to the environment variable "
+            f"{VARIABLE}, or create the target: trace-gym target init {name}"
         )
     if len(found) > 1:
         raise DuplicateEnv(f"several folders claim to be the target {name!r}: {', '.join(map(str, found))}")
@@ -243,13 +252,13 @@ def _read(folder: Path, stamp: tuple[tuple[int, int], ...]) -> TargetFolder:
     try:
         return TargetFolder(folder, Settings.model_validate(parse_yaml(text_of(place), str(place), fix.capitalize())))
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:3])
-        raise ReadError(f"{place}: {told}; {fix}") from None
+        told = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()[:3])
+        raise ReadError(f"{place} is not valid: {told}; {fix}") from None
 
 
 @lru_cache(maxsize=64)
 def _name(folder: Path, stamp: tuple[tuple[int, int], ...]) -> str:
-    """Return the name in ``target.yaml``, whose other settings may be invalid, or `""` if there is no name."""
+    """Return the name in ``target.yaml``, or `""` if there is none. The other settings in the file are not checked."""
     try:
         said = parse_yaml(text_of(folder / SETTINGS), SETTINGS)
     except ReadError:

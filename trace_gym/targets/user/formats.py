@@ -1,4 +1,4 @@
-"""JSON formats of tool results, which differ in whitespace and in the escaping of characters beyond ASCII."""
+"""JSON formats of tool results, which differ in whitespace and in whether non-ASCII characters are escaped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
 Format = Literal["json", "compact", "indent-2", "indent-4"]
-"""``json`` is the default format of Python. The others do not escape characters beyond ASCII."""
+"""Name of a JSON format. ``json`` is Python's default format. The others do not escape non-ASCII characters."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -18,7 +18,10 @@ def formatted(data: Any, form: Format = "json") -> str:
 
 
 def format_of(texts: Iterable[str]) -> Format:
-    """Return the most frequent format of the JSON objects and lists in recorded results; ``json`` if there are none."""
+    """Return the most frequent format of the JSON objects and lists in recorded results.
+
+    Return ``json`` if the results contain no JSON object or list.
+    """
     found: Counter[Format] = Counter()
     for text in texts:
         try:

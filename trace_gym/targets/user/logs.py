@@ -10,7 +10,7 @@ from trace_gym.targets.user.replays import parsed
 from trace_gym.types import Message, Trajectory
 
 REPORTS = {"error", "errors", "message", "detail", "code", "status", "success", "ok"}
-"""Fields of a tool result that only reports a failure. A result with other fields does not count as a failure."""
+"""Fields of a tool result that only reports a failure. A result with any other field does not count as a failure."""
 
 
 def read_logs(path: Path) -> list[Trajectory]:
@@ -23,9 +23,9 @@ def read_logs(path: Path) -> list[Trajectory]:
 
 
 def _told(message: Message) -> Message:
-    """Return a message in the format of trajectories.
+    """Convert a message to the format of trajectories.
 
-    The result of a tool that reports a failure as JSON is replaced by text that begins with ``Error:``.
+    A tool result that reports a failure as JSON is replaced by text that begins with ``Error:``.
     """
     if message.get("role") != "tool" or not isinstance(said := parsed(message.get("content")), dict):
         return message

@@ -1,4 +1,4 @@
-"""Sessions with a live MCP server: started by a command (stdio), or reached at a URL (streamable HTTP)."""
+"""Sessions with a live MCP server, which a command starts (stdio) or which runs at a URL (streamable HTTP)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from trace_gym.targets.user.answers import answer_of, refusal
 from trace_gym.types import Call
 
 SECONDS = 60.0
-"""Time limit in seconds for a server to start and list its tools, and for one call."""
+"""Time limit in seconds for starting a server and listing its tools, and for each call."""
 _LOGGER = "mcp.client.stdio"
-"""Logger of the package mcp that logs a traceback for each line of a server's stdout that is not a protocol message."""
+"""Logger of the mcp package. It logs a traceback for each line of a server's stdout that is not a protocol message."""
 CLOSED = -32000
-"""JSON-RPC error code for a connection that the server closed."""
+"""JSON-RPC error code that indicates that the server closed the connection."""
 _log = logging.getLogger(__name__)
 
 
@@ -56,13 +56,11 @@ class Server:
                 break
             asked = {"params": import_module("mcp.types").PaginatedRequestParams(cursor=cursor)}
         if not found:
-            raise ReadError(
-                f"the MCP server {self.place!r} lists no tools: expected at least one. Check the command or the URL"
-            )
+            raise ReadError(f"the MCP server {self.place!r} has no tools. Check the command or the URL")
         return found
 
     def call(self, call: Call) -> str:
-        """Call a tool and return the text that an agent reads: the result, or ``Error: `` and a sentence.
+        """Call a tool and return the text for the agent: the result, or a sentence that begins with ``Error: ``.
 
         Raises:
             ReadError: The server does not respond in time, or has exited.
@@ -75,7 +73,7 @@ class Server:
         return answer_of(made.model_dump(mode="json", by_alias=True, exclude_none=True))
 
     def _ask(self, failure: str, request: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the response to a request. A protocol error that the server returns is raised unchanged."""
+        """Send a request and return the response. A protocol error from the server is raised unchanged."""
         failed = import_module("mcp").McpError
 
         async def bounded() -> Any:
@@ -90,7 +88,8 @@ class Server:
             if isinstance(error, failed) and error.error.code != CLOSED:
                 raise
             raise ReadError(
-                f"the MCP server {self.place!r} {failure}: {_cause(error)}. Start it in a terminal to see its output"
+                f"the MCP server {self.place!r} {failure}: {_cause(error)}. Start the server in a terminal to see its "
+                "output"
             ) from None
 
 
@@ -110,13 +109,13 @@ def opened(place: str, seconds: float = SECONDS) -> Iterator[Server]:
 
     Raises:
         MissingExtra: The package mcp is not installed.
-        ConfigError: There is no command.
+        ConfigError: The command is empty or not valid.
         ReadError: The server does not start.
     """
     try:
         import_module("mcp")
     except ImportError:
-        raise MissingExtra("MCP servers are reached by the package mcp: pip install 'trace-gym[mcp]'") from None
+        raise MissingExtra("MCP servers require the package mcp. Run pip install 'trace-gym[mcp]'") from None
     noise = _Noise(place)
     words, failure = [] if is_url(place) else _words(place), list[BaseException]()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
@@ -162,7 +161,7 @@ class _Noise:
             logger.removeFilter(self.filter)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is logged unchanged."""
+        """Return whether to log a record unchanged. Suppress records about invalid output."""
         if not record.exc_info:
             return True
         if not self.told:
@@ -177,7 +176,7 @@ class _Noise:
 
 
 def _found(error: BaseException | None) -> str:
-    """Return the invalid line that a validation error quotes, as a suffix of a message."""
+    """Return the invalid line that a validation error quotes, as a suffix for an error message."""
     with suppress(AttributeError, LookupError, TypeError):
         return f": found {str(error.errors()[0]['input'])[:80]!r}"  # type: ignore[union-attr]
     return ""
@@ -188,8 +187,8 @@ def listed(place: str, seconds: float = SECONDS) -> list[dict[str, Any]]:
 
     Raises:
         MissingExtra: The package mcp is not installed.
-        ConfigError: There is no command.
-        ReadError: The server does not start, does not answer in time, or lists no tool.
+        ConfigError: The command is empty or not valid.
+        ReadError: The server does not start, does not answer in time, or lists no tools.
     """
     with opened(place, seconds) as server:
         return server.tools()
@@ -212,7 +211,7 @@ async def _session(place: str, words: list[str], log: IO[str], seconds: float) -
 
 
 def _http(url: str) -> Any:
-    """Return the client of the streamable HTTP transport, whose name depends on the version of the package mcp."""
+    """Open the client of the streamable HTTP transport, whose name depends on the version of the mcp package."""
     module = import_module("mcp.client.streamable_http")
     return (vars(module).get("streamable_http_client") or vars(module)["streamablehttp_client"])(url)
 
@@ -231,7 +230,7 @@ def _words(command: str) -> list[str]:
 
 
 def _tail(log: IO[str]) -> str:
-    """Return the last line that a server wrote to standard error, as a suffix of a message."""
+    """Return the last line that a server wrote to standard error, as a suffix for an error message."""
     log.seek(0)
     lines = [line.strip() for line in log.read().splitlines() if line.strip()]
     return f" (it wrote: {lines[-1][:300]})" if lines else ""

@@ -1,4 +1,4 @@
-"""Method names for the tools of a target, because tool names are not always Python identifiers."""
+"""Python method names for the tools of a target, whose names are not always valid identifiers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LONGEST_NAME = 64
 def method_names(tools: Iterable[str]) -> dict[str, str]:
     """Return a mapping from tool name to the name of its method in a base world.
 
-    A name that worlds use for an attribute gets an underscore. A name that another tool has gets a number. For
-    example, ``get-sum`` becomes ``get_sum``, ``reply`` becomes ``reply_``, and a second ``get_sum`` becomes
-    ``get_sum_2``.
+    If the name is already an attribute of worlds, an underscore is appended. If another tool already has the name, a
+    number is appended. For example, ``get-sum`` becomes ``get_sum``, ``reply`` becomes ``reply_``, and a second
+    ``get_sum`` becomes ``get_sum_2``.
     """
     used = set(_reserved())
     made: dict[str, str] = {}
@@ -52,5 +52,5 @@ def colliding(parameters: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _reserved() -> frozenset[str]:
-    """Return the names of the attributes of worlds, which cannot be the names of tools."""
+    """Return the names of the attributes of worlds, which tools cannot use as method names."""
     return frozenset((*dir(TargetWorld), *TargetWorld.__dataclass_fields__, *World.__annotations__))

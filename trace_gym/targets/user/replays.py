@@ -1,4 +1,4 @@
-"""Interface and recorded episodes of a custom target, which its worlds read from the folder of the target."""
+"""Access to the interface and the recorded episodes of a custom target, for the worlds of the target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trace_gym.types import Call, Interface, Trajectory
 from trace_gym.world import World
 
 Shown = list[tuple[Call, Any]]
-"""Calls with their results. Results that are JSON objects or lists are parsed."""
+"""Tool calls with their results. Results that are JSON objects or lists are parsed."""
 
 
 def interface_of(target: str) -> Interface:
@@ -25,7 +25,7 @@ _formats: dict[type[World], Format] = {}
 
 
 def format_for(world: type[World]) -> Format:
-    """Return the JSON format of tool results in the target of a world. The format is read once for each class."""
+    """Return the JSON format of tool results in the target of a world class. The result is cached for each class."""
     if (known := _formats.get(world)) is None:
         known = _formats[world] = find(world.target).settings.results
     return known
@@ -64,7 +64,7 @@ def _of(target: str, digest: str) -> list[tuple[Shown, list[Call]]]:
 
 
 def answers(episode: Trajectory) -> list[tuple[Call, str]]:
-    """Return the calls of an episode that have a result, each with the result."""
+    """Return each call of an episode that has a result, together with the result."""
     told = {m.get("tool_call_id"): str(m.get("content") or "") for m in episode.messages if m["role"] == "tool"}
     wires = [w for m in episode.messages for w in m.get("tool_calls") or () if w.get("id") in told]
     found = []
@@ -81,7 +81,7 @@ def refused(told: str) -> bool:
 
 
 def parsed(text: Any) -> Any:
-    """Return the parsed JSON if a text is a JSON object or list, else the text."""
+    """Return the parsed JSON if a text is a JSON object or list, else the text itself."""
     try:
         return json.loads(text) if isinstance(text, str) and text[:1] in "[{" else text
     except ValueError:

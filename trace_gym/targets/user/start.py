@@ -1,4 +1,4 @@
-"""Creation of the folder of a custom target from tools, a policy and trajectories."""
+"""Creation of a custom target folder from tools, a policy and trajectories."""
 
 from __future__ import annotations
 
@@ -50,13 +50,15 @@ kinds:
 # With ["*"] nothing of a tool's answers is compared, and nothing is known of how true its copy is.
 not_compared: {{}}
 
-# Optional settings, described in docs/guides/targets.md. The first seven improve the labels of trace-gym diagnose.
+# Optional settings, described in docs/guides/targets.md. The first nine improve the labels of trace-gym diagnose.
 # entities: [order_id]         # arguments that name the record on which a write tool acts
 # selectors: [item_ids]        # arguments that select records from the results of other tools
 # creates: [create_order]      # write tools that add a record with each call
 # routine: [update_address]    # write tools that the policy allows without a condition
 # settings: [set_wifi]         # write tools that change settings on which other tools depend
 # times: [due_at]              # arguments that contain a date or a time, which the agent computes
+# lookups: {{get_order: [cancel_order]}}  # read tool: write tools that need its result
+# endings: [transfer_to_human] # tools with which the agent ends the conversation
 # restricted: false            # if the policy forbids no write
 # benchmark: my_benchmark      # a domain is found by trace_gym.domains.in_domain
 # domain: orders
@@ -95,16 +97,17 @@ def init(
     """
     place = path.expanduser().resolve()
     if place.exists() and not place.is_dir():
-        raise ConfigError(f"{place} is a file: expected a folder for the target. Pass a new or empty folder")
+        raise ConfigError(f"{place} is a file, but a target is a folder. Pass a new or empty folder")
     if (place / SETTINGS).exists():
         raise ConfigError(f"{place} already contains a target. Edit its files, or choose another folder")
     called = name or re.sub(r"\W+", "_", place.name.lower()).strip("_")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", called):
         raise ConfigError(
-            f"{called!r} is not a valid name for a target: expected lower-case letters, digits and _. Add --name"
+            f"{called!r} is not a valid name for a target: expected lower-case letters, digits and _. Choose a name "
+            "with --name"
         )
     if called in registered():
-        raise ConfigError(f"a target {called} is already registered. Choose another name with --name")
+        raise ConfigError(f"a target with the name {called} is already registered. Choose another name with --name")
     if (tools is None) == (not command):
         raise ConfigError(
             "expected either a file with tools or an MCP server. Pass --tools tools.json or --mcp COMMAND, but not both"
@@ -114,12 +117,13 @@ def init(
     text = text_of(policy)
     if not text.strip() or "\0" in text:
         raise ReadError(
-            f"{policy} is empty: expected the rules that the agent must follow. Add the rules, or pass another file"
+            f"the policy file {policy} is empty. Add the rules that the agent must follow, or pass another file"
         )
     episodes = [t for source in trajectories for t in read_logs(source)]
     if not episodes:
         raise ConfigError(
-            "no recorded episode: expected at least one file of trajectories. Add --trajectories episodes.jsonl"
+            "the trajectories contain no episodes, but at least one is required. Pass a file with recorded episodes: "
+            "--trajectories episodes.jsonl"
         )
     settings = _settings(called, rows, known, episodes, calls_per_turn)
     with working_in(place):
@@ -135,7 +139,7 @@ def init(
 def guess(tool: dict[str, Any]) -> Kind:
     """Guess the kind of a tool from its name and description.
 
-    If there is no indication, the tool counts as a write tool.
+    If neither indicates a kind, return ``write``.
     """
     words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", tool["name"]).lower())
     told = re.match(r"\W*(\w+?)s?\b", tool["description"].lower())
@@ -154,8 +158,8 @@ def _settings(
     calls = calls_per_turn or most
     if calls < most:
         raise ConfigError(
-            f"--calls-per-turn is too small: found {calls}, expected at least {most}, because a recorded turn calls "
-            f"{most} tools. Raise the value, or leave out the episode with this turn"
+            f"--calls-per-turn is too small: found {calls}, expected at least {most}, because a turn in the recorded "
+            f"episodes calls {most} tools. Increase the value, or remove the episode with this turn"
         )
     said = "make one tool call" if calls == 1 else f"make up to {calls} tool calls"
     never = "; you may do both" if both else ", never both"
@@ -181,7 +185,7 @@ def kind_of(row: Any, tool: dict[str, Any]) -> Kind:
 
 
 def _kind(row: Any, tool: dict[str, Any]) -> str:
-    """Return the kind of a tool, with the suffix `GUESSED` if the server does not declare the kind."""
+    """Return the kind of a tool. Append the suffix `GUESSED` if the server does not declare the kind."""
     return kind_of(row, tool) + ("" if _says_read(row) else GUESSED)
 
 
@@ -191,7 +195,7 @@ def _says_read(row: Any) -> bool:
 
 
 def _apart(episodes: Sequence[Trajectory]) -> list[Trajectory]:
-    """Return the episodes of several files with unique ids and without duplicates."""
+    """Return the episodes of several files with unique ids, without duplicate episodes."""
     count: dict[str, int] = {}
     made: list[Trajectory] = []
     for episode in {e.model_dump_json(): e for e in episodes}.values():

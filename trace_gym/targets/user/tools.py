@@ -20,7 +20,7 @@ def text_of(path: Path) -> str:
 
 
 def read_tools(path: Path) -> tuple[dict[str, Any], ...]:
-    """Return the tools in a JSON file as OpenAI functions.
+    """Return the tools in a JSON file in the format of OpenAI functions.
 
     Raises:
         ReadError: The file does not contain a list of tools.
@@ -40,7 +40,7 @@ def json_of(path: Path) -> Any:
 def tools_in(data: Any, where: str) -> tuple[dict[str, Any], ...]:
     """Convert a list of tools, or an object with the key ``tools``, to OpenAI functions.
 
-    Each tool is an OpenAI function with or without the outer object, or has the format of MCP.
+    Each tool is an OpenAI function (with or without the outer ``{"type": "function", ...}`` object) or an MCP tool.
 
     Args:
         data: The parsed JSON data.
@@ -52,15 +52,15 @@ def tools_in(data: Any, where: str) -> tuple[dict[str, Any], ...]:
     rows = data.get("tools") if isinstance(data, dict) else data
     form = 'expected [{"type": "function", "function": {"name": ..., "description": ..., "parameters": {...}}}, ...]'
     if not isinstance(rows, list) or not rows:
-        raise ReadError(f"{where} contains no list of tools: {form}")
+        raise ReadError(f"{where} contains no list of tools; {form}")
     made = []
     for number, row in enumerate(rows, 1):
         said = row.get("function", row) if isinstance(row, dict) else None
         if not isinstance(said, dict) or not isinstance(said.get("name"), str):
-            raise ReadError(f"{where}: tool {number} has no name; {form}")
+            raise ReadError(f"tool {number} in {where} has no name; {form}")
         schema = said.get("parameters") or said.get("inputSchema") or {}
         if not isinstance(schema, dict):
-            raise ReadError(f"{where}: the parameters of {said['name']} are not a valid JSON Schema; {form}")
+            raise ReadError(f"the parameters of the tool {said['name']} in {where} are not a valid JSON Schema; {form}")
         schema = {"type": "object", "properties": {}, **schema}
         about = {"name": said["name"], "description": str(said.get("description") or ""), "parameters": schema}
         made.append({"type": "function", "function": about})
@@ -68,5 +68,5 @@ def tools_in(data: Any, where: str) -> tuple[dict[str, Any], ...]:
 
 
 def names_of(tools: tuple[dict[str, Any], ...]) -> list[str]:
-    """Return the names of tools in order."""
+    """Return the names of the tools, in order."""
     return [tool["function"]["name"] for tool in tools]

@@ -1,4 +1,4 @@
-"""Base class of the worlds of a custom target, with its interface and a simple rule-based user."""
+"""Base class of the worlds of a custom target, with the target's interface and a simple rule-based user."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from trace_gym.world import Call, Check, Random, Say
 
 
 def fresh(data: Any) -> Any:
-    """Return a copy of plain data (what JSON holds) that shares nothing with it."""
+    """Return a deep copy of JSON-compatible data."""
     return json.loads(json.dumps(data))
 
 
 def json_text(data: Any, indent: int | None = None) -> str:
-    """Return plain data as JSON text, for a `format_result` or a tool that puts data into a sentence."""
+    """Return JSON-compatible data as text. Use it in `format_result`, or in a tool that puts data into a sentence."""
     return json.dumps(data, indent=indent, ensure_ascii=False)
 
 
 @dataclass(kw_only=True)
 class TargetWorld(ScriptedUser):
-    """Parent of a base world, which adds records, tools, `from_records` and `knows`.
+    """Parent class of the base world of a custom target.
 
-    The user is a scripted one, who answers questions with what `facts` holds of their topic.
+    A base world adds the records, the tools, `from_records` and `knows`. The scripted user answers a question with the
+    entry in `facts` for the topic of the question.
     """
 
     capability: ClassVar[str] = ""
 
     facts: dict[str, str] = field(default_factory=dict)
-    """Topic -> what the user answers when asked."""
+    """Mapping from topic to the user's answer to questions about the topic."""
     script: list[dict[str, Any]] = field(default_factory=list)
-    """Recorded calls that `oracle` repeats while a base world is checked; environments leave it empty."""
+    """Recorded calls that `oracle` repeats when a base world is checked. Environments leave it empty."""
 
     @classmethod
     def interface(cls) -> Interface:
@@ -45,35 +46,34 @@ class TargetWorld(ScriptedUser):
     def format_result(self, call: Call, result: Any) -> str:
         """Return the text that the agent reads as the result of a call.
 
-        A string is shown unchanged and other data as JSON in the format that ``results`` names in ``target.yaml``.
-        Override this method where the target formats the results of some tools otherwise.
+        A string is returned unchanged. Other data is returned as JSON in the format that is set by ``results`` in
+        ``target.yaml``. Override this method if the target formats the results of some tools differently.
         """
         return result if isinstance(result, str) else _formatted(result, _replays.format_for(type(self)))
 
     @classmethod
     def from_records(cls, shown: Sequence[tuple[Call, Any]]) -> Self:
-        """Return the state that answers show.
+        """Return a world whose state contains the records in recorded tool results.
 
         Args:
-            shown: Calls with their answers (parsed where they are JSON), all from before any change, the earliest
-                first.
+            shown: The calls before the first write, in order, each with its result. Results in JSON are parsed.
         """
         raise NotImplementedError
 
     def knows(self, call: Call, shown: Sequence[tuple[Call, Any]]) -> bool:
-        """Whether what was shown suffices to answer a call."""
+        """Return whether the records in `shown` suffice to compute the result of a call."""
         raise NotImplementedError
 
     @classmethod
     def as_recorded(cls, call: Call, answer: Any, source: str) -> Any:
-        """Return an answer without the fields that the target's settings exempt from comparison."""
+        """Return a tool result without the fields that the target's settings exempt from comparison."""
         return _replays.compared(cls.target, call, answer)
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        """Return a state that one of the recorded episodes shows, to check a base world.
+        """Return a world with the start state of a random recorded episode, for checking a base world.
 
-        Environments draw their own.
+        Environments override this method to generate their own states.
         """
         shown, calls = rng.choice(_replays.of(cls.target))
         world = cls.from_records([(Call(call.tool, fresh(call.arguments)), fresh(answer)) for call, answer in shown])

@@ -1,4 +1,4 @@
-"""Answers of a scripted user that environments override to describe a user of their own."""
+"""Answers of a scripted user that environments can override to describe a custom user."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class UserAnswers(World):
     """Part of `ScriptedUser` with the user's first message and the answers that depend on the environment."""
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen({})
-    """Topic -> wordings of questions about the topic, in lowercase. Only clauses that ask something are searched."""
+    """Mapping from topic to a lowercase pattern of questions about the topic. Only clauses that ask something are
+    searched."""
 
     wording: str = ""
-    """The user's first message, written by `generate`."""
+    """The user's first message, which `generate` sets."""
     last_answer: str = ""
     """The user's last message."""
 
@@ -37,13 +38,16 @@ class UserAnswers(World):
         return ""
 
     def restated(self) -> str:
-        """Return the request in the user's words, for `chooses`; by default the opening without its introduction."""
+        """Return the request in the user's words, which `chooses` repeats.
+
+        By default, this is the user's first message without its introduction.
+        """
         sentences = split_sentences(GREETING.sub("", self.opening()))
         wanted = " ".join(s for s in sentences if not INTRODUCTION.search(s)) or self.opening()
         return wanted[:1].upper() + wanted[1:]
 
     def chooses(self, text: str) -> str:
-        """Return the answer to a choice between options, and to a question on no known topic."""
+        """Return the answer to a choice between options, or to a question that is not about a known topic."""
         asked = " ".join(act.text for act in acts(text) if act.kind in ASKED)
         named, opening = {*IDENTIFIER.findall(asked)}, self.opening()
         known = {v for v in named if v in opening}
@@ -59,9 +63,9 @@ class UserAnswers(World):
         return ()
 
     def does_not_know(self, topics: list[str]) -> str:
-        """Return the answer to a question about topics of which the user knows nothing."""
+        """Return the answer to a question about topics that the user knows nothing about."""
         return self.varied(LACKS)
 
     def varied(self, lines: tuple[str, ...]) -> str:
-        """Return the first of several wordings that differs from the user's last message."""
+        """Return the first wording in `lines` that differs from the user's last message."""
         return next((line for line in lines if line != self.last_answer), lines[0])

@@ -1,4 +1,4 @@
-"""Description of a scripted user for authors of environments: rules, and examples of recognized messages."""
+"""Description of a scripted user for environment authors: its rules, and examples of recognized messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trace_gym.world import World
 
 @dataclass(frozen=True)
 class UserDescription:
-    """Rules and examples of the reactions of a scripted user to messages."""
+    """Rules for how a scripted user responds to messages, with examples of recognized messages."""
 
     rules: tuple[str, ...]
-    """The kinds of dialogue acts with the user's reaction, in order of precedence."""
+    """Kinds of dialogue acts in order of precedence, each with the user's response."""
     examples: tuple[tuple[str, str], ...]
-    """Pairs of a message and the recognized dialogue acts and topics."""
+    """Pairs of a message and a text that lists its recognized dialogue acts and topics."""
 
 
 SCRIPTED = (
@@ -43,7 +43,7 @@ SCRIPTED = (
     "`inform`: it states facts. The user thanks; the conversation goes on.",
     "`other`: anything else. The user asks back. The conversation never ends because of it.",
 )
-"""Rules of a `ScriptedUser`, which ignores text in quotation marks."""
+"""Rules for how a `ScriptedUser` responds to messages. It ignores text in quotation marks."""
 MESSAGES = (
     "To confirm: I will cancel ABC123. Shall I proceed?",
     "Is that okay with you?",

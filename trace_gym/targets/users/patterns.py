@@ -1,4 +1,4 @@
-"""Patterns of wordings that a scripted user recognizes in the agent's messages and in the user's first message."""
+"""Patterns that a scripted user recognizes in the agent's messages and in the user's own first message."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ASKED = frozenset({"request", "choice"})
 """Kinds of dialogue acts that ask for a fact or for a choice."""
 IDENTITY_TOPICS = ("user_id", "identity")
 NEEDED_TOPICS = (*IDENTITY_TOPICS, "reason", "reservation", "order")
-"""Topics that a refusal may name as missing: ``I cannot open it without your id``."""
+"""Topics that a refusal may name as missing, as in ``I cannot open it without your id``."""
 
 WHO_IS_ASKING = re.compile(
     r"\b(?:codes?|characters?|full number|reference|ids?|identifier|account|profile|customer|user)\b"
 )
-"""Pattern of a question for the identity of the user or of a record. Separate rules answer such questions."""
+"""Pattern of a question that asks who the user is or which record is meant. Separate rules answer such questions."""
 WHICH_APPLIES = re.compile(r"\bwhich (?:one )?(?:applies|fits|is (?:it|right|true|correct))\b", re.IGNORECASE)
 ONE_BY_ONE = re.compile(
     r"\bor (?:\w+ )?(?:separately|one by one|one after)\b|\b(?:separately|one by one),? or\b", re.IGNORECASE
@@ -139,8 +139,8 @@ TOPIC_WORDINGS: Mapping[str, tuple[re.Pattern[str], bool]] = frozen(
         "content": (re.compile(r"\bwhat (?:\w+ ){0,4}(?:to|should) (?:say|tell|write)\b"), False),
     }
 )
-"""Mapping from topic to a pattern of questions in all domains, and whether the pattern applies only if no other topic
-matches."""
+"""Mapping from topic to a pattern of questions about it, which applies to all domains, and a flag. If the flag is True,
+the pattern is used only if no other topic matches."""
 OTHER_HELPER = re.compile(
     r"\b(?:colleagues?|humans?|agents?|supervisors?|representatives?|managers?|staff|team|persons?|any(?:one|body)|"
     r"some(?:one|body)|nobody|no one|others|who(?:ever)? you ask|transfer\w*|hand(?:ing)?[- ](?:\w+ )?over|"
@@ -148,7 +148,7 @@ OTHER_HELPER = re.compile(
     r"(?:pass|connect|hand|put) you)\b",
     re.IGNORECASE,
 )
-"""Pattern of a transfer, or of a person other than the agent who might help."""
+"""Pattern of words about a transfer, or about a person other than the agent who might help."""
 ON_A_DAY = re.compile(r"\bif (?:that|\d{4}-\d\d-\d\d)\b.*\bdays?\b")
 """Pattern of a condition about a day in an answer to a proposal."""
 _not_found = re.compile(
@@ -186,7 +186,7 @@ _SHORT = 35
 
 
 def is_same_thing(asked: str, opening: str) -> bool:
-    """Return whether a message asks if two names mean the same thing, and the user's request contains one of them."""
+    """Return whether a message asks if two names mean the same thing and the user's request contains one of them."""
     return _same_thing.search(asked) is not None and any(value in opening for value in _value.findall(asked))
 
 

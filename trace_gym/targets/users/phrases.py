@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from trace_gym.targets.constants import frozen
 
 __all__ = [
-    "ACCEPTS", "BEYOND", "CHANGED", "CHECKED", "CONFIRMS", "CONSENTS", "GOES_ON", "LACKS", "MEANT", "NOTES",
+    "ACCEPTS", "BEYOND", "CHANGED", "CHECKED", "CONFIRMS", "CONSENTS", "DECLINES", "GOES_ON", "LACKS", "MEANT", "NOTES",
     "NOT_FOUND", "PATIENCE", "PROCEEDS", "PUSHES", "PUZZLED", "REVISED", "STARTS", "THANKS", "THATS_ALL", "TRANSFERRED",
     "UNPRODUCTIVE", "WAITS", "WANTS", "consents",
 ]  # fmt: skip
@@ -22,10 +22,12 @@ CHECKED = ("That is right.", "That is right, as far as I can tell.")
 """Answers to a question that asks for confirmation of a fact."""
 ACCEPTS = ("All right, then leave it as it is.", "I understand. Then leave it.")
 """Answers to a refusal that the user accepts."""
+DECLINES = ("No, then please leave it as it is.", "No, thank you. Then leave it as it is.")
+"""Answers to a refusal that comes with an offer of something else."""
 GOES_ON = ("Thank you, please go on.", "Thanks, go on, please.")
 """Answers to a report after which the agent announces more work."""
 WAITS = ("All right.", "All right, thank you.")
-"""Answers to an announcement."""
+"""Answers to an announcement of what the agent is about to do."""
 NOTES = ("I see, thank you.", "I see. Thanks.")
 """Answers to a statement of facts."""
 TRANSFERRED = ("All right, I will wait.", "Thank you, I will wait.")
@@ -37,13 +39,13 @@ LACKS = ("I am sorry, I do not have that at hand.", "I do not have that here, I 
 WANTS = "What I want is this: "
 """Introduction of the repeated request."""
 THATS_ALL = ("Yes, that is all, thank you.", "Yes, thank you, that is all that I asked for.")
-"""Answers to a question whether the conversation is over, in a message that reports nothing."""
+"""Answers to a question that asks whether the conversation is over, in a message that reports nothing."""
 NOTHING_ELSE = ("Nothing else, thank you.", "No, that is all, thank you.")
 """Answers to an offer of further help in a message that reports nothing."""
 STARTS = ("Nothing else for now; you can start.", "No, nothing else for now; please start.")
-"""Answers to a question for further requests before the work starts, in a message without a proposal."""
+"""Answers to a message that asks for further requests before the work starts and contains no proposal."""
 PROCEEDS = ("Nothing else for now. Please go ahead.", "No, nothing else for now. Please go ahead.")
-"""Answers to a proposal that is followed by a question for further requests instead of a question for consent."""
+"""Answers to a proposal that ends with a question about further requests instead of a request for consent."""
 NOT_FOUND = ("All right, then leave it, please.", "I see. Then please leave it.")
 """Answers to a report that something was not found, if the report does not refuse the request."""
 REVISED = "All of it holds, and each change only replaces what it names: "
@@ -57,7 +59,7 @@ MEANT = "I mean it just as I wrote it: "
 UNPRODUCTIVE = frozenset({*NOTES, *PUZZLED})
 """Answers to messages that neither ask nor report anything, or that are not understood."""
 PATIENCE = 4
-"""Number of unproductive messages in a row that the user answers before the conversation ends."""
+"""Number of consecutive unproductive messages that the user answers before ending the conversation."""
 
 BEYOND: Mapping[str, tuple[str, ...]] = frozen(
     {
@@ -105,7 +107,7 @@ BEYOND: Mapping[str, tuple[str, ...]] = frozen(
         "unwanted": ("No, thank you, only what I asked for.", "No, thank you, nothing beyond what I asked for."),
     }
 )
-"""Mapping from form of a question to answers if the topic is unknown. See `question_form` for the forms."""
+"""Mapping from the form of a question (see `question_form`) to the answers that are used if its topic is unknown."""
 
 
 def consents(answer: str) -> bool:

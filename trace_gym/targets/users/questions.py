@@ -23,9 +23,9 @@ __all__ = ["QuestionAnswering"]
 class QuestionAnswering(UserAnswers):
     """Part of `ScriptedUser` that answers questions.
 
-    A question on a topic of `questions` gets the line that `tells` returns for the topic. Other questions are answered
-    with the sentences of the user's first message that are about the same subject, or else with a line that fits the
-    form of the question; see `question_form` and `BEYOND`.
+    A question about a topic in `questions` gets the answer that `tells` returns for the topic. Other questions get
+    the sentences of the user's first message that are about the same subject, or else an answer that fits the form of
+    the question; see `question_form` and `BEYOND`.
     """
 
     aside: int = 0
@@ -124,11 +124,11 @@ class QuestionAnswering(UserAnswers):
         return self.varied((*lines[first % len(lines) :], *lines[: first % len(lines)]))
 
     def _either_meaning(self, asked: str) -> str:
-        """Return a sentence that leaves a choice between two meanings to the agent, or `""` if there is no choice."""
+        """Return a sentence that lets the agent choose between two meanings, or `""` if the question offers none."""
         return f" {BEYOND['meaning'][0]}" if patterns.OFFERS_MEANINGS.search(asked.lower()) else ""
 
     def recalls(self, text: str, asked: str, kind: str, choice: bool) -> str:
-        """Return an answer from the user's first message, to a message that quotes words of it or offers a choice.
+        """Return an answer from the user's first message to a message that quotes it or that offers a choice.
 
         Return `""` if the first message contains no answer.
         """
@@ -151,7 +151,7 @@ class QuestionAnswering(UserAnswers):
         return recalled(asked.lower(), opening) if choice and kind != "both" and len(named) == 1 else ""
 
     def unfamiliar(self, asked: str) -> bool:
-        """Return whether all parts of a question concern recorded facts or other persons, so that no topic applies."""
+        """Return whether all parts of a question are about recorded facts or other people, so that no topic applies."""
         return all(is_past(part) or asks_for_others(part) for part in [*parts(asked)] or [asked])
 
     def rest(self, heard: Sequence[Act], lines: Sequence[str]) -> Sequence[str]:
@@ -171,7 +171,10 @@ class QuestionAnswering(UserAnswers):
         return said if len(said) >= len(left) else [*said, self.beyond("rest", "")]
 
     def needed(self, heard: Sequence[Act]) -> str:
-        """Return the fact that a refusal requires, or `""`. An example is ``I cannot open it without your id``."""
+        """Return the answer with the fact that a refusal requires, as in ``I cannot open it without your id``.
+
+        Return `""` if the refusal requires no fact.
+        """
         found = (patterns.REQUIREMENT.search(act.text.lower()) for act in heard if act.kind == "refusal")
         asked = [match[1] for match in found if match]
         topics = [t for t in NEEDED_TOPICS if t in self.questions and any(map(self.questions[t].search, asked))]
@@ -202,7 +205,7 @@ class QuestionAnswering(UserAnswers):
         return [topic for topic, pattern in self.questions.items() if pattern.search(words)]
 
     def _worded(self, asked: Sequence[str], found: set[str]) -> set[str]:
-        """Return the topics whose wordings in `TOPIC_WORDINGS`, which apply to every domain, occur in the questions."""
+        """Return the topics whose pattern in `TOPIC_WORDINGS`, which applies to every domain, matches the questions."""
         return {
             topic
             for topic, (pattern, alone) in TOPIC_WORDINGS.items()

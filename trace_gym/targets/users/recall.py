@@ -67,7 +67,7 @@ _SUBJECTS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = frozen(
         "material": (re.compile(r"\bmaterials?\b"), re.compile(r"\bmaterial\b")),
     }
 )
-"""Mapping from subject to a pattern of questions about the subject, and a pattern of sentences that answer them."""
+"""Mapping from subject to two patterns: questions about the subject, and sentences that answer such questions."""
 _follows = re.compile(r"\b(?:does|would|should) (?:that|this|it) (?:mean|imply)\b.* or ")
 _asking = re.compile(
     r"^(?:also |and |please |then |in the end )*(?:tell me|let me know|i (?:also )?want to (?:know|hear))\b", re.I
@@ -149,7 +149,7 @@ def same_or_other(asked: str, opening: str) -> str:
 
 
 def preferred(asked: str, opening: str) -> str:
-    """Return the sentence of the opening that prefers one of the alternatives in a question, or `""`."""
+    """Return the sentence of the opening that states a preference among the alternatives in a question, or `""`."""
     named = {*_value.findall(asked)}
     found = (s for s in split_sentences(opening) if _prefers.search(s) and len(named & {*_value.findall(s)}) > 1)
     return next(found, "")

@@ -30,6 +30,7 @@ from trace_gym.targets.users.phrases import (
     CHECKED,
     CONFIRMS,
     CONSENTS,
+    DECLINES,
     GOES_ON,
     NOT_FOUND,
     NOTES,
@@ -50,17 +51,18 @@ from trace_gym.targets.users.questions import QuestionAnswering
 
 __all__ = ["ScriptedUser"]
 
-SETTLING = frozenset({*THANKS, *GOES_ON, *ACCEPTS, *NOTHING_ELSE, *THATS_ALL})
+SETTLING = frozenset({*THANKS, *GOES_ON, *ACCEPTS, *DECLINES, *NOTHING_ELSE, *THATS_ALL})
 """Answers after which an offer of further help ends the conversation."""
 
 
 @dataclass(kw_only=True)
 class ScriptedUser(QuestionAnswering):
-    """Parent of base worlds whose user starts with `wording` and reacts to the dialogue acts of each message.
+    """Parent class of base worlds whose user starts with `wording` and reacts to the dialogue acts of each message.
 
-    The user answers questions on the topics of `questions`, agrees to proposals, thanks for progress, objects `pushes`
-    times to a refusal and then accepts it, and ends the conversation after a report that everything is done, a good-bye
-    or an accepted refusal, unless something else is open. A sentence that the user does not understand never ends it.
+    The user answers questions about the topics in `questions`, agrees to proposals, and acknowledges progress. The user
+    objects to a refusal `pushes` times and then accepts it. The conversation ends after a report that everything is
+    done, a goodbye, or an accepted refusal, unless another part of the request is still open. A single message that the
+    user does not understand never ends the conversation.
 
     For a user who behaves differently, override the methods whose docstrings start with "Return the answer" instead of
     `reply`. `concludes` and `objects` may return None or an empty string; see their docstrings.
@@ -71,16 +73,17 @@ class ScriptedUser(QuestionAnswering):
     pushed: int = 0
     """Number of objections so far."""
     nudged: int = 0
-    """A count that environments may use."""
+    """Counter that environments may use for their own purposes."""
     reminded: int = 0
-    """Number of times that the user asked for what `outstanding` names since the last proposal."""
+    """Number of times that the user has asked the question of `outstanding` since the last proposal."""
     idle: int = 0
-    """Number of unproductive messages in a row, which neither asked nor reported anything or were not understood."""
+    """Number of consecutive unproductive messages: those that ask and report nothing, or that are not understood."""
 
     def reply(self, text: str) -> str | None:
-        """Answer a message by its dialogue acts; None ends the conversation.
+        """Return the user's response to the dialogue acts of a message, or None to end the conversation.
 
-        One message that is not understood never ends it, but `PATIENCE` messages in a row that lead nowhere do.
+        A single message that is not understood does not end the conversation. More than `PATIENCE` consecutive
+        unproductive messages do.
         """
         answer = self._answer(text, acts(text))
         self.idle = self.idle + 1 if answer in UNPRODUCTIVE else 0
@@ -95,6 +98,8 @@ class ScriptedUser(QuestionAnswering):
         meant = clarified(heard)
         kinds = {act.kind for act in meant}
         checks, heard = only_checks(heard, meant), meant
+        if self.offered_other(text, heard):
+            return self._declines(text)
         if checks and not kinds & ASKED:
             return self.checked(text)
         if checks:
@@ -137,7 +142,10 @@ class ScriptedUser(QuestionAnswering):
         return self.chooses(text) if kinds == {"greeting"} else self.puzzled(text)
 
     def hears(self, text: str) -> str:
-        """Return what the user takes a message for: confirmation, refusal, done, the topic of a question, or other."""
+        """Return how the user classifies a message: the topic of a question, or the kind of message.
+
+        The kinds are ``confirmation``, ``refusal``, ``done`` and ``other``.
+        """
         heard = acts(text)
         kinds = {act.kind for act in heard}
         if kinds & ASKED and (topics := self.topics(heard)):
@@ -157,12 +165,26 @@ class ScriptedUser(QuestionAnswering):
             return self.beyond("unwanted", asked[-1])
         return self.varied(CONFIRMS if asked and VERIFIES.search(asked[-1]) else CONSENTS)
 
+    def offered_other(self, text: str, heard: tuple[Act, ...]) -> bool:
+        """Return whether a message refuses a request and offers something that the user did not ask for."""
+        return False
+
+    def _declines(self, text: str) -> str:
+        """Return the answer to a refusal that comes with another offer: either an objection or a rejection."""
+        if objection := self._objection(text):
+            return objection
+        answer = self.concludes(text, refusal=True)
+        return self.varied(DECLINES) if answer is None or answer in ACCEPTS else f"No, thank you. {answer}"
+
     def checked(self, text: str) -> str:
-        """Return the answer to the question whether a fact is right; it is no consent to a change."""
+        """Return the answer to a question that asks whether a fact is right. It does not consent to a change."""
         return self.varied(CHECKED)
 
     def _more_wishes(self, text: str, heard: tuple[Act, ...]) -> str:
-        """Return the answer to a question for further wishes before the work; it agrees to a proposal beside it."""
+        """Return the answer to a message that asks for further requests before the agent starts to work.
+
+        If the message also contains a proposal, the answer agrees to it.
+        """
         if not describes_change(heard):
             return self.varied(STARTS)
         self.reminded = 0
@@ -170,18 +192,24 @@ class ScriptedUser(QuestionAnswering):
         return self.varied(PROCEEDS) if answer.startswith("Yes") else answer
 
     def _offered(self, text: str, lines: tuple[str, ...]) -> str | None:
-        """Return the answer to an offer of help in a message that reports nothing, which ends no open conversation."""
+        """Return the answer to an offer of further help in a message that reports nothing.
+
+        Such an offer does not end a conversation in which a part of the request is still open.
+        """
         settled = self.last_answer in SETTLING
         answer = self.concludes(text)
         return self.varied(lines) if answer in THANKS or (answer is None and not settled) else answer
 
     def _objection(self, text: str) -> str:
-        """Return the objection to a refusal; none asks for somebody else if the message says that nobody can help."""
+        """Return the objection to a refusal, or an empty string if there is none.
+
+        An objection that asks for another person is omitted if the message states that nobody else can help.
+        """
         objection = self.objects(text)
         return "" if objection and OTHER_HELPER.search(objection) and rules_out_others(text) else objection
 
     def objects(self, text: str) -> str:
-        """Return what the user says against a refusal; empty if the user accepts it."""
+        """Return the user's objection to a refusal, or an empty string if the user accepts it."""
         if self.pushed >= self.pushes:
             return ""
         self.pushed += 1
@@ -190,14 +218,18 @@ class ScriptedUser(QuestionAnswering):
     def concludes(self, text: str, refusal: bool = False) -> str | None:
         """Return the answer to a report that something is done, or to a refusal that the user accepts.
 
-        None ends the conversation. Otherwise the agent gets another turn, in words that do not say what is missing.
+        Return None to end the conversation. Otherwise, the agent gets another turn, but the answer does not reveal what
+        is missing.
         """
         if self.unfinished(text, refusal):
             return self.varied(ACCEPTS if refusal else THANKS)
         return None if refusal else self._reminder(text) or None
 
     def _reminder(self, text: str) -> str:
-        """Return the question of `outstanding`, the first time; empty if a message answers the question already."""
+        """Return the question of `outstanding` the first time it applies.
+
+        Return an empty string later, or if the message already answers the question.
+        """
         question = "" if self.reminded else self.outstanding()
         if not question or (question.startswith("Is everything") and SETTLED.search(text)):
             return ""
@@ -205,15 +237,14 @@ class ScriptedUser(QuestionAnswering):
         return question
 
     def unfinished(self, text: str, refusal: bool = False) -> bool:
-        """Return whether a report or a refusal leaves other parts of what the user wants open."""
+        """Return whether other parts of the user's request are still open after a report or a refusal."""
         return False
 
     def outstanding(self) -> str:
-        """Return what the user asks before the end, such as ``Is everything settled now?``; empty if nothing.
+        """Return the question that the user asks before the end, such as ``Is everything settled now?``.
 
-        The user asks it once, and once more after each further proposal.
-
-        Do not mention what the agent has to remember where forgetting it is the capability under test.
+        The user asks the question once, and once more after each further proposal. Return an empty string to ask
+        nothing. If the environment tests whether the agent remembers something, the question must not mention it.
         """
         return ""
 

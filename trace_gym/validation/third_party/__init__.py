@@ -1,6 +1,6 @@
 """Validation of third-party environments, which uses only their prompts, observations and rewards.
 
-Gymnasium, skyrl-gym, reasoning-gym and OpenEnv environments are supported.
+Environments of Gymnasium, skyrl-gym, reasoning-gym, OpenEnv and verifiers, and tasks of Inspect are supported.
 """
 
 from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Turn, run_black_box

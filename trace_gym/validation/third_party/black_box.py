@@ -41,7 +41,10 @@ def solution_turns(made: Any, whose: str) -> list[str] | None:
     turns = None if isinstance(made, (bytes, Mapping)) or not isinstance(made, Iterable) else list(made)
     if not turns or not all(isinstance(turn, (str, int, float)) for turn in turns):
         found = type(made).__name__ if turns is None else repr(turns)[:200]
-        raise ConfigError(f"{whose} is not a solution: found {found}, expected a text, or a list of texts (the turns)")
+        raise ConfigError(
+            f"{whose} is not a valid solution: found {found}, expected a string, or a list of strings (one for each "
+            "turn)"
+        )
     return [str(turn) for turn in turns]
 
 
@@ -64,6 +67,8 @@ class BlackBox(ABC):
     """Minimum (`low`) and maximum (`high`) of the total reward of a rollout. A reward of 0 means no achievement."""
     limit: int = 8
     """Turn limit of a rollout."""
+    tolerance: float | None = None
+    """Relative error that the environment intentionally accepts in a numeric answer; None if it is not specified."""
     problems: int | None = None
     """Number of problems, with seeds that start at 0; None if every seed is a problem."""
     synthetic: bool = False

@@ -34,7 +34,6 @@ NEEDS = {
     "TG208": "a score that can be computed repeatedly",
     "TG209": GOALS,
     "TG302": GOALS,
-    "TG304": GOALS,
     "TG305": GOALS,
     "TG306": GOALS,
     "TG401": "the tools of a target",
@@ -50,7 +49,7 @@ NEEDS = {
     "TG801": STATE,
     "TG802": EXPERTS,
 }
-"""Property code -> the information that the property requires and that third-party environments do not provide."""
+"""Mapping from property code to the required information that third-party environments do not provide."""
 
 
 def black_box_check(code: str) -> Callable[[BlackBoxCheck], BlackBoxCheck]:
@@ -62,7 +61,10 @@ def black_box_check(code: str) -> Callable[[BlackBoxCheck], BlackBoxCheck]:
 
     def register(question: BlackBoxCheck) -> BlackBoxCheck:
         if code in BLACK_BOX_CHECKS:
-            raise ValueError(f"{code} already has the check {BLACK_BOX_CHECKS[code].__name__}")
+            raise ValueError(
+                f"the property {code} already has the check {BLACK_BOX_CHECKS[code].__name__}(). Register only one "
+                "check for each property"
+            )
         BLACK_BOX_CHECKS[code] = question
         return question
 
@@ -76,8 +78,11 @@ def black_box_checks() -> dict[str, BlackBoxCheck]:
         determinism_checks,
         gymnasium_checks,
         heuristic_answers,
+        near_miss_checks,
+        no_op_checks,
         prompt_checks,
         reward_checks,
+        surface_checks,
     )
 
     return BLACK_BOX_CHECKS

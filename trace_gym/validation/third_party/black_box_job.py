@@ -39,11 +39,11 @@ def black_box_job(
         EnvBug: The environment cannot be created.
     """
     if count < 1:
-        raise ConfigError(f"seeds is {count}; expected at least 1")
+        raise ConfigError(f"invalid number of seeds: found {count}, expected at least 1")
     if inputs.recordings:
         raise ConfigError(
-            f"--recordings has no effect on {address}: found an environment of another library, expected a "
-            "native one, whose tools can replay recorded calls. Remove the option"
+            f"--recordings has no effect on {address}, because the environment belongs to another library, and only "
+            "native environments can replay recorded tool calls. Remove the option"
         )
     found = black_box_outline(launcher, address, seconds) if launcher else BlackBoxOutline(**black_box_facts(address))
     if isinstance(found, TimedOut):

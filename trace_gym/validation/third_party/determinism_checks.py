@@ -103,6 +103,10 @@ def seeds_give_problems(context: BlackBoxContext) -> Passed:
     share = len(count) / len(found)
     prompts = len({context.begin(seed) for seed in context.seeds}) / len(found)
     metrics = {"distinct_0": share, "distinct_prompts": prompts}
+    if context.box.problems is not None:  # the rows of a file, which are not derived from a seed
+        prompted = len({context.begin(seed) for seed in context.seeds})
+        note = "" if share == 1 else f" with {prompted} distinct prompts; a file may repeat a problem on purpose"
+        return Passed(f"{len(found)} seeds produce {len(count)} distinct problems{note}", metrics)
     if share < DISTINCT:
         often, times = count.most_common(1)[0]
         same = [seed for seed, made in found.items() if made == often]

@@ -1,4 +1,4 @@
-"""Checks TG601 and TG804 for third-party environments: answers by simple heuristics get little reward.
+"""Checks TG601 and TG804 for third-party environments: answers from simple heuristics get little reward.
 
 A constant answer, such as *yes*, is correct by chance in some problems. The best constant answer is the baseline of an
 agent that has learned nothing. A heuristic is an exploit if its reward is clearly above this baseline.
@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
+from trace_gym.statistics import wilson
 from trace_gym.types import Bars
 from trace_gym.validation.constant_answers import MAX_SHARE
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.exploits import MARGIN, SUCCESS
 from trace_gym.validation.properties import CheckFailed, Passed
+from trace_gym.validation.third_party.answer_forms import FORMS
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, is_full_reward, quoted
+from trace_gym.validation.third_party.content_grading import rewards_content_gradually
+from trace_gym.validation.third_party.hedges import MAX_EITHER, Heuristic, either_order, listings
 
 MOST = 16
 """Maximum number of problems per heuristic."""
@@ -25,11 +29,10 @@ TURNS = 10
 """Maximum number of times that an answer is repeated, one per turn."""
 OFTEN = 3
 """Number of the most frequent reference solutions that are used as constant answers."""
+SHOWN = 30
+"""Maximum number of heuristics in the chart."""
 LONGEST = 5000
 """Maximum length of an answer in characters."""
-
-Heuristic = Callable[[str], str]
-"""Function that returns a turn for a prompt."""
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -57,18 +60,6 @@ def _constant(text: str) -> Heuristic:
 def _stuffed(form: str) -> Heuristic:
     return lambda prompt: " ".join(form.format(n) for n in dict.fromkeys([*_numbers(prompt), *map(str, range(21))]))
 
-
-FORMS = (
-    "#### {}",
-    "\\boxed{{{}}}",
-    "<answer>{}</answer>",
-    "Answer: {}",
-    "The answer is {}.",
-    "<think>.</think><solution>{}</solution>",
-    "<think>.</think>\n<answer>{}</answer>",
-    '{{"answer": {}}}',
-)
-"""Answer formats that scorers expect."""
 
 HEURISTICS: dict[str, Heuristic] = {
     "nothing": lambda prompt: "",
@@ -106,41 +97,69 @@ class AnswerResult:
     """Turns of the rollout with the highest reward."""
 
 
-def _answer_result(context: BlackBoxContext, name: str, turns_by_seed: dict[int, tuple[str, ...]]) -> AnswerResult:
+def _answer_result(
+    context: BlackBoxContext, name: str, turns_by_seed: dict[int, tuple[str, ...]], gradual: bool = False
+) -> AnswerResult:
+    """Return the rewards of a heuristic. If the reward is gradual, only the full reward counts."""
     earned = {seed: context.reward_fraction(seed, turns) for seed, turns in turns_by_seed.items()}
+    if gradual:
+        earned = {seed: float(is_full_reward(share)) for seed, share in earned.items()}
     best = max(earned, key=lambda seed: earned[seed])
     return AnswerResult(name, fmean(earned.values()), best, turns_by_seed[best])
 
 
-def constant_results(context: BlackBoxContext, seeds: list[int]) -> Iterator[AnswerResult]:
+def constant_results(context: BlackBoxContext, seeds: list[int], gradual: bool = False) -> Iterator[AnswerResult]:
     """Yield the results of the most frequent reference solutions, each used as the answer to all other problems."""
     made = {seed: solution for seed in context.seeds if (solution := context.solution(seed)) is not None}
     for turns, _ in Counter(made.values()).most_common(OFTEN):
         first = next(seed for seed, own in made.items() if own == turns)
         if others := [seed for seed in seeds if seed != first]:
-            yield _answer_result(context, f"always {quoted(turns[-1], 30)}", {seed: turns for seed in others})
+            yield _answer_result(context, f"always {quoted(turns[-1], 30)}", {seed: turns for seed in others}, gradual)
 
 
-def _heuristic_results(context: BlackBoxContext, seeds: list[int]) -> Iterator[AnswerResult]:
+def _heuristic_results(context: BlackBoxContext, seeds: list[int], gradual: bool = False) -> Iterator[AnswerResult]:
     many = min(TURNS, context.box.limit)
-    for name, guess in HEURISTICS.items():
-        yield _answer_result(context, name, {seed: (guess(context.begin(seed)),) * many for seed in seeds})
+    for name, guess in {**HEURISTICS, **listings(context)}.items():
+        yield _answer_result(context, name, {seed: (guess(context.begin(seed)),) * many for seed in seeds}, gradual)
+
+
+def _best_results(context: BlackBoxContext, seeds: list[int], gradual: bool) -> tuple[float, float, list[AnswerResult]]:
+    """Return the mean reward of the best constant answer, the bound, and the results of the heuristics, best first."""
+    best_constant = max((c.mean for c in constant_results(context, seeds, gradual)), default=0.0)
+    bound = max(SUCCESS, min(best_constant, MAX_SHARE)) + MARGIN
+    results = sorted(_heuristic_results(context, seeds, gradual), key=lambda result: -result.mean)
+    return best_constant, bound, results
 
 
 @black_box_check("TG601")
 def guesses_earn_little(context: BlackBoxContext) -> Passed:
-    """No heuristic answer that is derived from the prompt gets much more reward than the best constant answer."""
+    """No answer by a simple heuristic, and no list of candidates, gets much more reward than the best constant answer.
+
+    A correct and a wrong number together do not get the full reward in both orders. If the reward falls gradually to 0
+    as the content of the reference is replaced, only the full reward of a heuristic counts.
+    """
     seeds = evenly_spaced(context.seeds, MOST)
-    best_constant = max((c.mean for c in constant_results(context, seeds)), default=0.0)
-    bound = max(SUCCESS, min(best_constant, MAX_SHARE)) + MARGIN
-    results = sorted(_heuristic_results(context, seeds), key=lambda result: -result.mean)
+    best_constant, bound, results = _best_results(context, seeds, False)
+    if results[0].mean > bound and rewards_content_gradually(context):
+        best_constant, bound, results = _best_results(context, seeds, True)
     top = results[0]
+    either = either_order(context)
     metrics = {"best": top.mean, "bound": bound, "constant": best_constant, "texts": float(len(results))}
-    bars = {result.name: result.mean for result in results}
+    metrics |= {"either_order_numbers": either.numbers, "either_order_others": either.others}
+    bars = {result.name: result.mean for result in results[:SHOWN]}
     exhibit = Bars(title="Mean reward of each heuristic", unit="mean reward", bars=bars, bound=bound)
     description = f"`{top.name}` gets the mean reward {top.mean:.2f} in {len(seeds)} problems"
     if top.mean > bound:
         made = context.failure(top.best, f"{description}; the bound is {bound:.2f}", top.turns)
+        raise CheckFailed(made.message, made.counterexample, metrics, (exhibit,), made.replay)
+    if either.numbers > MAX_EITHER:
+        seed, turns = either.example
+        made = context.failure(
+            seed,
+            f"{quoted(turns[-1])} names a correct and a wrong number, and gets the full reward in both orders; so it "
+            f"is in {either.numbers:.0%} of the problems",
+            turns,
+        )
         raise CheckFailed(made.message, made.counterexample, metrics, (exhibit,), made.replay)
     return Passed(
         f"the best of {len(results)} heuristics, {description}; the bound is {bound:.2f}", metrics, (exhibit,)
@@ -149,7 +168,7 @@ def guesses_earn_little(context: BlackBoxContext) -> Passed:
 
 @black_box_check("TG804")
 def no_constant_solves(context: BlackBoxContext) -> Passed:
-    """No constant answer solves most problems."""
+    """No constant answer solves most problems, with 95% confidence."""
     context.require_native_problems()
     context.solutions()
     seeds = list(context.seeds)
@@ -163,12 +182,17 @@ def no_constant_solves(context: BlackBoxContext) -> Passed:
     metrics = {"best": share, "best_0": share}
     bars = {name: found for name, (found, _) in shares.items()}
     exhibit = Bars(title="Problems that one answer solves", unit="share of problems", bars=bars, bound=MAX_SHARE)
-    if share > MAX_SHARE:
+    interval = wilson(round(share * len(seeds)), len(seeds))
+    if interval and interval.low > MAX_SHARE:
         made = context.failure(
             result.best, f"`{result.name}` solves {share:.0%} of {len(seeds)} problems", result.turns
         )
         raise CheckFailed(
-            f"{made.message}; expected at most {MAX_SHARE:.0%}", made.counterexample, metrics, (exhibit,), made.replay
+            f"{made.message}; expected at most {MAX_SHARE:.0%} with 95% confidence",
+            made.counterexample,
+            metrics,
+            (exhibit,),
+            made.replay,
         )
     return Passed(
         f"the best constant answer, `{result.name}`, solves {share:.0%} of {len(seeds)} problems", metrics, (exhibit,)

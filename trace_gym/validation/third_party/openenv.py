@@ -45,10 +45,10 @@ class OpenEnvBox(BlackBox):
         field = options.pop("field", None)
         if options:
             raise ConfigError(
-                f"{address.text} has the unknown option {min(options)}, expected field, low, high or limit"
+                f"{address.text} has an unknown option: found {min(options)!r}, expected field, low, high or limit"
             )
         if not address.name.startswith(("http://", "https://")):
-            raise ConfigError(f"{address.text} is not a valid server URI, expected openenv:http://HOST:PORT")
+            raise ConfigError(f"{address.text} is not a valid server URI: expected openenv:http://HOST:PORT")
         base = address.name.rstrip("/")
         self.schema = _schema(base)
         self.field = str(field or text_field(self.schema) or "")
@@ -93,7 +93,9 @@ class OpenEnvBox(BlackBox):
                 self._socket.send(json.dumps(message))
             answer = json.loads(self._socket.recv(timeout=TIMEOUT_SECONDS))
         except (OSError, EOFError, ValueError, self._error) as error:
-            raise ServerError(f"the session was lost: {type(error).__name__}: {str(error)[:200]}") from None
+            raise ServerError(
+                f"the connection to the environment server was lost ({type(error).__name__}: {str(error)[:200]})"
+            ) from None
         data = answer.get("data") or {}
         if answer.get("type") != "error":
             return dict(data)

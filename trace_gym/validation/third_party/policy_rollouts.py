@@ -42,7 +42,7 @@ class BlackBoxEpisode:
     def step(self, action: Any) -> list[Message]:
         """Take the policy's turn and return the response.
 
-        The rollout ends with the environment or at the turn limit.
+        The rollout ends when the environment ends it or at the turn limit.
         """
         text = str(action.get("content") or "") if isinstance(action, dict) else str(getattr(action, "text", action))
         self.actions.append(text)

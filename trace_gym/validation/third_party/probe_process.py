@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from trace_gym.interpreter import answers, complete_lines
+from trace_gym.parent_death import die_with_parent
 from trace_gym.types import sha256
-from trace_gym.validation.parent_death import die_with_parent
 from trace_gym.validation.properties import CheckFailed
 from trace_gym.validation.third_party.black_box import BlackBox, run_black_box
 from trace_gym.validation.third_party.uri import open_with_retry
@@ -30,8 +30,8 @@ SECONDS = 60
 PATIENCE = 10
 """Time limit of one sequence of turns in seconds."""
 PROGRAM, PRINTS = 'print("run as " + "a program")', "run as a program"
-"""Turn that contains a Python program, and the program's output. The output does not occur in the turn, so it appears
-in a response only if the environment executes the program."""
+"""A turn that contains a Python program, and the output of the program. The output does not occur in the turn, so it
+appears in a response only if the environment executes the program."""
 
 
 class TurnFailure(NamedTuple):
@@ -60,8 +60,8 @@ def digests(
 def try_turns(address: str, seeds: Sequence[int], turns: Sequence[Sequence[str]]) -> tuple[TurnFailure | None, int]:
     """Try sequences of turns in a fresh process, and return the first failure and the number of sequences tried.
 
-    A failure is a hang, an exception, the end of the process, or the execution of a turn as code. Each sequence starts
-    the problem anew. All turns of a sequence are taken, even after the end of the rollout.
+    A failure is a hang, an exception, the end of the process, or the execution of a turn as code. The problem is
+    restarted for each sequence. All turns of a sequence are taken, even after the end of the rollout.
     """
     job = {"address": address, "seeds": list(seeds), "turns": list(map(list, turns)), "patience": PATIENCE}
     printed, _ = complete_lines(MODULE, job, 2 * SECONDS)

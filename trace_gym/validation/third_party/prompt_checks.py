@@ -1,4 +1,4 @@
-"""Checks TG4, TG7 and TG8 for third-party environments: malformed turns, leaked answers, and wordings of prompts."""
+"""Checks TG4, TG7 and TG8 for third-party environments: malformed turns, leaked answers, and prompt wordings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.input_files import read_texts
 from trace_gym.validation.overlap import RUN
 from trace_gym.validation.properties import Passed, Skipped
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, quoted
+from trace_gym.validation.text_cues import GAIN
+from trace_gym.validation.third_party.answer_forms import formatted_pieces
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, is_full_reward, quoted
 from trace_gym.validation.third_party.probe_process import PROGRAM, try_turns
-from trace_gym.validation.word_predictor import GAIN
 
 MALFORMED = (
     "...", PROGRAM, f"[{PROGRAM}]", f"<answer>{PROGRAM}</answer>", "", " ", "\n\n", "\x00\x1b\x07", "\ud800",
@@ -33,6 +34,10 @@ AFTER_END = ("...", "", "x" * 10_000, "...")
 """Turns that are taken after the end of a rollout."""
 PROBLEMS = 100
 """Number of prompts that are compared with each other."""
+MAX_COPIED = 0.1
+"""Maximum share of the problems that are solved by copying an example from the prompt."""
+MAX_PIECES = 10
+"""Maximum number of examples of one prompt that are tried."""
 MAX_POSITIONS = 6
 """Number of words, and of lines, from each end of the prompt that are compared with the answer."""
 
@@ -73,11 +78,12 @@ def the_end_is_survived(context: BlackBoxContext) -> Passed:
 
 @black_box_check("TG701")
 def prompt_holds_no_answer(context: BlackBoxContext) -> Passed:
-    """No fixed position of the prompt contains the answer.
+    """No fixed position of the prompt contains the answer, and a copied example of the prompt solves few problems.
 
     The finding reports how often the prompt contains the answer anywhere.
     """
     context.require_native_problems()
+    _check_examples(context)
     made = {seed: turns[-1].strip() for seed, turns in context.solutions().items() if turns[-1].strip()}
     prompts = {seed: context.begin(seed) for seed in made}
     in_prompt = [
@@ -96,6 +102,28 @@ def prompt_holds_no_answer(context: BlackBoxContext) -> Passed:
         raise context.failure(seed, message, (made[seed],), metrics)
     message = f"the prompts of {metrics['stands']:.0%} of {len(made)} problems contain the answer"
     return Passed(f"{message}; no fixed position of the prompt contains it", metrics)
+
+
+def _check_examples(context: BlackBoxContext) -> None:
+    """Check that the worked examples of the prompts do not solve their problems.
+
+    Raises:
+        CheckFailed: A copied example gets the full reward too often.
+    """
+    solved: dict[int, str] = {}
+    with_example = 0
+    for seed in evenly_spaced(context.seeds, PROBLEMS):
+        pieces = formatted_pieces(context.begin(seed))[:MAX_PIECES]
+        with_example += bool(pieces)
+        if piece := next((p for p in pieces if is_full_reward(context.reward_fraction(seed, (p,)))), None):
+            solved[seed] = piece
+    if len(solved) >= 2 and len(solved) > MAX_COPIED * with_example:
+        seed, piece = next(iter(solved.items()))
+        message = (
+            f"the example {quoted(piece)} in the prompt gets the full reward if it is copied; so do the examples of "
+            f"{len(solved)} of {with_example} prompts that contain one"
+        )
+        raise context.failure(seed, message, (piece,), {"examples": len(solved) / with_example})
 
 
 def _positions(prompt: str) -> Iterator[tuple[str, str]]:

@@ -34,8 +34,8 @@ class ReasoningBox(BlackBox):
         self.size = self.options.pop("size", SIZE)
         if not isinstance(self.size, int) or self.size < 1 or "seed" in self.options:
             raise ConfigError(
-                f"{address.text}: invalid options: expected a positive integer for size, and no seed, which the "
-                f"validation sets"
+                f"{address.text} has invalid options: the option size must be a positive integer, and the option seed "
+                "is not allowed, because the validation sets the seed"
             )
         self._create = library.create_dataset
         self._block, self._entry = -1, dict[str, Any]()

@@ -36,6 +36,27 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "reference": "the reference solution",
         "seeded": "use the `seed` that the client sends to make the only random generator",
     },
+    "function": {
+        "reset": "the file of cases",
+        "step": "the reward function",
+        "reward": "the reward function",
+        "reference": "the reference in the file",
+        "seeded": "use nothing but the arguments",
+    },
+    "verifiers": {
+        "reset": "the data set or the taskset, and the setup of a rollout,",
+        "step": "the environment",
+        "reward": "the reward function",
+        "reference": "the answer in the form that the option `reference` states",
+        "seeded": "take everything from the row or the task",
+    },
+    "inspect": {
+        "reset": "the data set and the solver",
+        "step": "the scorer",
+        "reward": "the scorer",
+        "reference": "the target in the form that the option `reference` states",
+        "seeded": "take everything from the sample",
+    },
 }
 """Names of the parts of an environment by URI scheme."""
 REMEDIES: Mapping[str, str] = {
@@ -52,7 +73,9 @@ REMEDIES: Mapping[str, str] = {
     "be earned is not 1, state it in the address: `?high=...`.",
     "TG203": "Give the full reward only once the task is complete, or remove the turns from {reference} that nothing "
     "needs.",
-    "TG207": "Strip white space from the answer before {reward} compares it.",
+    "TG207": "Strip white space from the answer before {reward} compares it, and remove every term from {reward} that "
+    "counts characters, searches for words such as *verified*, or looks for headings and lists. Run the snippet to see "
+    "the text that is rewarded.",
     "TG301": "Return 0 from {reward} for text that solves nothing. Look for credit for any answer, for a format alone, "
     "for single letters, or for each turn.",
     "TG303": "Return a finite number from {reward}, keep the sum over all turns between `low` and `high`, and give a "
@@ -61,14 +84,20 @@ REMEDIES: Mapping[str, str] = {
     "their time and the length of their input, and pass the text to neither `eval` nor `exec`.",
     "TG405": "Let {step} accept turns after the end: return the last observation with reward 0 and the end flag "
     "instead of raising an exception.",
+    "TG304": "Run the snippet: it gives a wrong answer. Let {reward} compare everything that distinguishes answers: "
+    "the sign, the decimal point, all digits, every element, their order if the task asks for one, all values of a "
+    "record, and negations. If an error of a number is accepted on purpose, state it in the prompt or in the address: "
+    "`?tolerance=0.1`.",
     "TG501": "Make sure that {reference} earns the most there is and that text which solves nothing earns the least; "
     "then reward steps in between, so that attempts at one problem differ.",
     "TG502": "Choose options of the environment that make its problems easier or harder for this policy, mix in "
     "problems that it solves sometimes, or train on demonstrations first.",
     "TG601": "Run the snippet: it answers without solving the problem. Let {reward} compare the whole answer, and "
-    "reject text that contains several candidates instead of searching it for the right one.",
+    "reject text that contains several candidates instead of searching it for the right one. Only one place, such as "
+    "the last line, should count as the answer.",
     "TG701": "Remove the answer from the prompt that {reset} returns, or put it at a place that differs from problem "
-    "to problem among wrong ones.",
+    "to problem among wrong ones. In an example of the answer format, write a placeholder such as `LETTER` instead of "
+    "a possible answer.",
     "TG703": "Write other problems in place of those that the test contains, or remove them from the training data.",
     "TG704": "Let seeds that lie far apart make other problems: do not take the seed modulo a small number, and draw "
     "from more possibilities in {reset}.",

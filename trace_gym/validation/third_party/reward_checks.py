@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
-from random import Random
+from collections.abc import Iterator
 from statistics import fmean
 
 from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError
@@ -16,15 +15,15 @@ from trace_gym.validation.properties import CheckFailed, Passed, Skipped
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, is_full_reward, quoted
 from trace_gym.validation.third_party.heuristic_answers import HEURISTICS
 from trace_gym.validation.third_party.heuristic_answers import MOST as HEURISTIC_SAMPLE
+from trace_gym.validation.third_party.no_op_checks import MOST
 from trace_gym.validation.third_party.policy_rollouts import policy_groups
 from trace_gym.validation.third_party.recorded_rollouts import RecordedBox
+from trace_gym.validation.third_party.surface_checks import VARIANTS
 from trace_gym.validation.variance import COMPETENCES, ExpertPair, mixture_statistics
 from trace_gym.validation.variance_verdict import TARGET_RANGES, in_range, label, variance_verdict
 
-NO_OP_MESSAGES = ("...", "Hello.", "Done.", "")
-"""Messages of a policy that does nothing useful."""
-MOST = 24
-"""Maximum number of problems, evenly spaced over the sample."""
+MAX_CONSTANT = 0.5
+"""Share of problems with a constant reward above which the reward is considered independent of the answer."""
 
 
 @black_box_check("TG201")
@@ -60,101 +59,41 @@ def no_part_is_enough(context: BlackBoxContext) -> Passed:
     return Passed(f"none of {len(made)} reference solutions gets the full reward without its last turn")
 
 
-@black_box_check("TG207")
-def spaces_do_not_count(context: BlackBoxContext) -> Passed:
-    """White space around the reference solution does not change the reward.
-
-    The rewards of other variants are only measured.
-    """
-    made = context.solutions()
-    chosen = evenly_spaced(list(made), MOST)
-    metrics: dict[str, float] = {}
-    for name, vary in VARIANTS.items():
-        shares = []
-        for seed in chosen:
-            turns = (*made[seed][:-1], vary(made[seed][-1]))
-            shares.append(context.reward_fraction(seed, turns))
-            if name in SPACES and abs(shares[-1] - (whole := context.reward_fraction(seed, made[seed]))) > 1e-9:
-                message = f"the reference solution gets the reward fraction {whole:g}, and {shares[-1]:g} with {name}"
-                raise context.failure(seed, message, turns)
-        metrics[name.replace(" ", "_")] = fmean(shares)
-    measured = ", ".join(f"{name} {metrics[name.replace(' ', '_')]:.2f}" for name in VARIANTS if name not in SPACES)
-    return Passed(
-        f"white space does not change the reward in {len(chosen)} problems; only measured: {measured}", metrics
-    )
-
-
-SPACES = ("a newline after it", "white space around it")
-VARIANTS: dict[str, Callable[[str], str]] = {
-    "a newline after it": lambda text: f"{text}\n",
-    "white space around it": lambda text: f" \n{text} ",
-    "a period after it": lambda text: text + ".",
-    "small letters": lambda text: text.lower(),
-    "capitals": lambda text: text.upper(),
-    "a sentence around it": lambda text: f"The answer is {text}.",
-}
-"""Variants of an answer with the same content, as functions by description."""
-
-
-@black_box_check("TG301")
-def nothing_is_paid_for_nothing(context: BlackBoxContext) -> Passed:
-    """No-op messages and garbage get no reward, whether sent once or until the end."""
-    metrics: dict[str, float] = {}
-    worst: tuple[float, int, tuple[str, ...]] = (0.0, 0, ())
-    chosen = evenly_spaced(context.seeds, MOST)
-    for text in (*NO_OP_MESSAGES, "garbage"):
-        rewards = []
-        for seed in chosen:
-            word = text if text != "garbage" else _garbage(seed)
-            for turns in dict.fromkeys(((word,), (word,) * context.box.limit)):
-                rewards.append(context.reward_fraction(seed, turns))
-                if not math.isfinite(rewards[-1]):
-                    raise context.failure(
-                        seed, f"the reward for {word!r} is {rewards[-1]}, not a finite number", turns, {}
-                    )
-                worst = max(worst, (rewards[-1], seed, turns), key=lambda found: found[0])
-        metrics[f"paid_for_{text}"] = fmean(rewards)
-    share, seed, turns = worst
-    if share > 1e-9:
-        repeated = f" in {len(turns)} turns" if len(turns) > 1 else ""
-        often = ", ".join(f"{k.removeprefix('paid_for_')!r} {v:.3g}" for k, v in metrics.items())
-        message = f"the reward is {share * context.box.high:.3g} for {turns[0]!r}{repeated}; on average {often}"
-        raise context.failure(seed, message, turns, metrics)
-    return Passed(
-        f"no reward in {len(chosen)} problems for {', '.join(map(repr, NO_OP_MESSAGES))} and garbage", metrics
-    )
-
-
-def _garbage(seed: int) -> str:
-    rng = Random(f"garbage/{seed}")
-    return "".join(rng.choice("abcdefghijklmnopqrstuvwxyz   ") for _ in range(40))
-
-
 @black_box_check("TG303")
 def rewards_are_in_range(context: BlackBoxContext) -> Passed:
-    """Rewards are finite and in range. The finding reports the number of different rewards and its effect on GRPO."""
+    """Rewards are finite and in range, and depend on the answer in most problems that have a reference solution.
+
+    The finding reports the number of different rewards and its effect on GRPO.
+    """
     box = context.box
     rewards: Counter[float] = Counter()
+    constant: dict[int, bool] = {}
     for seed in evenly_spaced(context.seeds, HEURISTIC_SAMPLE):
+        own = set[float]()
         for turns in _varied_turns(context, seed):
             made = context.run(seed, turns)
             value = made.total_reward
             if not (math.isfinite(value) and box.low - 1e-9 <= value <= box.high + 1e-9):
                 message = f"the reward is {value:g} after {len(made.turns)} turns, expected {box.low:g} to {box.high:g}"
-                option = f"{context.address}{'&' if '?' in context.address else '?'}high=..."
+                bound = "low" if value < box.low else "high"
+                option = f"{context.address}{'&' if '?' in context.address else '?'}{bound}=..."
                 raise context.failure(
                     seed, f"{message}; if this is intended, specify the range: {option}", made.actions
                 )
             rewards[round(value, 6)] += 1
+            own.add(round(value, 6))
+        if context.solution(seed):
+            constant[seed] = len(own) == 1
     levels = sorted(rewards)
     metrics = {f"paid_{value:g}": count / rewards.total() for value, count in sorted(rewards.items())[:12]}
     metrics["levels"] = float(len(levels))
     shown = ", ".join(f"{v:g}" for v in levels[:8]) + (", ..." if len(levels) > 8 else "")
     message = f"{rewards.total()} rollouts got {len(levels)} different rewards: {shown}"
-    if len(levels) == 1 and any(context.solution(seed) for seed in context.seeds):
-        raise context.failure(
-            context.seeds[0], f"{message}; reference solutions and garbage get the same reward", (), metrics
-        )
+    same = [seed for seed, alike in constant.items() if alike]
+    metrics["constant"] = len(same) / max(1, len(constant))
+    if same and metrics["constant"] >= MAX_CONSTANT:
+        message += f"; in {len(same)} of {len(constant)} problems, the reference solution and all other turns get the "
+        raise context.failure(same[0], f"{message}same reward", context.solution(same[0]) or (), metrics)
     return Passed(message + _meaning(len(levels)), metrics)
 
 
@@ -177,7 +116,7 @@ def _meaning(levels: int) -> str:
 
 
 def _varied_turns(context: BlackBoxContext, seed: int) -> Iterator[tuple[str, ...]]:
-    """Yield sequences of turns for a problem: correct, incorrect, and by heuristics."""
+    """Yield sequences of turns for a problem: correct ones, incorrect ones, and those of heuristics."""
     repeated = min(context.box.limit, 10)
     prompt = context.begin(seed)
     if turns := context.solution(seed):

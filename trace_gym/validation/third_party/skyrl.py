@@ -32,7 +32,7 @@ SOLUTIONS: dict[str, Callable[[Row], list[str]]] = {
         f"<think>That is it.</think><solution>{row['reward_spec']['ground_truth']}</solution>",
     ],
 }
-"""Functions that return the turns of a correct solution for a row, by skyrl-gym environment."""
+"""Functions by skyrl-gym environment that return the turns of a correct solution for a row."""
 
 
 class SkyrlBox(BlackBox):
@@ -67,8 +67,10 @@ class SkyrlBox(BlackBox):
         self.rows = rows(file) if file else []
         self.problems, self.synthetic = len(self.rows) or None, not self.rows
         if self.synthetic and self.env_id not in synthetic_tasks.TASKS:
-            message = f"{self.env_id} requires tasks, such as {address.text}@tasks.jsonl with one prompt per line"
-            raise ConfigError(f"{message}; synthetic tasks exist only for {', '.join(synthetic_tasks.TASKS)}")
+            raise ConfigError(
+                f"the environment {self.env_id!r} requires a file with tasks: only {', '.join(synthetic_tasks.TASKS)} "
+                f"can be validated without one. Add the file to the URI, as in {address.text}@tasks.jsonl"
+            )
         try:
             self._open(0)
         except Exception as error:
@@ -135,8 +137,8 @@ def rows(path: str) -> list[Row]:
     for number, row in enumerate(made, 1):
         if not isinstance(row, dict) or not isinstance(row.get("prompt"), list):
             raise ReadError(
-                f"{path}:{number} is not a valid task; expected an object whose prompt is a list of messages"
+                f"{path}:{number} is not a valid task: expected an object whose field 'prompt' is a list of messages"
             )
     if not made:
-        raise ReadError(f"{path} contains no task")
+        raise ReadError(f"{path} contains no tasks. {fix}")
     return made

@@ -1,4 +1,4 @@
-"""Display of a counterexample of a third-party environment as a conversation."""
+"""Conversion of a third-party environment's counterexample to a conversation for display."""
 
 from __future__ import annotations
 

@@ -4,7 +4,10 @@
     reasoning-gym:chain_sum?min_terms=3
     skyrl:gsm8k@tasks.jsonl            a skyrl-gym environment with its tasks
     openenv:http://localhost:8000      a running OpenEnv server
+    verifiers:my-env                   an environment of verifiers
+    inspect:file.py@task               a task of Inspect
     rollouts:log.jsonl@-1..1           rewards that a trainer has logged
+    function:module:reward@cases.jsonl  a reward function with prompts and references
 
 A URI is sufficient for a fresh process to open the environment, so reports and snippets contain it.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -22,9 +25,10 @@ from trace_gym.errors import ConfigError, EnvBug, MissingExtra
 from trace_gym.validation.third_party.black_box import BlackBox, Busy
 
 RETRY_SECONDS = 5.0
-"""Maximum time in seconds for which opening is retried, because a server may release a closed session with a delay."""
-COMMON: dict[str, type] = {"low": float, "high": float, "limit": int}
-"""Options of all environments: the range of the total reward of a rollout, and the turn limit."""
+"""Maximum time in seconds for retries of opening an environment. A server may release a closed session with a delay."""
+COMMON: dict[str, type] = {"low": float, "high": float, "limit": int, "tolerance": float}
+"""Options of all environments: the range of the total reward of a rollout, the turn limit, and the relative error that
+the environment intentionally accepts in numeric answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,10 @@ SCHEMES: dict[str, Opener] = {
     "reasoning-gym": _later("reasoning", "ReasoningBox"),
     "skyrl": _later("skyrl", "SkyrlBox"),
     "openenv": _later("openenv", "OpenEnvBox"),
+    "verifiers": _later("verifiers_box", "VerifiersBox"),
+    "inspect": _later("inspect_box", "InspectBox"),
     "rollouts": _later("recorded_rollouts", "RecordedBox"),
+    "function": _later("reward_function", "FunctionBox"),
 }
 """Functions that open an environment, by URI scheme. Add an entry to support another kind of environment."""
 
@@ -65,23 +72,27 @@ def is_third_party(target: object) -> bool:
     return isinstance(target, str) and target.partition(":")[0] in SCHEMES and ":" in target
 
 
-def parse_uri(text: str) -> EnvironmentURI:
+def parse_uri(text: str, schemes: Collection[str] = SCHEMES) -> EnvironmentURI:
     """Parse a URI.
+
+    Args:
+        text: The URI.
+        schemes: Schemes that the URI may have.
 
     Raises:
         ConfigError: The URI is not valid, or an option does not have the form ``key=value``.
     """
     scheme, _, rest = text.partition(":")
     name, _, query = rest.partition("?")
-    if scheme not in SCHEMES or not name:
+    if scheme not in schemes or not name:
         raise ConfigError(
-            f"{text!r} is not a valid environment URI; expected {', '.join(f'{s}:NAME' for s in SCHEMES)}"
+            f"{text!r} is not a valid environment URI: expected one of {', '.join(f'{s}:NAME' for s in schemes)}"
         )
     options: dict[str, Any] = {}
     for pair in query.split("&") if query else ():
         key, equals, value = pair.partition("=")
         if not (key and equals):
-            raise ConfigError(f"{text!r} has the invalid option {pair!r}, expected key=value")
+            raise ConfigError(f"{text!r} has an invalid option: found {pair!r}, expected key=value")
         options[key] = _value(value)
     return EnvironmentURI(text, scheme, name, options)
 
@@ -113,11 +124,15 @@ def open_box(text: str) -> BlackBox:
     box.name = text
     for key, value in common.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ConfigError(f"{text}: invalid option {key}: found {value!r}, expected a number")
+            raise ConfigError(f"invalid option {key!r} in {text}: found {value!r}, expected a number")
         setattr(box, key, COMMON[key](value))
     if not box.low <= 0 < box.high or box.limit < 1:
-        message = f"has the reward range {box.low:g} to {box.high:g} and the turn limit {box.limit}"
-        raise ConfigError(f"{text} {message}; expected low <= 0 < high and limit >= 1")
+        raise ConfigError(
+            f"invalid options in {text}: found low={box.low:g}, high={box.high:g} and limit={box.limit}, expected "
+            "low <= 0 < high and limit >= 1"
+        )
+    if box.tolerance is not None and not 0 <= box.tolerance < 1:
+        raise ConfigError(f"invalid option 'tolerance' in {text}: found {box.tolerance:g}, expected 0 <= tolerance < 1")
     return box
 
 

@@ -1,0 +1,150 @@
+"""Measure how many bugs by outside authors `trace-gym validate` detects.
+
+    python benchmarks/bench_outsiders.py [--half development|unseen] [--only TG2,TG7] [--out results.jsonl]
+
+The bugs are in ``benchmarks/outsiders/``. Each one is applied to a copy of its environment, which is validated in the
+sandbox. A bug is detected if at least one property fails. Results are appended to a file, and a second run with the
+same file skips the bugs that the file contains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from trace_gym import registry
+from trace_gym.sandbox import check
+from trace_gym.statistics import wilson
+
+FOLDER = Path(__file__).parent / "outsiders"
+HALVES = ("development", "unseen")
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One bug, given as text replacements in the module of an environment."""
+
+    author: str
+    env: str
+    title: str
+    what: str
+    kind: str
+    edits: tuple[tuple[str, str], ...]
+
+    @property
+    def key(self) -> str:
+        """SHA-256 digest of the environment, the title and the new texts."""
+        return hashlib.sha256("\n".join([self.env, self.title, *(new for _, new in self.edits)]).encode()).hexdigest()
+
+    @property
+    def half(self) -> str:
+        return HALVES[bytes.fromhex(self.key)[0] % 2]
+
+    def source(self) -> str:
+        """Return the source of the environment's module with the bug inserted.
+
+        Raises:
+            ValueError: The module has changed, so that an edit cannot be applied.
+        """
+        text = registry.module_path(self.env).read_text(encoding="utf-8")
+        for old, new in self.edits:
+            if text.count(old) != 1:
+                raise ValueError(f"{self.env}, {self.title}: the text occurs {text.count(old)} times: {old[:80]!r}")
+            text = text.replace(old, new)
+        return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=HALVES, default="development")
+    parser.add_argument("--author", help="name of one file, without .json")
+    parser.add_argument("--env", help="environment of the bugs")
+    parser.add_argument("--only", help="codes or prefixes of codes, separated by commas")
+    parser.add_argument("--profile", choices=["quick", "gate"], default="gate")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--missed", type=Path, help="results of an earlier run: validate only the bugs that it missed")
+    parser.add_argument("--out", type=Path, default=Path("outsiders.jsonl"))
+    options = parser.parse_args()
+    bugs = [b for b in load_bugs() if b.half == options.half]
+    bugs = [b for b in bugs if options.author in (None, b.author) and options.env in (None, b.env)]
+    if options.missed:
+        missed = {r["key"] for r in read(options.missed) if not r["failed"]}
+        bugs = [b for b in bugs if b.key in missed]
+    only = options.only.split(",") if options.only else None
+    run(bugs, partial(detect, only=only, profile=options.profile), options.out, options.workers)
+    summarize(bugs, {r["key"]: r for r in read(options.out)})
+
+
+def load_bugs() -> list[Bug]:
+    """Return all bugs except those that, in the judgment of a second reader, do not change the behavior."""
+    excluded = {row["key"] for row in json.loads((FOLDER / "equivalent.json").read_text(encoding="utf-8"))}
+    found = []
+    for path in sorted(FOLDER.glob("author*.json")):
+        for row in json.loads(path.read_text(encoding="utf-8")):
+            edits = tuple((e["old"], e["new"]) for e in row["edits"])
+            found.append(Bug(path.stem, row["env"], row["title"], row["what"], row["class"], edits))
+    return [bug for bug in found if bug.key not in excluded]
+
+
+def detect(bug: Bug, only: list[str] | None, profile: str) -> dict[str, Any]:
+    """Validate an environment with a bug and return the failed properties with their messages."""
+    begun = time.monotonic()
+    row = {"key": bug.key, "author": bug.author, "env": bug.env, "title": bug.title, "kind": bug.kind}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{bug.env}.py"
+        path.write_text(bug.source(), encoding="utf-8")
+        report = check(path, profile=profile, only=only, confirm=False)
+    failed = {f.code: f.message for f in report.findings if f.verdict == "failed"}
+    return {**row, "failed": failed, "seconds": round(time.monotonic() - begun, 1)}
+
+
+def run(bugs: list[Bug], work: Any, out: Path, workers: int) -> None:
+    """Validate the bugs that are not in the file of results, and append their results."""
+    done = {r["key"] for r in read(out)}
+    todo = [b for b in bugs if b.key not in done]
+    with ProcessPoolExecutor(workers) as pool, out.open("a", encoding="utf-8") as file:
+        jobs = {pool.submit(work, bug): bug for bug in todo}
+        for n, job in enumerate(as_completed(jobs), 1):
+            try:
+                row = job.result()
+            except ValueError as error:
+                print(f"skipped: {error}")
+                continue
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            print(f"{n}/{len(todo)} {row['seconds']:6.1f} s {row['env']}: {row['title']}: {', '.join(row['failed'])}")
+
+
+def read(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the results in a file."""
+    if path.exists():
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def summarize(bugs: list[Bug], results: dict[str, dict[str, Any]]) -> None:
+    """Print the detection rate with its 95% interval, in total and by author, and the detections of each property."""
+    rows = [results[b.key] for b in bugs if b.key in results]
+    for author in [*sorted({r["author"] for r in rows}), ""]:
+        chosen = [r for r in rows if author in ("", r["author"])]
+        caught = sum(bool(r["failed"]) for r in chosen)
+        span = wilson(caught, len(chosen))
+        rate = f"{caught / len(chosen):.1%} ({span.low:.1%} to {span.high:.1%})" if span else "no bugs"
+        print(f"{author or 'all':10} detected {caught} of {len(chosen)}: {rate}")
+    codes = Counter(code for r in rows for code in r["failed"])
+    alone = Counter(*[[next(iter(r["failed"])) for r in rows if len(r["failed"]) == 1]])
+    for code, count in codes.most_common():
+        print(f"{code}: {count} bugs, {alone[code]} detected by no other property")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Replay of the diagnosis of 100 real episodes by a language model, and of the environments for its result."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from trace_gym.diagnosis import diagnose
+from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
+from trace_gym.llm import resolve
+from trace_gym.llm.recordings import Recordings
+from trace_gym.targets.results import read_results
+from trace_gym.types import Label, Trajectory
+
+ROOT = Path(__file__).resolve().parents[1]
+LOOP = ROOT / "benchmarks" / "airline_loop"
+REAL = ROOT.parent / "shared" / "data" / "tau_bench_airline_gpt4o.json.gz"
+SELECTED = {"confirm_full_details", "enforce_modification_rules"}
+
+with_data = pytest.mark.skipif(not REAL.exists(), reason="the recorded episodes of gpt-4o are not on this machine")
+
+
+class Recorded:
+    """Analyst with the labels of an earlier analysis."""
+
+    name = "recorded"
+
+    def __init__(self, runs: Sequence[Mapping[str, Mapping[str, Label]]], descriptions: Mapping[str, str]) -> None:
+        self.runs, self.descriptions = runs, descriptions
+
+    def label(self, trajectories: Sequence[Trajectory]) -> list[dict[str, Mapping[str, Label]]]:
+        return [dict(run) for run in self.runs]
+
+
+@pytest.fixture(scope="module")
+def episodes() -> list[Trajectory]:
+    return list(read_results(str(REAL)))
+
+
+@pytest.fixture(scope="module")
+def analyst(episodes: list[Trajectory]) -> tuple[ModelAnalyst, Recorded]:
+    model = resolve(f"replay-purpose:{LOOP / 'diagnosis'}")
+    found = ModelAnalyst(model, AnalystOptions(runs=3))
+    runs = found.label(episodes)
+    return found, Recorded(runs, found.descriptions)
+
+
+@with_data
+def test_model_selects_two_capabilities_without_an_environment(
+    episodes: list[Trajectory], analyst: tuple[ModelAnalyst, Recorded]
+) -> None:
+    model, recorded = analyst
+    report = model.report()
+    assert (len(report.capabilities), len(report.not_labeled)) == (10, 0)
+    assert report.kappa is not None and round(report.kappa, 2) == 0.94
+    selected = diagnose(episodes, analyst=recorded).selected
+    assert {c.name for c in selected} == SELECTED
+    assert not any(c.matched for c in report.capabilities if c.name in SELECTED)
+
+
+@with_data
+def test_shuffled_outcomes_select_nothing(episodes: list[Trajectory], analyst: tuple[ModelAnalyst, Recorded]) -> None:
+    for seed in range(20):
+        outcomes = [t.success for t in episodes]
+        Random(seed).shuffle(outcomes)
+        shuffled = [t.model_copy(update={"success": s}) for t, s in zip(episodes, outcomes, strict=True)]
+        assert not diagnose(shuffled, analyst=analyst[1], permutations=500, seed=seed).selected, seed
+
+
+@with_data
+def test_checked_labels_are_those_of_the_analysis(analyst: tuple[ModelAnalyst, Recorded]) -> None:
+    folder = ROOT / "benchmarks" / "reviews" / "labels"
+    judged = {}
+    for name in ("judge_1.tsv", "judge_2.tsv"):
+        for line in (folder / name).read_text().splitlines():
+            number, label, *_ = line.split("\t")
+            judged[int(number)] = label
+    right: Counter[str] = Counter()
+    for item in json.loads((folder / "labels.json").read_text()):
+        votes = [run[item["trajectory"]][item["capability"]] for run in analyst[1].runs]
+        assert Counter(votes).most_common(1)[0][0] == item["label"]
+        right[item["label"]] += judged[item["item"]] == item["label"]
+    assert right == {"LACKING": 20, "PRESENT": 7, "NA": 10}
+
+
+def test_recorded_answers_contain_the_environments() -> None:
+    found = {}
+    for recording in Recordings(LOOP / "environments").read_all():
+        kind, *_, name = recording.request.purpose.split()
+        if kind == "write" and (code := re.search(r"```python\n(.*?)```", recording.completion.text, re.DOTALL)):
+            found[name] = code[1]
+    assert set(found) == {f"tau2_{name}" for name in SELECTED}
+    for name, code in found.items():
+        classes = {n.name for n in ast.parse(code).body if isinstance(n, ast.ClassDef)}
+        assert "".join(map(str.title, name.split("_"))) in classes

@@ -1,0 +1,59 @@
+"""The benchmarks of rollouts and updates: small runs, and counts that can be computed by hand."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("peft", reason="the benchmarks need the lab extra")
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+import bench_engines
+import bench_update
+from transformers import Qwen2Config
+
+from trace_gym.episode import Episode
+
+SMALL = "--size tiny --device cpu --groups 2 --samples 2 --prompt 30 --turns 2 --turn-tokens 5 --result-tokens 7"
+
+
+@pytest.mark.parametrize("name", ["oracle", "process"])
+def test_environments_take_a_part_of_the_cpu_time(name: str) -> None:
+    step = Episode.step
+    chosen = bench_engines.scenarios(Namespace(env="tau2_precondition", level=0), 4)
+    with bench_engines.opened(name) as (engine, server):
+        rate, tokens, cpu, environments, share = bench_engines.run(engine, chosen, server)
+    assert rate > 0 and (tokens > 0) == (name == "process")
+    assert 0 < environments < cpu and share == pytest.approx(environments / cpu)
+    assert Episode.step is step, "the measured methods are restored"
+
+
+@pytest.mark.parametrize(("sharing", "tokens"), [([], 2 * (30 + 2 * 17)), (["--no-prefix-sharing"], 4 * 47)])
+def test_update_is_measured_with_everything_it_depends_on(
+    sharing: list[str], tokens: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench_update.main([*SMALL.split(), "--repeat", "1", "--peak-tflops", "0.5", *sharing])
+    found = json.loads(capsys.readouterr().out)
+    assert found["measured_on"].startswith("CPU") and "random weights" in found["note"]
+    assert found["tokens_computed"] == tokens, "a common prompt counts once with prefix sharing"
+    assert found["tokens_of_trajectories"] == 4 * 47 and found["tokens_sampled"] == 4 * 10
+    assert found["mfu"] == pytest.approx(found["model_tflops_per_second"] / 0.5)
+    assert found["peak_memory_gib"] > 0 and found["peak_memory_of"].startswith("process")
+
+
+def test_model_flops_of_one_layer() -> None:
+    config = Qwen2Config(
+        hidden_size=8,
+        intermediate_size=3,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        vocab_size=5,
+    )
+    weights = 8 * 8 + 8 * 8 + 2 * 8 * 4 + 3 * 8 * 3  # queries and output, keys and values, the feed-forward layer
+    found = bench_update.model_flops(config, tokens=3, pairs=6, sampled=2)
+    assert found == 4 * weights * 3 + 4 * 8 * 5 * 2 + 12 * 8 * 6
