@@ -37,11 +37,6 @@ FAMILIES = ("part free",) * 18 + ("group",) * 10 + ("used up",) * 6 + ("single",
 PEOPLE = ((1, 2), (3, 4), (3, 4), (2, 3, 4, 5))
 GAPS = (range(100, 200), range(10, 90), range(10, 90), (0,) * 8 + tuple(range(1, 9)))
 AMOUNT = re.compile(r"(?:\$|\busd)[\s*]*\d|\d[\s*]*(?:\$|usd\b|dollars?\b)")
-GROSS = (
-    r"\b(?:normally|usually|regularly|would|instead of|regular|full|list|without)\b[^.;!?\n]{{0,30}}?\$ ?{gross}\b|"
-    r"(?:x|\*|times|at) \$ ?{unit}(?: each)? ?=\s?\$ ?{gross}\b|\$ ?{gross}(?= ?(?:minus|less|-))|"
-    r"\bsub-?total: ?\$ ?{gross}\b|(?:[-=] ?-|minus|less|: ?-) ?\$ ?{free}\b"
-)
 CARD = "my gift card if at least {floor} dollars stay on it afterwards, otherwise my credit card."
 TERMS = (
     "Before you change anything, tell me what it comes to in all. Then take my gift card if at least {floor} dollars "
@@ -167,10 +162,27 @@ class Tau2NumericalPaymentReasoning(AirlineDesk):
         unit, count, _ = self.deed()  # the price of a single bag may be named beside the total
         others = {unit * k for k in range(2 if self.extra else 1, 13)} - {unit * count}
         if self.extra > count:  # what the bags would cost if none was free, and the discount, may be told as well
-            gross = GROSS.format(unit=unit, gross=unit * self.extra, free=unit * (self.extra - count))
-            heard = [re.sub(gross, " ", normalize(text)) for text in heard]
+            heard = [self.without_discount(normalize(text), unit, count) for text in heard]
         told = any(asserted(unit * count, others, heard, role) for role in COSTS)
         return told and asserted(unit * count, others, heard)
+
+    def without_discount(self, text: str, unit: int, count: int) -> str:
+        """Return a message without the price of all bags and the discount for the free ones."""
+        gross, free, each = str(unit * self.extra), str(unit * (self.extra - count)), str(unit)
+        text = re.sub(
+            r"\b(?:normally|usually|regularly|would|instead of|regular|full|list|without)\b[^.;!?\n]{0,30}?"
+            rf"\$ ?{re.escape(gross)}\b",
+            " ",
+            text,
+        )
+        text = re.sub(
+            rf"(?:x|\*|times|at) \$ ?{re.escape(each)}(?: each)? ?=\s?\$ ?{re.escape(gross)}\b",
+            " ",
+            text,
+        )
+        text = re.sub(rf"\$ ?{re.escape(gross)}(?= ?(?:minus|less|-))", " ", text)
+        text = re.sub(rf"\bsub-?total: ?\$ ?{re.escape(gross)}\b", " ", text)
+        return re.sub(rf"(?:[-=] ?-|minus|less|: ?-) ?\$ ?{re.escape(free)}\b", " ", text)
 
     def deed(self, skilled: bool = True) -> tuple[int, int, dict[str, Any]]:
         """Return the price of one bag or traveler, how many are counted, and the arguments of the write."""

@@ -56,11 +56,11 @@ def lint_source(
         try:
             done = _run(request, limits)
         except subprocess.TimeoutExpired:
-            return [_limit_violation(limits)]
+            return [_limit_violation(limits, f"no result after {limits.wall_seconds:g} s")]
         if done.returncode not in (*STOPPED, NO_MEMORY) or time.monotonic() - start > limits.cpu_seconds:
             break
     if done.returncode in (*STOPPED, NO_MEMORY):
-        return [_limit_violation(limits)]
+        return [_limit_violation(limits, f"exit code {done.returncode}")]
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise SandboxError(
@@ -87,11 +87,11 @@ def _run(request: Mapping[str, Any], limits: Limits) -> subprocess.CompletedProc
     )
 
 
-def _limit_violation(limits: Limits) -> LintViolation:
+def _limit_violation(limits: Limits, found: str) -> LintViolation:
     return LintViolation(
         1,
         "size",
-        f"the linter exceeded its limits: found no result, expected one within {limits.cpu_seconds:g} s of "
+        f"the linter exceeded its limits: found {found}, expected a result within {limits.cpu_seconds:g} s of "
         f"processor time and {limits.memory_mib} MiB. Use fewer and simpler patterns, names and expressions",
     )
 

@@ -93,7 +93,9 @@ class Candidate:
         if self.report is not None and self.report.passed:
             return f"passed {len(self.report.findings)} properties on {self.report.scenarios} scenarios"
         codes = ", ".join(dict.fromkeys(c.code for c in self.diagnostics))
-        return f"{'not run: ' if self.report is None else 'fails '}{codes}"
+        if self.report is None:  # no other output shows the reason
+            return f"not run: {codes}. First error: {self.diagnostics[0].message}"
+        return f"fails {codes}"
 
 
 @dataclass(frozen=True)
