@@ -209,7 +209,7 @@ def test_tables_show_the_figures_and_no_markup_of_others() -> None:
     odd[0] = odd[0].model_copy(update={"id": "a|b[red]", "source": "[bold]log"})
     found = diagnose(odd + group(True, present=3))
     text = markdown(found)
-    assert "| structured_data_reasoning | 0.60 | 1.00 (3/3) | 0.00 (0/3) | 1.00 (0.21 to 1.00) |" in text
+    assert "| structured_data_reasoning | 0.60 (0.17 to 1.00) | 1.00 (3/3) | 0.00 (0/3) | 1.00 (0.21 to 1.00) |" in text
     assert "a\\|b[red]" in text
     out = io.StringIO()
     Console(file=out, width=200).print(render(found))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from format_pages import documented, fields_of
 
 from trace_gym.errors import ReadError
 from trace_gym.types import FORMAT_VERSION, Bars, Curves, Finding, Record, Replay, Report, Transcript
@@ -47,45 +48,9 @@ SOME = Report(
 )
 
 
-def words(schema: dict[str, Any]) -> str:
-    """Return a JSON Schema type in the notation of the page."""
-    match schema:
-        case {"$ref": str(name)}:
-            return name.rpartition("/")[2]
-        case {"enum": list(values)}:
-            return ", ".join(values)
-        case {"const": str(value)}:
-            return value
-        case {"oneOf": list(parts)}:
-            return ", ".join(map(words, parts))
-        case {"anyOf": list(parts)}:
-            return " or ".join(map(words, parts))
-        case {"prefixItems": [first, *_]}:
-            return f"array of {words(first)}"
-        case {"type": "array", "items": dict(items)}:
-            return f"array of {words(items)}"
-        case {"type": "object", "additionalProperties": part}:
-            return f"object of {words(part) if isinstance(part, dict) else 'anything'}"
-    return str(schema.get("type", "anything"))
-
-
-def documented(model: type[Record]) -> list[tuple[str, str, str]]:
-    """Return the rows of a model's table: field, type and default."""
-    [section] = re.findall(rf"^## {model.__name__}\n\n(\|.*?)(?:\n\n|\Z)", PAGE, re.S | re.M)
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines()[2:]]
-    return [(name.strip("`"), kind, default) for name, kind, default, _ in rows]
-
-
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_page_lists_fields_of_model(model: type[Record]) -> None:
-    schemas = Report.model_json_schema()
-    own = schemas if model is Report else schemas["$defs"][model.__name__]
-    expected = []
-    for name, field in model.model_fields.items():
-        default = field.get_default(call_default_factory=True)
-        told = "" if field.is_required() else json.dumps(list(default) if isinstance(default, tuple) else default)
-        expected.append((name, words(own["properties"][name]), told))
-    assert documented(model) == expected
+    assert documented(PAGE, model) == fields_of(model, Report)
 
 
 def test_fields_of_a_format_version_do_not_change() -> None:

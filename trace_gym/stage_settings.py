@@ -45,6 +45,7 @@ class Diagnose(Record):
     delta: float = Field(0.20, ge=0, le=1)
     rho: float = Field(0.10, ge=0, le=1)
     alpha: float = Field(0.05, gt=0, le=1)
+    confidence: float = Field(0.95, gt=0, lt=1)
     analyst: str = "rules"
     """``rules``, or the URI of a language model that discovers and labels capabilities."""
     runs: int = Field(10, ge=1)

@@ -51,6 +51,12 @@ def diagnose(
             help="Level of the permutation test, corrected for the number of capabilities. 1 disables the test."
         ),
     ] = 0.05,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            help="Confidence level of the intervals. The interval of a selected capability's gap does not contain 0."
+        ),
+    ] = 0.95,
     labels: Annotated[
         list[Path] | None,
         typer.Option(
@@ -139,6 +145,7 @@ def diagnose(
             delta=delta,
             rho=rho,
             alpha=alpha,
+            confidence=confidence,
             consistent=keep / runs if keep is not None else 0.8 if consistent is None else consistent,
             analyst=chosen,
         )

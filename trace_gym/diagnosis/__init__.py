@@ -48,6 +48,7 @@ def diagnose(
     rho: float = 0.10,
     alpha: float = 0.05,
     consistent: float = 0.8,
+    confidence: float = 0.95,
     analyst: Analyst | str = "rules",
     permutations: int = 1000,
     seed: int = 0,
@@ -65,14 +66,17 @@ def diagnose(
             correction for the number of capabilities, and a confidence interval of its gap that does not contain 0. Set
             it to 1 to disable both conditions.
         consistent: Minimum fraction of the label runs in which a selected capability reaches `delta` and `rho`.
+        confidence: Confidence level of the intervals of the gap and the coverage.
         analyst: ``"rules"``, or an `Analyst`.
         permutations: Number of permutations of the outcomes in the permutation control.
         seed: Seed of the permutation control.
 
     Raises:
-        ConfigError: A threshold is not between 0 and 1, an id occurs twice, or the analyst is unknown.
+        ConfigError: A threshold is not between 0 and 1, the confidence is 0 or 1, an id occurs twice, or the analyst is
+            unknown.
     """
-    _check({"delta": delta, "rho": rho, "alpha": alpha, "consistent": consistent}, permutations)
+    shares = {"delta": delta, "rho": rho, "alpha": alpha, "consistent": consistent, "confidence": confidence}
+    _check(shares, permutations)
     chosen, seen = _analyst(analyst), _Seen()
     iterated = seen.iterate(trajectories)
     given = chosen.label(iterated)
@@ -89,7 +93,7 @@ def diagnose(
         scored,
         labels,
         runs,
-        Criteria(delta, rho, alpha, consistent),
+        Criteria(**shares),
         analyst=chosen.name,
         permutations=permutations,
         seed=seed,
@@ -103,6 +107,7 @@ def diagnose(
         delta=delta,
         rho=rho,
         alpha=alpha,
+        confidence=confidence,
         runs=len(runs),
         consistent=consistent,
         capabilities=tuple(capabilities),
@@ -151,5 +156,7 @@ def _check(shares: Mapping[str, float], permutations: int) -> None:
     for name, value in shares.items():
         if not 0 <= value <= 1:
             raise ConfigError(f"invalid {name}: found {value}, expected a number from 0 to 1, such as 0.2")
+    if shares["confidence"] in (0, 1):
+        raise ConfigError(f"invalid confidence: found {shares['confidence']}, expected more than 0 and less than 1")
     if permutations < 0:
         raise ConfigError(f"invalid permutations: found {permutations}, expected 0 or more")

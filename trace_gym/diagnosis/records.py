@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pydantic import field_validator
+
 from trace_gym.types import Capability, Label, Record, Trajectory
+from trace_gym.types.base import FORMAT_VERSION, upgraded
 
 
 class Summary(NamedTuple):
@@ -43,8 +46,12 @@ class Control(Record):
 class Diagnosis(Record):
     """Capabilities that explain an agent's failures, with the labels and settings of the computation."""
 
+    version: int = FORMAT_VERSION
+    """Format version of the file."""
     source: str
+    """Names of the results from which the trajectories were read."""
     n: int
+    """Number of trajectories."""
     failed: int
     passed: int
     unscored: int
@@ -55,6 +62,8 @@ class Diagnosis(Record):
     """Minimum coverage of a selected capability."""
     alpha: float = 1.0
     """Significance level of the permutation test. The value 1 disables the test, as in files of earlier versions."""
+    confidence: float = 0.95
+    """Confidence level of the intervals. The interval of a selected capability's gap does not contain 0."""
     runs: int = 1
     """Number of label runs."""
     consistent: float = 0.0
@@ -65,6 +74,7 @@ class Diagnosis(Record):
     """Mapping from capability name to a remark: the reason why the capability was not selected, or why the evidence for
     the selection is weak."""
     control: dict[str, Control]
+    """Mapping from capability name to its permutation control."""
     labels: dict[str, dict[str, Label]]
     """Mapping from trajectory id to capability to the most frequent label of all runs."""
     uncovered: tuple[str, ...]
@@ -73,6 +83,13 @@ class Diagnosis(Record):
     """Ids of trajectories that the analyst could not label, for example because they have no reference. All of their
     labels are NA."""
     analyst: str
+    """Name of the analyst that assigned the labels."""
+
+    @field_validator("version")
+    @classmethod
+    def _upgraded(cls, version: int) -> int:
+        """Return the current version for a diagnosis that was upgraded while it was read."""
+        return upgraded(version)
 
     @property
     def selected(self) -> tuple[Capability, ...]:

@@ -1,4 +1,4 @@
-"""Permutation test and cluster bootstrap for the gap of a capability.
+"""Permutation test and cluster bootstrap for the gap and the coverage of a capability.
 
 The trajectories of one task are not independent. Both methods therefore resample whole tasks.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trace_gym.diagnosis.records import Control, Summary
-from trace_gym.statistics import newcombe
+from trace_gym.statistics import Interval, newcombe, wilson
 from trace_gym.types import Label
 
 CHUNK = 2_000_000
@@ -58,10 +58,20 @@ class Outcomes:
         return np.asarray(drawn_CT[:, self.task_N])
 
 
-def control_and_interval(
-    labels: Sequence[Label], outcomes: Outcomes, rng: np.random.Generator, permutations: int
-) -> tuple[Control, tuple[float, float] | None]:
-    """Return the permutation control of a capability, and the 95 % confidence interval of its gap.
+@dataclass(frozen=True)
+class Tests:
+    """Permutation control of a capability, and the confidence intervals of its gap and its coverage."""
+
+    control: Control
+    gap: tuple[float, float] | None
+    """Confidence interval of the gap; None if the gap is undefined."""
+    coverage: tuple[float, float] | None
+
+
+def control_and_intervals(
+    labels: Sequence[Label], outcomes: Outcomes, rng: np.random.Generator, permutations: int, confidence: float
+) -> Tests:
+    """Return the permutation control of a capability, and its confidence intervals.
 
     If no passed trajectory needs the capability, the gap is undefined. The control then tests the coverage.
 
@@ -70,6 +80,7 @@ def control_and_interval(
         outcomes: Outcomes of the trajectories, in the same order.
         rng: Source of randomness.
         permutations: Number of permutations and of bootstrap samples.
+        confidence: Confidence level of the intervals.
     """
     lacking_N, needed_N = (np.array([v == "LACKING" for v in labels]), np.array([v != "NA" for v in labels]))
     passed_N = outcomes.passed_N
@@ -80,7 +91,7 @@ def control_and_interval(
         values.append(gaps if statistic == "gap" else coverages)
     (gap,), (coverage,) = _rates(lacking_N, needed_N, ~passed_N[None])
     control = _control(np.concatenate(values or [np.empty(0)]), gap if statistic == "gap" else coverage, statistic)
-    return control, _interval(lacking_N, needed_N, outcomes, rng, permutations)
+    return Tests(control, *_intervals(lacking_N, needed_N, outcomes, rng, permutations, confidence))
 
 
 def _chunks(count: int, width: int) -> list[int]:
@@ -113,38 +124,44 @@ def _control(values: NDArray[np.float64], observed: float, statistic: str) -> Co
     )
 
 
-def _interval(
+def _intervals(
     lacking_N: NDArray[np.bool_],
     needed_N: NDArray[np.bool_],
     outcomes: Outcomes,
     rng: np.random.Generator,
     samples: int,
-) -> tuple[float, float] | None:
-    """Return the confidence interval of the gap: the smallest interval that contains two others.
+    confidence: float,
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+    """Return the confidence intervals of the gap and of the coverage.
 
-    The first one is a bootstrap interval over tasks, which accounts for the dependence between the trajectories of a
-    task, but has no width if a rate is 0 or 1. The second one is the interval of Newcombe's method 10 (see
-    `trace_gym.statistics.newcombe`), which handles such rates.
+    Each is the smallest interval that contains two others. The first one is a bootstrap interval over tasks, which
+    accounts for the dependence between the trajectories of a task, but has no width if a rate is 0 or 1. The second one
+    handles such rates: the interval of Newcombe's method 10 for the gap, and the Wilson score interval for the coverage
+    (see `trace_gym.statistics`).
     """
     failed_N, counts = ~outcomes.passed_N, []
     for group_N in (failed_N, ~failed_N):
         counts += [int((lacking_N & group_N).sum()), int((needed_N & group_N).sum())]
-    exact = newcombe(*counts)
-    if exact is None:
-        return None
-    gaps = []
+    exact = (newcombe(*counts, confidence), wilson(counts[0], int(failed_N.sum()), confidence))
+    gaps, coverages = [np.empty(0)], [np.empty(0)]
     for count in _chunks(samples, len(failed_N)):
         times_CN = outcomes.redrawn(rng, count).astype(np.float64)
-        rates = []
-        for group_N in (failed_N, ~failed_N):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                rates.append((times_CN @ (lacking_N & group_N)) / (times_CN @ (needed_N & group_N)))
-        gaps.append(rates[0] - rates[1])
-    found = np.concatenate(gaps or [np.empty(0)])
-    found = found[~np.isnan(found)]
-    if not len(found):
+        lacking, needed = (
+            [times_CN @ (own_N & group_N) for group_N in (failed_N, ~failed_N)] for own_N in (lacking_N, needed_N)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps.append(lacking[0] / needed[0] - lacking[1] / needed[1])
+            coverages.append(lacking[0] / (times_CN @ failed_N))
+    drawn = (np.concatenate(gaps), np.concatenate(coverages))
+    return _hull(exact[0], drawn[0], confidence), _hull(exact[1], drawn[1], confidence)
+
+
+def _hull(exact: Interval | None, drawn: NDArray[np.float64], confidence: float) -> tuple[float, float] | None:
+    """Return the smallest interval that contains `exact` and the percentile interval of bootstrap samples."""
+    drawn = drawn[~np.isnan(drawn)]
+    if exact is None or not len(drawn):
         return exact
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return min(exact.low, float(low)), max(exact.high, float(high))
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trace_gym.diagnosis.records import Control, Summary
-from trace_gym.diagnosis.resampling import Outcomes, control_and_interval, holm
+from trace_gym.diagnosis.resampling import Outcomes, control_and_intervals, holm
 from trace_gym.types import Capability, Label
 
 Labels = Mapping[str, Mapping[str, Label]]
@@ -46,6 +46,8 @@ class Criteria:
     rho: float
     alpha: float
     consistent: float
+    confidence: float
+    """Confidence level of the intervals."""
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,20 @@ def select(
     rng, outcomes = np.random.default_rng(seed), Outcomes.of(trajectories)
     rates = {name: Rates.of(name, trajectories, labels) for name in descriptions}
     tests = {
-        name: control_and_interval([labels[t.id][name] for t in trajectories], outcomes, rng, permutations)
+        name: control_and_intervals(
+            [labels[t.id][name] for t in trajectories], outcomes, rng, permutations, criteria.confidence
+        )
         for name in descriptions
     }
-    corrected = holm({name: tests[name][0].p for name in descriptions if _can_be_selected(rates[name], criteria.rho)})
-    controls = {name: c.model_copy(update={"corrected": corrected.get(name)}) for name, (c, _) in tests.items()}
+    corrected = holm(
+        {name: tests[name].control.p for name in descriptions if _can_be_selected(rates[name], criteria.rho)}
+    )
+    controls = {
+        name: test.control.model_copy(update={"corrected": corrected.get(name)}) for name, test in tests.items()
+    }
     capabilities, remarks = [], {}
     for name, description in descriptions.items():
-        found, interval = rates[name], tests[name][1]
+        found, interval = rates[name], tests[name].gap
         reached = [not Rates.of(name, trajectories, run).shortfall(criteria.delta, criteria.rho) for run in runs]
         frequency = sum(reached) / len(reached)
         reason = _rejection(found, interval, controls[name], frequency, trajectories, criteria)
@@ -151,6 +159,7 @@ def select(
                 er_passed=found.er_passed,
                 gap=found.gap,
                 gap_interval=interval,
+                coverage_interval=tests[name].coverage,
                 labels=found.counts,
                 selected=not reason,
                 frequency=frequency,

@@ -11,7 +11,7 @@ HEADINGS = (
     "coverage",
     "lacking, failed",
     "lacking, passed",
-    "gap (95 %)",
+    "gap",
     "shuffled gap",
     "selected",
     "see",
@@ -57,6 +57,7 @@ def _title(diagnosis: Diagnosis) -> str:
 def _criteria(diagnosis: Diagnosis) -> str:
     parts = [f"gap >= {diagnosis.delta:.2f}", f"coverage >= {diagnosis.rho:.2f}"]
     parts += [f"p < {diagnosis.alpha:g}"] if diagnosis.alpha < 1 else []
+    parts += [f"intervals of {100 * diagnosis.confidence:g} %"]
     parts += [f"in {diagnosis.consistent:.0%} of {diagnosis.runs} label runs"] if diagnosis.runs > 1 else []
     return ", ".join(parts)
 
@@ -89,15 +90,12 @@ def _some(ids: tuple[str, ...]) -> str:
 
 def _row(diagnosis: Diagnosis, capability: Capability) -> tuple[str, ...]:
     counts, control = capability.labels, diagnosis.control[capability.name]
-    gap = _number(capability.gap)
-    if capability.gap_interval is not None:
-        gap += f" ({capability.gap_interval[0]:.2f} to {capability.gap_interval[1]:.2f})"
     return (
         capability.name,
-        f"{capability.coverage:.2f}",
+        f"{capability.coverage:.2f}{_interval(capability.coverage_interval)}",
         f"{_number(capability.er_failed)} ({counts['lacking_failed']}/{_needed(counts, 'failed')})",
         f"{_number(capability.er_passed)} ({counts['lacking_passed']}/{_needed(counts, 'passed')})",
-        gap,
+        f"{_number(capability.gap)}{_interval(capability.gap_interval)}",
         f"{_number(control.mean)}, p {_number(control.p if control.corrected is None else control.corrected, 3)}",
         "yes" if capability.selected else "no",
         ", ".join(capability.evidence[:3]),
@@ -106,6 +104,10 @@ def _row(diagnosis: Diagnosis, capability: Capability) -> tuple[str, ...]:
 
 def _needed(counts: dict[str, int], outcome: str) -> int:
     return counts[f"lacking_{outcome}"] + counts[f"present_{outcome}"]
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return "" if bounds is None else f" ({_number(bounds[0])} to {_number(bounds[1])})"
 
 
 def _number(value: float | None, digits: int = 2) -> str:

@@ -56,8 +56,9 @@ def _check_target(run: Run, records: Sequence[Trajectory]) -> None:
 
 def _diagnosis(run: Run, records: Sequence[Trajectory]) -> Diagnosis:
     settings = run.config.diagnose
+    criteria = settings.model_dump(include={"delta", "rho", "alpha", "confidence"})
     if settings.analyst == "rules":
-        return find(records, delta=settings.delta, rho=settings.rho, alpha=settings.alpha)
+        return find(records, **criteria)
     from trace_gym.diagnosis.analyst import AnalystOptions
     from trace_gym.diagnosis.analyst.opening import open_analyst
 
@@ -71,13 +72,6 @@ def _diagnosis(run: Run, records: Sequence[Trajectory]) -> Diagnosis:
         dollars=settings.dollars,
         price=settings.price,
     ) as analyst:
-        found = find(
-            records,
-            delta=settings.delta,
-            rho=settings.rho,
-            alpha=settings.alpha,
-            analyst=analyst,
-            consistent=min(settings.keep / settings.runs, 1.0),
-        )
+        found = find(records, **criteria, analyst=analyst, consistent=min(settings.keep / settings.runs, 1.0))
         write(run.path("diagnosis", "analyst.json"), analyst.report().model_dump_json(indent=1) + "\n")
         return found

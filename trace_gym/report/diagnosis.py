@@ -6,9 +6,10 @@ policy forbids both, because most of its text comes from trajectories.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -20,6 +21,7 @@ from trace_gym.report.drawing import tag
 from trace_gym.report.page import _jinja
 from trace_gym.report.talk import Called, Said, Talk
 from trace_gym.report.validation import conversation
+from trace_gym.statistics import wilson
 from trace_gym.types import Capability, Trajectory
 
 MOST_COLUMNS = 400
@@ -31,6 +33,24 @@ CELL, ROW, NAMES = 6, 22, 200
 """Sizes in CSS pixels: width of a cell, height of a row, and width of the names in the map of labels."""
 
 
+class Rate(NamedTuple):
+    """A rate with its confidence interval. All numbers are percentages."""
+
+    name: str
+    share: float
+    text: str
+    start: float
+    """Lower bound of the interval."""
+    width: float
+
+    @classmethod
+    def of(cls, name: str, value: float, interval: tuple[float, float] | None) -> Rate:
+        """Create the rate of a value and an interval from 0 to 1."""
+        low, high = interval or (value, value)
+        text = f"{value:.2f} ({low:.2f} to {high:.2f})" if interval else f"{value:.2f}"
+        return cls(name, 100 * value, text, 100 * low, 100 * (high - low))
+
+
 @dataclass(frozen=True)
 class CapabilityView:
     """A capability, as values for the page template. Lengths are percentages."""
@@ -39,8 +59,8 @@ class CapabilityView:
     remark: str
     p: str
     gap: str
-    rates: tuple[tuple[str, float, str], ...]
-    """Name, value and text of three rates: the error rates of failed and of passed trajectories, and the coverage."""
+    rates: tuple[Rate, ...]
+    """The coverage, the error rates of failed and of passed trajectories, and the selection frequency."""
     interval: tuple[float, float] | None
     """Interval of the gap, as start and width."""
     talks: tuple[tuple[str, Talk], ...]
@@ -85,15 +105,6 @@ def _view(
 ) -> CapabilityView:
     control = found.control.get(capability.name)
     p = None if control is None else control.p if control.corrected is None else control.corrected
-    rates = [
-        (name, 100 * value, f"{value:.2f}")
-        for name, value in (
-            ("coverage", capability.coverage),
-            ("lacking, failed", capability.er_failed),
-            ("lacking, passed", capability.er_passed),
-        )
-        if value is not None
-    ]
     interval = capability.gap_interval
     talks = [
         (f"{outcome}: {i}", marked(by_id[i], capability.name, quotes.get(f"{capability.name}/{i}", "")))
@@ -106,10 +117,22 @@ def _view(
         remark=found.remarks.get(capability.name, ""),
         p="-" if p is None else f"{p:.3f}",
         gap=f"{gap} ({interval[0]:.2f} to {interval[1]:.2f})" if interval else gap,
-        rates=tuple(rates),
+        rates=tuple(_rates(capability, found)),
         interval=None if interval is None else (50 + 50 * interval[0], 50 * (interval[1] - interval[0])),
         talks=tuple(talks),
     )
+
+
+def _rates(capability: Capability, found: Diagnosis) -> Iterator[Rate]:
+    counts = capability.labels
+    yield Rate.of("coverage", capability.coverage, capability.coverage_interval)
+    for outcome, value in (("failed", capability.er_failed), ("passed", capability.er_passed)):
+        if value is not None:
+            lacking, present = (counts[f"{label}_{outcome}"] for label in ("lacking", "present"))
+            yield Rate.of(f"lacking, {outcome}", value, wilson(lacking, lacking + present, found.confidence))
+    if found.runs > 1:
+        reached = round(capability.frequency * found.runs)
+        yield Rate.of("selection frequency", capability.frequency, wilson(reached, found.runs, found.confidence))
 
 
 def _shown(capability: Capability) -> list[tuple[str, str]]:

@@ -68,7 +68,7 @@ _STYLE: Any = {
 
 
 def capability_bars(capabilities: Sequence[Capability]) -> str:
-    """Plot the gap, its confidence interval, and the coverage of each capability."""
+    """Plot the gap and the coverage of each capability with their confidence intervals."""
 
     def draw(ax: Axes) -> None:
         _rows(ax, [c.name.replace("_", " ") + ("" if c.selected else " (not selected)") for c in capabilities])
@@ -78,6 +78,8 @@ def capability_bars(capabilities: Sequence[Capability]) -> str:
             if c.gap_interval is not None:
                 ax.plot(c.gap_interval, [y + 0.02] * 2, color=INK, lw=1.4)
             ax.barh(y + 0.22, c.coverage, height=0.16, color=B, alpha=1.0 if c.selected else 0.4)
+            if c.coverage_interval is not None:
+                ax.plot(c.coverage_interval, [y + 0.22] * 2, color=INK, lw=1.4)
         low = min(
             [0.0, *(c.gap_interval[0] for c in capabilities if c.gap_interval), *(c.gap or 0.0 for c in capabilities)]
         )

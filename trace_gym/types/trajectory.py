@@ -94,7 +94,9 @@ class Capability(Record):
     gap: float | None
     """``er_failed - er_passed``; None if either is None."""
     gap_interval: tuple[float, float] | None = None
-    """95 % confidence interval of the gap."""
+    """Confidence interval of the gap."""
+    coverage_interval: tuple[float, float] | None = None
+    """Confidence interval of the coverage."""
     labels: dict[str, int] = Field(default_factory=dict)
     """Number of trajectories per label and outcome.
 
