@@ -9,7 +9,10 @@ from typing import Any
 from trace_gym.targets.tau2.log_format import KINDS
 from trace_gym.types import Call, Trajectory
 
-TOOLS = KINDS["airline"] | KINDS["retail"]
+
+def tools_for(calls: Sequence[Call]) -> dict[str, Any]:
+    """Return the tools of the first domain that has all the tools that are called."""
+    return next((kinds for kinds in KINDS.values() if {c.tool for c in calls} <= kinds.keys()), {})
 
 
 def cancel(reservation: str) -> Call:
@@ -35,7 +38,7 @@ def episode(
     outputs: Sequence[str] = (),
     name: str = "t/0",
     task: str = "",
-    tools: Mapping[str, Any] = TOOLS,
+    tools: Mapping[str, Any] | None = None,
     request: str = "Hello.",
 ) -> Trajectory:
     messages: list[dict[str, Any]] = [{"role": "user", "content": request}]
@@ -54,5 +57,5 @@ def episode(
         success=success,
         gold=None if gold is None else tuple(gold),
         outputs=tuple(outputs),
-        tools=dict(tools),
+        tools=dict(tools_for([*(gold or ()), *(s for s in steps if isinstance(s, Call))]) if tools is None else tools),
     )

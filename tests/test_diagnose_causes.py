@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from diagnosis_cases import TOOLS, cancel, update
+from diagnosis_cases import cancel, tools_for, update
 
 from trace_gym.diagnosis import RuleAnalyst, diagnose, markdown
 from trace_gym.types import Call, Label, Trajectory
@@ -27,7 +27,9 @@ def episode(gold: Sequence[Call] | None, *steps: Step, **changed: Any) -> Trajec
         function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
         messages.append({"role": "assistant", "content": None, "tool_calls": [{"id": f"c{n}", "function": function}]})
         messages.append({"role": "tool", "tool_call_id": f"c{n}", "name": call.tool, "content": result})
-    fields = {"id": "t", "task": "t", "success": False, "tools": TOOLS} | changed
+    made = [s[0] if isinstance(s, tuple) else s for s in steps]
+    tools = tools_for([*(gold or ()), *(call for call in made if isinstance(call, Call))])
+    fields = {"id": "t", "task": "t", "success": False, "tools": tools} | changed
     return Trajectory(messages=tuple(messages), gold=None if gold is None else tuple(gold), **fields)
 
 

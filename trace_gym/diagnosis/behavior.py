@@ -1,4 +1,4 @@
-"""Rules for trajectories without a reference, which use only the tool calls and their results.
+"""Rules for trajectories without a reference, which use only the tool calls, their results, and a verifier's checks.
 
 Trajectories have no reference if their target has a verifier but no reference actions. Because the rules see only the
 symptoms of a failure, the capabilities that they report are general.
@@ -89,3 +89,28 @@ def attempt_before_transfer(trajectory: Trajectory) -> Label:
     if trajectory.ended != "transfer":
         return "NA"
     return "PRESENT" if len(trajectory.calls) > 1 else "LACKING"
+
+
+@_rule
+def multi_step_completion(trajectory: Trajectory) -> Label:
+    """Carry out every action of a request that needs several, not only the first."""
+    reached = _checks(trajectory, "goal")
+    if len(reached) < 2 or not reached[0] or not all(_checks(trajectory, "guard")):
+        return "NA"
+    first_missed = reached.index(False) if False in reached else len(reached)
+    if any(reached[first_missed:]):
+        return "NA"  # a later goal was reached, so the agent did not stop early
+    return "PRESENT" if first_missed == len(reached) else "LACKING"
+
+
+def broke_guard(trajectory: Trajectory) -> Label:
+    """Return LACKING if the agent did something that the verifier forbids, and NA if the verifier forbids nothing."""
+    kept = _checks(trajectory, "guard")
+    if not kept:
+        return "NA"
+    return "PRESENT" if all(kept) else "LACKING"
+
+
+def _checks(trajectory: Trajectory, kind: str) -> list[bool]:
+    """Return the results of a verifier's checks in order, or an empty list if they are unknown."""
+    return [c.passed for c in trajectory.score.checks if c.kind == kind] if trajectory.score else []

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 
-from trace_gym.diagnosis.behavior import BEHAVIOR_RULES
+from trace_gym.diagnosis.behavior import BEHAVIOR_RULES, broke_guard
 from trace_gym.diagnosis.evidence import claims, differences, exchanged, gives_alternatives, names_of, specific
 from trace_gym.diagnosis.reference import ReferenceComparison, WritePair, compare_with_reference
 from trace_gym.diagnosis.rules import RULES
 from trace_gym.targets.base import Specific
-from trace_gym.targets.catalogue import all_targets
+from trace_gym.targets.catalogue import all_targets, roles_of
 from trace_gym.types import Label, Trajectory
 
 
@@ -18,7 +18,9 @@ class RuleAnalyst:
     """Analyst that labels trajectories by rules. The labels are deterministic, and no language model is required.
 
     If a trajectory has a reference, the two are compared by `RULES` and by the capabilities in `Roles.specific` of the
-    registered targets. Otherwise, the trajectory is labeled by `BEHAVIOR_RULES`, which use only its tool calls.
+    registered targets. Otherwise, the trajectory is labeled by `BEHAVIOR_RULES`, which use only its tool calls and the
+    checks of its verifier. A broken guard shows that the agent acted without a permission. If the target has no policy
+    that forbids actions (`Roles.restricted`), it shows that the agent acted without enough information.
     """
 
     name = "rules"
@@ -31,15 +33,18 @@ class RuleAnalyst:
         return {name: inspect.cleandoc(function.__doc__ or "") for name, function in rules.items()} | described
 
     def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
-        """Return one label run. Trajectories without a reference and without tool calls are omitted."""
+        """Return one label run. Trajectories without a reference, tool calls and checks are omitted."""
         declared = _specific_capabilities()
         run: dict[str, dict[str, Label]] = {}
         for t in trajectories:
             if (seen := compare_with_reference(t)) is not None:
                 run[t.id] = {name: function(seen) for name, function in RULES.items()}
                 run[t.id] |= {s.capability: specific_label(s, seen) for s in declared}
-            elif t.gold is None and t.calls:
-                run[t.id] = {name: function(t) for name, function in BEHAVIOR_RULES.items()}
+            elif t.gold is None and (t.calls or t.score):
+                forbidden = "precondition_verification" if roles_of(t).restricted else "insufficient_information"
+                run[t.id] = {name: function(t) for name, function in BEHAVIOR_RULES.items()} | {
+                    forbidden: broke_guard(t)
+                }
         return [run]
 
 

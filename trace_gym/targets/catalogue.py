@@ -96,10 +96,14 @@ def readers() -> list[Reader]:
 def roles_of(trajectory: Trajectory) -> Roles:
     """Return the roles of the write tools and arguments in a trajectory.
 
-    If the target of the trajectory is unknown or does not declare roles, return the roles of the default target.
+    If the target of the trajectory is unknown or does not declare roles, the entities are the arguments whose names end
+    in ``id``, in the order in which they occur in the reference. All other arguments are precise values.
     """
     found = _target_of(trajectory)
-    return (found.roles if found else None) or default_target().roles or Roles()
+    if found and found.roles:
+        return found.roles
+    names = dict.fromkeys(name for call in trajectory.gold or () for name in call.arguments)
+    return Roles(entities=tuple(name for name in names if name.lower().endswith("id")))
 
 
 def target_name_of(trajectory: Trajectory) -> str:

@@ -17,8 +17,10 @@ from trace_gym.files import read_text
 from trace_gym.parsing import first_fault, parse_json
 from trace_gym.targets.conversation import Logged, conversation
 from trace_gym.targets.source import Entry, Outline, Source
-from trace_gym.types import Message, Trajectory
+from trace_gym.types import Message, NamedCheck, Score, Trajectory
 
+CLOSE = 1e-6
+"""Tolerance of comparisons of similarities with 0 and 1."""
 _exception = re.compile(r"\w*(Error|Exception)\b")
 
 
@@ -28,6 +30,33 @@ class _Result(BaseModel):
     name: str = Field(pattern=r"^[^/\\]+$")
     similarity: float = Field(ge=0, le=1)
     exception_type: str | None = None
+    milestone_mapping: dict[int, tuple[int, float]] = {}
+    """Mapping from milestone to the message that is most similar to it, and the similarity."""
+    minefield_mapping: dict[int, tuple[int, float]] = {}
+    """The same for minefields, which are events that must not happen."""
+
+    @property
+    def success(self) -> bool:
+        """Whether all milestones and no minefield were reached."""
+        return self.similarity > 1 - CLOSE
+
+    @property
+    def score(self) -> Score:
+        """The result as a score with one goal per milestone and one guard per minefield."""
+        goals = [
+            (f"milestone {n}", likeness > 1 - CLOSE) for n, (_, likeness) in sorted(self.milestone_mapping.items())
+        ]
+        guards = [(f"minefield {n}", likeness <= CLOSE) for n, (_, likeness) in sorted(self.minefield_mapping.items())]
+        return Score(
+            wellformed=1,
+            progress=self.similarity,
+            success=self.success,
+            broken=tuple(name for name, passed in guards if not passed),
+            checks=(
+                *(NamedCheck(kind="goal", description=name, passed=ok, at_start=False) for name, ok in goals),
+                *(NamedCheck(kind="guard", description=name, passed=ok, at_start=True) for name, ok in guards),
+            ),
+        )
 
 
 def is_summary(outline: Outline) -> bool:
@@ -39,7 +68,8 @@ def read_summary(source: Source) -> Iterator[Trajectory]:
     """Yield the trajectories of a run of ToolSandbox.
 
     The reward is the similarity to the milestones; an episode with the similarity 1 is successful. An episode that
-    ended with an exception is not scored. The folder ``trajectories`` next to the file contains the conversations.
+    ended with an exception is not scored. Milestones and minefields become checks of the score. The folder
+    ``trajectories`` next to the file contains the conversations.
 
     Raises:
         ReadError: The summary is not valid, or a conversation is missing or not valid.
@@ -89,8 +119,9 @@ def _trajectory(result: _Result, path: Path, model: str) -> Trajectory:
         id=f"toolsandbox/{result.name}",
         task=result.name,
         messages=tuple(map(_refusal, conversation(logged))),
-        success=None if crashed else result.similarity > 1 - 1e-6,
+        success=None if crashed else result.success,
         reward=None if crashed else result.similarity,
+        score=None if crashed else result.score,
         ended="error" if crashed else "unknown",
         source="ToolSandbox",
         model=model,
