@@ -85,9 +85,7 @@ def run(folder: Path, uri: str, runs: int = 1) -> dict[str, Any]:
     trajectories = list(read_records(folder / "episodes.jsonl"))
     truths = json.loads((folder / "truth.json").read_text())
     model = resolve(uri, cache=None if uri.startswith("replay") else folder / "recordings")
-    batches = max(OPTIONS.discovery_batches, -(-len(trajectories) // OPTIONS.discovery_batch))
-    options = replace(OPTIONS, runs=runs, discovery_batches=batches)
-    analyst = ModelAnalyst(model, options, log=lambda line: print(line, file=sys.stderr))
+    analyst = ModelAnalyst(model, options_for(trajectories, runs), log=lambda line: print(line, file=sys.stderr))
     labels = analyst.label(trajectories)
     report = analyst.report()
     names = {t["capability"] for t in truths.values()}
@@ -95,7 +93,7 @@ def run(folder: Path, uri: str, runs: int = 1) -> dict[str, Any]:
         "planted": sorted(names),
         "found": {c.name: {"found_as": c.found_as, "matched": c.matched} for c in report.capabilities},
         "named": sorted(names & set(analyst.descriptions)),
-        "agreement": [_agreement(r, truths, set(analyst.descriptions)) for r in labels],
+        "agreement": [agreement(r, truths, set(analyst.descriptions)) for r in labels],
         "kappa": report.kappa,
         "not_labeled": len(report.not_labeled),
         "injection": [
@@ -108,7 +106,13 @@ def run(folder: Path, uri: str, runs: int = 1) -> dict[str, Any]:
     }
 
 
-def _agreement(run: Any, truths: dict[str, Any], found: set[str]) -> dict[str, Any]:
+def options_for(trajectories: Sequence[Trajectory], runs: int) -> AnalystOptions:
+    """Return the options with which all trajectories are used for discovery."""
+    batches = max(OPTIONS.discovery_batches, -(-len(trajectories) // OPTIONS.discovery_batch))
+    return replace(OPTIONS, runs=runs, discovery_batches=batches)
+
+
+def agreement(run: Any, truths: dict[str, Any], found: set[str]) -> dict[str, Any]:
     """Compare the labels (LACKING or not) with the truth, for the planted capabilities that the analyst found."""
     counts: Counter[str] = Counter()
     for i, truth in truths.items():

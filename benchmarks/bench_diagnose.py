@@ -345,10 +345,11 @@ def main() -> None:
         own = load(options.analyst)
         habits(own, episodes, [m.id for m in chosen if m.id in HABITS], n, options.first, options.scenarios)
     if options.json:
-        options.json.write_text(json.dumps([_plain(r) for r in results], indent=1) + "\n")
+        options.json.write_text(json.dumps([plain(r) for r in results], indent=1) + "\n")
 
 
-def _plain(result: Result) -> dict[str, Any]:
+def plain(result: Result) -> dict[str, Any]:
+    """Return a result as JSON data."""
     agent = replace(result.agent, background=())
     return {**vars(agent), "n": result.n, "truth": sorted(result.truth), "named": sorted(result.named)}
 

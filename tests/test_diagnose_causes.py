@@ -10,6 +10,8 @@ import pytest
 from diagnosis_cases import cancel, tools_for, update
 
 from trace_gym.diagnosis import RuleAnalyst, diagnose, markdown
+from trace_gym.diagnosis.behavior import BEHAVIOR_RULES
+from trace_gym.diagnosis.rules import RULES
 from trace_gym.types import Call, Label, Trajectory
 
 Step = Call | str | tuple[Call, str]
@@ -38,7 +40,10 @@ def labels(gold: Sequence[Call] | None, *steps: Step, **changed: Any) -> dict[st
 
 
 def lacking(gold: Sequence[Call] | None, *steps: Step, **changed: Any) -> set[str]:
-    return {name for name, label in labels(gold, *steps, **changed).items() if label == "LACKING"}
+    """Return the missing capabilities, without the symptoms of an unexplained failure."""
+    found = labels(gold, *steps, **changed).items()
+    symptoms = set() if gold is None else BEHAVIOR_RULES.keys() - RULES.keys()
+    return {name for name, label in found if label == "LACKING" and name not in symptoms}
 
 
 def bags(nonfree: int, payment: str = "card_1", reservation: str = "A") -> Call:
@@ -118,7 +123,20 @@ def test_an_agent_that_keeps_to_its_refusal_complies() -> None:
 )
 def test_calls_are_labeled_without_a_reference(capability: str, expected: Label, steps: Sequence[Step]) -> None:
     assert labels(None, *steps)[capability] == expected
-    assert capability not in labels([], *steps)
+
+
+def test_symptoms_are_lacking_only_if_no_capability_explains_the_failure() -> None:
+    refused = [(update("A", "H2"), "Error: full")] * 3
+    unexplained = labels([update("A", "H1")], "U:Move A.", FLIGHTS, *refused)
+    assert (unexplained["error_recovery"], unexplained["loop_avoidance"]) == ("LACKING", "LACKING")
+    explained = labels([], "U:Move A.", FLIGHTS, cancel("A"), *refused)
+    assert explained["precondition_verification"] == "LACKING"
+    assert (explained["error_recovery"], explained["loop_avoidance"]) == ("NA", "NA")
+
+
+def test_a_reference_with_tools_of_unknown_kinds_gives_symptoms() -> None:
+    refused = [(Call("reset_router", {"line": 7}), "Error: busy")] * 3
+    assert labels([Call("reset_router", {"line": 7})], *refused, tools={})["loop_avoidance"] == "LACKING"
 
 
 def test_a_transfer_without_any_other_call_is_unneeded() -> None:

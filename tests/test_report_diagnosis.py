@@ -111,3 +111,47 @@ def test_command_writes_the_page(tmp_path: Path) -> None:
     assert "structured data reasoning" in page.read_text()
     assert CliRunner().invoke(app, ["diagnose", str(log), "--html", str(log)]).exit_code != 0
     assert log.read_text().startswith("{")
+
+
+def test_page_shows_episodes_and_a_marked_turn_also_for_capabilities_that_were_not_selected() -> None:
+    made = trajectories()
+    found = diagnose(made, delta=1.0, rho=1.0, alpha=1)
+    page = render_diagnosis(
+        found.model_copy(
+            update={"capabilities": tuple(c.model_copy(update={"selected": False}) for c in found.capabilities)}
+        ),
+        made,
+    )
+    assert page.count("(not selected)</summary>") == 1
+    assert "The turn that decided the label is marked." in page
+
+
+def test_page_shows_the_coverage_of_each_label_run_and_the_notes_of_the_analyst() -> None:
+    made = trajectories()
+    labels = diagnose(made).labels
+    name = "structured_data_reasoning"
+    first = {i: {name: own[name]} for i, own in labels.items()}
+    second = {i: {name: "PRESENT" if n % 4 == 0 else label[name]} for n, (i, label) in enumerate(first.items())}
+    found = diagnose(made, analyst=Twice([first, second]))  # type: ignore[arg-type]
+    [capability] = found.capabilities
+    assert capability.run_coverages == (1.0, 0.5)
+    page = render_diagnosis(found, made)
+    assert page.count("<u style=") == 2
+    assert '<p class="note">one label is missing</p>' in page
+    assert "selection frequency" in page
+
+
+class Twice:
+    """Analyst with two label runs and a note."""
+
+    name, descriptions, notes = (
+        "twice",
+        {"structured_data_reasoning": "Choose the right record."},
+        ("one label is missing",),
+    )
+
+    def __init__(self, runs: list[dict[str, dict[str, Label]]]) -> None:
+        self.runs = runs
+
+    def label(self, trajectories: object) -> list[dict[str, dict[str, Label]]]:
+        return self.runs

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
-from trace_gym.diagnosis import diagnose
+from trace_gym.diagnosis import RuleAnalyst, diagnose
 from trace_gym.errors import ReadError
 from trace_gym.targets.results import read_results
 from trace_gym.targets.source import SkippedRecord
@@ -138,3 +138,50 @@ def test_incomplete_runs_of_toolsandbox_are_refused(tmp_path: Path) -> None:
         read_results(toolsandbox(tmp_path / "other", similarity=3))
     with pytest.raises(ReadError, match=r"not a valid result_summary.json of ToolSandbox: .*name"):
         read_results(toolsandbox(tmp_path / "third", name="../outside"))
+
+
+# ---- recognition by content, and duplicates
+
+CHAT = {"messages": [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}], "success": True}
+
+
+def test_the_format_does_not_depend_on_the_name_of_the_file(tmp_path: Path) -> None:
+    tau_bench = (Path(__file__).parent / "data" / "tau_bench_airline.json").read_text()
+    (tmp_path / "results.jsonl").write_text(json.dumps(json.loads(tau_bench)))
+    assert [t.source for t in read_results(tmp_path / "results.jsonl")] == ["tau-bench airline"] * 4
+    (tmp_path / "chats.json").write_text(json.dumps([CHAT, {**CHAT, "id": "two", "success": False}], indent=1))
+    listed = read_results(tmp_path / "chats.json", model="m")
+    assert [(t.id, t.success, t.model) for t in listed] == [("chats-1", True, "m"), ("two", False, "m")]
+    (tmp_path / "one.json").write_text(json.dumps(CHAT))
+    assert [t.success for t in read_results(tmp_path / "one.json")] == [True]
+
+
+def test_equal_records_are_skipped_in_every_format(tmp_path: Path) -> None:
+    line = json.dumps(CHAT)
+    (tmp_path / "chats.jsonl").write_text(f"{line}\n{line}\n{json.dumps({**CHAT, 'success': False})}\n")
+    (tmp_path / "list.json").write_text(json.dumps([CHAT, CHAT, {**CHAT, "success": False}]))
+    data = json.loads((Path(__file__).parent / "data" / "tau2_retail.json").read_text())
+    folder = tmp_path / "tau2"
+    (folder / "simulations").mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / "simulations" / f"{name}.json").write_text(json.dumps(data["simulations"][0]))
+    (folder / "results.json").write_text(json.dumps({k: v for k, v in data.items() if k != "simulations"}))
+    for source, count in ((tmp_path / "chats.jsonl", 2), (tmp_path / "list.json", 2), (folder, 1)):
+        skipped: list[SkippedRecord] = []
+        assert len(read_results(source, on_invalid=skipped.append)) == count, source
+        assert [s.reason for s in skipped] == ["duplicate"], source
+
+
+def test_milestones_and_minefields_of_toolsandbox_label_the_episodes(tmp_path: Path) -> None:
+    reached = {"0": [3, 1.0], "1": [0, 0.0]}
+    folder = toolsandbox(tmp_path / "run", milestone_mapping=reached, minefield_mapping={})
+    [*_, wrong] = read_results(folder)
+    assert wrong.score is not None
+    assert [(c.kind, c.passed) for c in wrong.score.checks] == [("goal", True), ("goal", False)]
+    labels = RuleAnalyst().label([wrong])[0][wrong.id]
+    assert (labels["multi_step_completion"], labels["insufficient_information"]) == ("LACKING", "NA")
+    for likeness, expected in ((0.7, "LACKING"), (0.0, "PRESENT")):
+        folder = toolsandbox(tmp_path / f"{likeness}", minefield_mapping={"0": [2, likeness]})
+        [*_, wrong] = read_results(folder)
+        assert wrong.score is not None and bool(wrong.score.broken) == bool(likeness)
+        assert RuleAnalyst().label([wrong])[0][wrong.id]["insufficient_information"] == expected

@@ -6,14 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from diagnosis_cases import cancel, episode
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError
+from trace_gym.errors import ConfigError, ReadError
 from trace_gym.pipeline import diagnose, rollouts, synthesize
 from trace_gym.pipeline.ledger import Run
 from trace_gym.policies import Mixture
 from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
+from trace_gym.types import to_jsonl
 
 PLANTED = "toolsandbox_permission_recovery"
 
@@ -46,3 +48,30 @@ def test_trajectories_of_another_benchmark_are_refused(source: Path, tmp_path: P
     with pytest.raises(ConfigError, match=expected):
         run_stages(RunConfig(source=source), tmp_path / "run")
     assert not (tmp_path / "run" / "diagnosis.json").exists()
+
+
+def test_invalid_records_of_the_source_are_skipped_if_wanted(source: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(source.read_text() + '{"messages": 3}\n')
+    with pytest.raises(ReadError, match="line 81"):
+        rollouts.rollouts(Run(RunConfig(source=broken), tmp_path / "a"))
+    made = Run(RunConfig(source=broken, skip_invalid=True), tmp_path / "b")
+    rollouts.rollouts(made)
+    assert len(made.path("rollouts", "select.jsonl").read_text().splitlines()) == 80
+    with pytest.raises(ConfigError, match="skip_invalid has no effect: source is not given"):
+        RunConfig.parse({"skip_invalid": True}, "test")
+
+
+def test_a_run_recommends_a_language_model_for_failures_that_the_rules_cannot_explain(tmp_path: Path) -> None:
+    plain = [
+        episode([cancel("A")], "Hello.", cancel("A"), success=bool(n % 2), name=f"t{n}", task=f"t{n}")
+        for n in range(20)
+    ]
+    path = tmp_path / "unexplained.jsonl"
+    path.write_text(to_jsonl(plain))
+    made = Run(RunConfig(source=path), tmp_path / "run")
+    rollouts.rollouts(made)
+    diagnose.diagnose(made)
+    assert "10 of 10 failures are unexplained: set diagnose.analyst to" in str(made.ledger["diagnose"])
+    with pytest.raises(ConfigError, match="set diagnose.analyst to a language model such as openai:MODEL"):
+        synthesize.synthesize(made)

@@ -28,7 +28,11 @@ class RunConfig(Record):
     """Language model that rewords the messages of the scripted user in every rollout, such as ``openai:MODEL@URL``. If
     empty, the messages are not reworded."""
     source: Path | None = None
-    """Results of tau-bench or tau2, or JSONL of trace-gym rollout, to diagnose instead of new rollouts."""
+    """Results of a benchmark, or JSONL of trace-gym rollout, to diagnose instead of new rollouts."""
+    scorer: str = ""
+    """Score in `source` that is the outcome, for logs of Inspect with several."""
+    skip_invalid: bool = False
+    """Whether to skip invalid and repeated records in `source`. Their number is printed."""
     folders: tuple[Path, ...] = ()
     """Folders with environments, such as the folder of a custom target, in addition to those in TRACE_GYM_ENVS."""
     environments: tuple[str, ...] = ()
@@ -111,6 +115,8 @@ class RunConfig(Record):
     def _without_effect_on_training(self) -> Iterator[str]:
         if self.source is not None and self.diagnoses and self.rollouts != Rollouts():
             yield "rollouts has no effect: source is given, so no rollouts are collected. Remove rollouts or source"
+        if self.source is None and (unused := [key for key in ("scorer", "skip_invalid") if getattr(self, key)]):
+            yield f"{' and '.join(unused)} has no effect: source is not given. Remove it, or add source"
         if self.train.seed != TrainerConfig().seed:
             yield f"train.seed has no effect: seeds contains the seeds of a run. Use seeds: [{self.train.seed}] instead"
         if self.train.levels is not None:

@@ -171,7 +171,7 @@ def diagnose(
 
 def _quotes(found: Diagnosis, analyst: ModelAnalyst) -> dict[str, str]:
     """Return the evidence quotes from the episodes that the HTML page shows, by capability and trajectory."""
-    shown = [(c.name, i) for c in found.selected for i in (*c.evidence[:1], *c.contrast[:1])]
+    shown = [(c.name, i) for c in found.capabilities for i in (*c.evidence[:1], *c.contrast[:1])]
     return {f"{name}/{i}": analyst.evidence(i, name) for name, i in shown}
 
 

@@ -18,7 +18,10 @@ __all__ = ["Analyst", "Control", "Diagnosis", "GivenLabels", "RuleAnalyst", "dia
 
 
 class Analyst(Protocol):
-    """Interface for labeling trajectories, by rules or with a language model."""
+    """Interface for labeling trajectories, by rules or with a language model.
+
+    An analyst can also have an attribute `notes`, a sequence of sentences that are shown with the diagnosis.
+    """
 
     @property
     def name(self) -> str:
@@ -117,6 +120,7 @@ def diagnose(
         uncovered=tuple(t.id for t in failed if t.id in labeled and not lacking_capabilities(labels[t.id])),
         unlabelled=tuple(i for i in ids if i not in labeled),
         analyst=chosen.name,
+        notes=tuple(getattr(chosen, "notes", ())),
     )
 
 

@@ -84,6 +84,8 @@ class Diagnosis(Record):
     labels are NA."""
     analyst: str
     """Name of the analyst that assigned the labels."""
+    notes: tuple[str, ...] = ()
+    """Notes of the analyst, such as the registered capabilities that it matched, and the number of missing labels."""
 
     @field_validator("version")
     @classmethod

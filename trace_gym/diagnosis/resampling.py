@@ -15,6 +15,8 @@ from trace_gym.diagnosis.records import Control, Summary
 from trace_gym.statistics import Interval, newcombe, wilson
 from trace_gym.types import Label
 
+Bounds = tuple[float, float] | None
+"""Lower and upper bound of a confidence interval."""
 CHUNK = 2_000_000
 """Maximum number of outcomes that are permuted at once, which limits the memory usage."""
 
@@ -60,12 +62,13 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Tests:
-    """Permutation control of a capability, and the confidence intervals of its gap and its coverage."""
+    """Permutation control of a capability, and the confidence intervals of its metrics, None for undefined metrics."""
 
     control: Control
-    gap: tuple[float, float] | None
-    """Confidence interval of the gap; None if the gap is undefined."""
-    coverage: tuple[float, float] | None
+    gap: Bounds
+    coverage: Bounds
+    er_failed: Bounds
+    er_passed: Bounds
 
 
 def control_and_intervals(
@@ -91,7 +94,7 @@ def control_and_intervals(
         values.append(gaps if statistic == "gap" else coverages)
     (gap,), (coverage,) = _rates(lacking_N, needed_N, ~passed_N[None])
     control = _control(np.concatenate(values or [np.empty(0)]), gap if statistic == "gap" else coverage, statistic)
-    return Tests(control, *_intervals(lacking_N, needed_N, outcomes, rng, permutations, confidence))
+    return Tests(control, **_intervals(lacking_N, needed_N, outcomes, rng, permutations, confidence))
 
 
 def _chunks(count: int, width: int) -> list[int]:
@@ -131,32 +134,36 @@ def _intervals(
     rng: np.random.Generator,
     samples: int,
     confidence: float,
-) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
-    """Return the confidence intervals of the gap and of the coverage.
+) -> dict[str, Bounds]:
+    """Return the confidence intervals of the metrics, by the names of the fields of `Tests`.
 
     Each is the smallest interval that contains two others. The first one is a bootstrap interval over tasks, which
     accounts for the dependence between the trajectories of a task, but has no width if a rate is 0 or 1. The second one
-    handles such rates: the interval of Newcombe's method 10 for the gap, and the Wilson score interval for the coverage
+    handles such rates: the interval of Newcombe's method 10 for the gap, and the Wilson score interval for the others
     (see `trace_gym.statistics`).
     """
-    failed_N, counts = ~outcomes.passed_N, []
-    for group_N in (failed_N, ~failed_N):
-        counts += [int((lacking_N & group_N).sum()), int((needed_N & group_N).sum())]
-    exact = (newcombe(*counts, confidence), wilson(counts[0], int(failed_N.sum()), confidence))
-    gaps, coverages = [np.empty(0)], [np.empty(0)]
+    failed_N, passed_N = ~outcomes.passed_N, outcomes.passed_N
+    sums = [lacking_N & failed_N, needed_N & failed_N, lacking_N & passed_N, needed_N & passed_N, failed_N]
+    counts = [int(own_N.sum()) for own_N in sums]
+    exact = {
+        "gap": newcombe(*counts[:4], confidence),
+        "coverage": wilson(counts[0], counts[4], confidence),
+        "er_failed": wilson(*counts[:2], confidence),
+        "er_passed": wilson(*counts[2:4], confidence),
+    }
+    drawn: dict[str, list[NDArray[np.float64]]] = {name: [np.empty(0)] for name in exact}
     for count in _chunks(samples, len(failed_N)):
         times_CN = outcomes.redrawn(rng, count).astype(np.float64)
-        lacking, needed = (
-            [times_CN @ (own_N & group_N) for group_N in (failed_N, ~failed_N)] for own_N in (lacking_N, needed_N)
-        )
+        lacking_failed, needed_failed, lacking_passed, needed_passed, failed = (times_CN @ own_N for own_N in sums)
         with np.errstate(divide="ignore", invalid="ignore"):
-            gaps.append(lacking[0] / needed[0] - lacking[1] / needed[1])
-            coverages.append(lacking[0] / (times_CN @ failed_N))
-    drawn = (np.concatenate(gaps), np.concatenate(coverages))
-    return _hull(exact[0], drawn[0], confidence), _hull(exact[1], drawn[1], confidence)
+            drawn["er_failed"].append(lacking_failed / needed_failed)
+            drawn["er_passed"].append(lacking_passed / needed_passed)
+            drawn["coverage"].append(lacking_failed / failed)
+        drawn["gap"].append(drawn["er_failed"][-1] - drawn["er_passed"][-1])
+    return {name: _hull(exact[name], np.concatenate(values), confidence) for name, values in drawn.items()}
 
 
-def _hull(exact: Interval | None, drawn: NDArray[np.float64], confidence: float) -> tuple[float, float] | None:
+def _hull(exact: Interval | None, drawn: NDArray[np.float64], confidence: float) -> Bounds:
     """Return the smallest interval that contains `exact` and the percentile interval of bootstrap samples."""
     drawn = drawn[~np.isnan(drawn)]
     if exact is None or not len(drawn):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from trace_gym.diagnosis.behavior import BEHAVIOR_RULES, broke_guard
 from trace_gym.diagnosis.evidence import claims, differences, exchanged, gives_alternatives, names_of, specific
@@ -40,12 +40,23 @@ class RuleAnalyst:
             if (seen := compare_with_reference(t)) is not None:
                 run[t.id] = {name: function(seen) for name, function in RULES.items()}
                 run[t.id] |= {s.capability: specific_label(s, seen) for s in declared}
-            elif t.gold is None and (t.calls or t.score):
+                run[t.id] |= _symptoms(t, run[t.id])
+            elif t.calls or t.score:
                 forbidden = "precondition_verification" if roles_of(t).restricted else "insufficient_information"
                 run[t.id] = {name: function(t) for name, function in BEHAVIOR_RULES.items()} | {
                     forbidden: broke_guard(t)
                 }
         return [run]
+
+
+def _symptoms(trajectory: Trajectory, labels: Mapping[str, Label]) -> dict[str, Label]:
+    """Return the labels of the rules without a reference for a trajectory that has one.
+
+    A symptom is only LACKING if no capability explains the failure, because it can be a consequence of that capability.
+    """
+    explained = "LACKING" in labels.values()
+    found = {name: function(trajectory) for name, function in BEHAVIOR_RULES.items() if name not in labels}
+    return {name: "NA" if explained and label == "LACKING" else label for name, label in found.items()}
 
 
 def _specific_capabilities() -> list[Specific]:

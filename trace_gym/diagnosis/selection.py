@@ -92,9 +92,9 @@ def _error_rate(counts: Mapping[str, int], outcome: str) -> float | None:
 def majority(runs: Sequence[Labels], ids: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, Label]]:
     """Return the most frequent label of each trajectory and capability.
 
-    The label is NA if two labels are equally frequent. Runs that did not label a trajectory are not counted.
+    The label is NA if two labels are equally frequent. Runs in which the label is missing are not counted.
     """
-    return {i: {name: _mode([run[i].get(name, "NA") for run in runs if i in run]) for name in names} for i in ids}
+    return {i: {name: _mode([run[i][name] for run in runs if name in run.get(i, {})]) for name in names} for i in ids}
 
 
 def _mode(values: Sequence[Label]) -> Label:
@@ -144,8 +144,8 @@ def select(
     capabilities, remarks = [], {}
     for name, description in descriptions.items():
         found, interval = rates[name], tests[name].gap
-        reached = [not Rates.of(name, trajectories, run).shortfall(criteria.delta, criteria.rho) for run in runs]
-        frequency = sum(reached) / len(reached)
+        in_runs = [Rates.of(name, trajectories, run) for run in runs]
+        frequency = sum(not r.shortfall(criteria.delta, criteria.rho) for r in in_runs) / len(in_runs)
         reason = _rejection(found, interval, controls[name], frequency, trajectories, criteria)
         evidence = _evidence(name, trajectories, labels)
         if remark := _remark(found, reason):
@@ -160,6 +160,9 @@ def select(
                 gap=found.gap,
                 gap_interval=interval,
                 coverage_interval=tests[name].coverage,
+                er_failed_interval=tests[name].er_failed,
+                er_passed_interval=tests[name].er_passed,
+                run_coverages=tuple(r.coverage for r in in_runs),
                 labels=found.counts,
                 selected=not reason,
                 frequency=frequency,

@@ -71,6 +71,7 @@ def _notes(diagnosis: Diagnosis) -> str:
     if not diagnosis.failed:
         return "No trajectory failed, so there is nothing to diagnose."
     notes = [f"{name}: {remark}." for name, remark in diagnosis.remarks.items()]
+    notes += diagnosis.notes
     share = f"{len(diagnosis.uncovered)} of {diagnosis.failed} failures"
     notes.append(f"No capability explains {share}{_some(diagnosis.uncovered)}.")
     if diagnosis.analyst == "rules" and len(diagnosis.uncovered) >= MANY_UNEXPLAINED * diagnosis.failed:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from trace_gym import registry
 from trace_gym.evaluation import ScenarioLedger
-from trace_gym.files import write
+from trace_gym.files import replacement, write
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import VERSION, Run
 from trace_gym.records import read_records
-from trace_gym.types import Trajectory, to_jsonl
+from trace_gym.targets.source import SkippedRecord
+from trace_gym.types import to_jsonl
 
 
 def rollouts(run: Run) -> None:
@@ -44,27 +48,38 @@ def rollouts(run: Run) -> None:
             run, jobs, lambda: sum(common.lines(p) for p in parts), len(scenarios) * c.rollouts.samples, "episodes"
         )
         write(out, to_jsonl(t for part in parts for t in read_records(part)))
-        return f"{c.target.env}: {_summary(read_records(out))}"
+        return f"{c.target.env}: {_summary(Counter(t.success for t in read_records(out)))}"
 
     depends = {"target": c.target.model_dump(), "rollouts": c.rollouts.model_dump(), "workers": c.workers}
     run.stage("rollouts", {**depends, **common.model_key(run), **common.environment_key(c.target.env)}, [out], work)
 
 
 def _read_source(run: Run) -> None:
-    from trace_gym.targets.results import read_results
+    from trace_gym.targets.results import stream_results
 
     source, out = run.config.source, run.path("rollouts", "select.jsonl")
     assert source is not None
+    scorer, skip_invalid = run.config.scorer, run.config.skip_invalid
 
     def work() -> str:
-        records = read_results(source)
-        write(out, to_jsonl(records))
-        return f"{source}: {_summary(records)}"
+        skipped = list[SkippedRecord]()
+        on_invalid = skipped.append if skip_invalid else None
+        outcomes = Counter[bool | None]()
 
-    run.stage("rollouts", {"source": source, "version": VERSION}, [out], work)
+        def lines() -> Iterator[str]:
+            for record in stream_results(source, scorer=scorer, on_invalid=on_invalid):
+                outcomes[record.success] += 1
+                yield to_jsonl([record])
+
+        with replacement(out) as new, new.open("w", encoding="utf-8") as file:
+            file.writelines(lines())
+        note = f"; {len(skipped)} records skipped, the first: {skipped[0].message}" if skipped else ""
+        return f"{source}: {_summary(outcomes)}{note}"
+
+    depends = {"source": source, "version": VERSION, "scorer": scorer, "skip_invalid": skip_invalid}
+    run.stage("rollouts", depends, [out], work)
 
 
-def _summary(records: list[Trajectory]) -> str:
-    scored = [t for t in records if t.success is not None]
-    share = sum(bool(t.success) for t in scored) / max(1, len(scored))
-    return f"{len(records)} episodes, {share:.0%} successful"
+def _summary(outcomes: Counter[bool | None]) -> str:
+    share = outcomes[True] / max(1, outcomes[True] + outcomes[False])
+    return f"{outcomes.total()} episodes, {share:.0%} successful"

@@ -11,7 +11,15 @@ from trace_gym.files import write
 from trace_gym.parsing import read_model
 from trace_gym.pipeline import authoring, common, named
 from trace_gym.pipeline.ledger import VERSION, Run
+from trace_gym.settings import RunConfig
 from trace_gym.types import Manifest
+
+
+def _diagnosis_fix(config: RunConfig) -> str:
+    """Return the advice to use a language model if the rules diagnose."""
+    if config.diagnose.analyst != "rules":
+        return ""
+    return "set diagnose.analyst to a language model such as openai:MODEL, which finds capabilities without a rule, "
 
 
 def synthesize(run: Run) -> None:
@@ -39,7 +47,7 @@ def synthesize(run: Run) -> None:
         unserved = {name: why for name, why in found.items() if isinstance(why, str)}
         unserved_notes = [f"{name} ({why})" if why else name for name, why in unserved.items()]
         if not chosen:
-            fix = f"Check {source}, lower diagnose.delta or diagnose.rho, collect more rollouts"
+            fix = f"Check {source}, {_diagnosis_fix(config)}lower diagnose.delta or diagnose.rho, collect more rollouts"
             fix = fix if config.diagnoses else "List environments that train them under `environments`"
             if not unserved_notes:
                 raise ConfigError(f"this run has no capability to train, because none was selected. {fix}")

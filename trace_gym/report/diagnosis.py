@@ -42,6 +42,8 @@ class Rate(NamedTuple):
     start: float
     """Lower bound of the interval."""
     width: float
+    marks: tuple[float, ...] = ()
+    """Values in the label runs."""
 
     @classmethod
     def of(cls, name: str, value: float, interval: tuple[float, float] | None) -> Rate:
@@ -66,6 +68,11 @@ class CapabilityView:
     talks: tuple[tuple[str, Talk], ...]
     """Heading and conversation of the clearest failed and successful episode."""
 
+    @property
+    def marked(self) -> bool:
+        """Whether a turn that decided a label is marked."""
+        return any(turn.decisive for _, talk in self.talks for turn in talk.turns)
+
 
 def render_diagnosis(
     found: Diagnosis, trajectories: Iterable[Trajectory], quotes: Mapping[str, str] | None = None
@@ -79,7 +86,7 @@ def render_diagnosis(
             it, the first write call that differs from the reference is marked.
     """
     summaries, by_id = list[Summary](), dict[str, Trajectory]()
-    wanted = {i for c in found.selected for i, _ in _shown(c)}
+    wanted = {i for c in found.capabilities for i, _ in _shown(c)}
     for t in trajectories:
         summaries.append(Summary.of(t))
         by_id |= {t.id: t} if t.id in wanted else {}
@@ -108,7 +115,7 @@ def _view(
     interval = capability.gap_interval
     talks = [
         (f"{outcome}: {i}", marked(by_id[i], capability.name, quotes.get(f"{capability.name}/{i}", "")))
-        for i, outcome in (_shown(capability) if capability.selected else [])
+        for i, outcome in _shown(capability)
         if i in by_id
     ]
     gap = "-" if capability.gap is None else f"{capability.gap:.2f}"
@@ -124,19 +131,26 @@ def _view(
 
 
 def _rates(capability: Capability, found: Diagnosis) -> Iterator[Rate]:
-    counts = capability.labels
-    yield Rate.of("coverage", capability.coverage, capability.coverage_interval)
-    for outcome, value in (("failed", capability.er_failed), ("passed", capability.er_passed)):
+    marks = [100 * c for c in capability.run_coverages] if found.runs > 1 else []
+    yield Rate.of("coverage", capability.coverage, capability.coverage_interval)._replace(marks=tuple(marks))
+    for outcome, value, interval in (
+        ("failed", capability.er_failed, capability.er_failed_interval),
+        ("passed", capability.er_passed, capability.er_passed_interval),
+    ):
         if value is not None:
-            lacking, present = (counts[f"{label}_{outcome}"] for label in ("lacking", "present"))
-            yield Rate.of(f"lacking, {outcome}", value, wilson(lacking, lacking + present, found.confidence))
+            yield Rate.of(f"lacking, {outcome}", value, interval)
     if found.runs > 1:
         reached = round(capability.frequency * found.runs)
         yield Rate.of("selection frequency", capability.frequency, wilson(reached, found.runs, found.confidence))
 
 
 def _shown(capability: Capability) -> list[tuple[str, str]]:
-    """Return the ids of the clearest failed and successful trajectory, each with its outcome."""
+    """Return the ids of the clearest failed and successful trajectory, or nothing if no failed one lacks it.
+
+    Each id is returned with the outcome.
+    """
+    if not capability.evidence:
+        return []
     return [(i, "failed") for i in capability.evidence[:1]] + [(i, "passed") for i in capability.contrast[:1]]
 
 

@@ -61,41 +61,43 @@ def read_inspect(source: Source) -> Iterator[Trajectory]:
     names = Names()
 
     def convert(entry: Entry) -> Trajectory:
-        data = _member(source, entry) if packed else entry.data
         try:
-            sample = package.EvalSample.model_validate({k: v for k, v in data.items() if k not in _UNUSED})
+            sample = package.EvalSample.model_validate({k: v for k, v in entry.data.items() if k not in _UNUSED})
             sample = package.resolve_sample_attachments(sample, "full")
         except Exception as error:
             place = f"{source.where}: {entry.place}"
             raise ReadError(f"{place} is not a valid sample of Inspect: {_line(error)}") from None
         return _trajectory(sample, log, source, names)
 
-    yield from source.convert(_members(source) if packed else source.entries(), convert)
+    if not packed:
+        yield from source.convert(source.entries(), convert)
+        return
+    with zipfile.ZipFile(source.path) as archive:
+        yield from source.convert(_members(archive), convert, lambda entry: _loaded(source, archive, entry))
 
 
 def _line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-def _members(source: Source) -> Iterator[Entry]:
+def _members(archive: zipfile.ZipFile) -> Iterator[Entry]:
     """Yield the name of each sample in an archive once. If a name occurs more than once, the last member is read."""
-    with zipfile.ZipFile(source.path) as archive:
-        for name in dict.fromkeys(archive.namelist()):
-            if name.startswith(f"{SAMPLES}/") and name.endswith(".json"):
-                yield Entry(name, name)
+    for name in dict.fromkeys(archive.namelist()):
+        if name.startswith(f"{SAMPLES}/") and name.endswith(".json"):
+            yield Entry(name, name)
 
 
-def _member(source: Source, entry: Entry) -> Any:
+def _loaded(source: Source, archive: zipfile.ZipFile, entry: Entry) -> Entry:
     """Return the parsed content of a sample in an archive."""
     where = f"{source.where}: {entry.place}"
     try:
-        with zipfile.ZipFile(source.path) as archive, archive.open(entry.data) as file:
+        with archive.open(entry.data) as file:
             text = file.read(files.MOST_BYTES + 1)
     except Exception as error:
         raise ReadError(f"{where} cannot be read: {_line(error)}") from None
     if len(text) > files.MOST_BYTES:
         raise ReadError(f"{where} is too large: expected at most {files.MOST_BYTES:,} bytes")
-    return parse_json(text, where, nan=True)
+    return Entry(entry.place, parse_json(text, where, nan=True))
 
 
 def _trajectory(sample: Any, log: Any, source: Source, names: Names) -> Trajectory:

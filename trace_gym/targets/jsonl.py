@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -11,7 +11,7 @@ from trace_gym.errors import ReadError
 from trace_gym.parsing import first_fault, parse_json
 from trace_gym.targets.chats import is_chat, read_chat
 from trace_gym.targets.conversation import Names
-from trace_gym.targets.source import OnInvalid, SkippedRecord
+from trace_gym.targets.source import OnInvalid, SkippedRecord, digest
 from trace_gym.types import Trajectory
 
 Line = tuple[int, str]
@@ -47,18 +47,25 @@ def mixed_lines(
 ) -> Iterator[tuple[int, Trajectory]]:
     """Yield the line number and the trajectory of each line, which is a record of a rollout or a conversation.
 
-    The arguments are those of `trajectory_lines`. `stem` names conversations without an id.
+    The arguments are those of `trajectory_lines`. `stem` names conversations without an id. If `on_invalid` is set,
+    lines that are equal to an earlier line are skipped.
 
     Raises:
         ReadError: A line is neither of the two.
     """
-    names = Names()
+    names, seen = Names(), dict[bytes, int]()
 
     def read(row: Any, number: int) -> Trajectory:
         place = f"{where}, line {number}"
+        if on_invalid is not None and (first := seen.setdefault(digest(row), number)) != number:
+            raise _Repeated(f"{place} is equal to line {first}")
         return read_chat(row, place, stem, number, names) if is_chat(row) else _record(row, place, fix)
 
     yield from _read(lines, where, fix, read, on_invalid)
+
+
+class _Repeated(ReadError):
+    """A line is equal to an earlier line."""
 
 
 def distinct(read: Iterable[tuple[int, Trajectory]], where: str, on_invalid: OnInvalid | None) -> Iterator[Trajectory]:
@@ -87,7 +94,8 @@ def _read(
         except ReadError as error:
             if on_invalid is None:
                 raise
-            on_invalid(SkippedRecord("unreadable", str(error)))
+            reason: Literal["duplicate", "unreadable"] = "duplicate" if isinstance(error, _Repeated) else "unreadable"
+            on_invalid(SkippedRecord(reason, str(error)))
             continue
         yield number, found
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from trace_gym.streams import text_lines
 from trace_gym.targets.agent_traces import AGENT_TRACE, is_item, read_items
 from trace_gym.targets.base import Reader
 from trace_gym.targets.catalogue import readers
+from trace_gym.targets.chats import is_chat, read_chat
+from trace_gym.targets.conversation import Names
 from trace_gym.targets.inspect_logs import INSPECT_LOG, is_archive
 from trace_gym.targets.jsonl import distinct, is_trajectory_line, mixed_lines, numbered, trajectory_lines
 from trace_gym.targets.source import Entry, OnInvalid, Outline, Source, outline_of
@@ -21,7 +24,7 @@ from trace_gym.types import Trajectory
 
 _OWN = (
     "trajectories of `trace-gym rollout`, or conversations with success or reward in the format of OpenAI, one JSON "
-    "object per line in a .jsonl file (each may be gzipped). "
+    "object per line or in a JSON list (each may be gzipped). "
 )
 _EXAMPLE = "For example: trace-gym diagnose data/simulations/my_run/results.json"
 
@@ -71,11 +74,10 @@ def stream_results(
     where = str(path)
     if path.is_dir():
         where, path = f"{where} (a folder)", _main_file(path)
-    count = 0
+    found = None
     for found in _trajectories(Source(path, where, model=model, scorer=scorer, on_invalid=on_invalid)):
-        count += 1
         yield found
-    if not count:
+    if found is None:
         raise ReadError(f"{where} contains no episode. {expected()}")
 
 
@@ -89,25 +91,59 @@ def _main_file(folder: Path) -> Path:
 
 
 def _trajectories(source: Source) -> Iterator[Trajectory]:
-    reader = INSPECT_LOG if is_archive(source.path) else None
-    if reader is None and not _is_jsonl(source.path):
-        lists = {reader.records for reader in all_readers()} - {""}
-        partial = source.on_invalid is not None
-        outline = outline_of(source.path, source.where, lists, expected(), partial=partial)
-        source = replace(source, outline=outline)
-        reader = next((reader for reader in all_readers() if reader.accepts(outline)), None)
-        is_line = is_trajectory_line(outline.members) or is_item(outline.members)
-        if is_line or (outline.is_first_line and reader in (None, AGENT_TRACE)):
-            reader, is_line = None, True
-        if reader is None and not is_line:
-            raise ReadError(f"{source.where} has an unknown format: found {_shape(outline)}. {expected()}")
-    if source.scorer and reader is not INSPECT_LOG:
+    source, read = _recognized(source)
+    if source.scorer and read is not INSPECT_LOG.read:
         raise ConfigError(f"scorer {source.scorer!r} has no effect: {source.where} is not a log of Inspect. Remove it")
-    yield from _lines(source) if reader is None else reader.read(replace(source, records=reader.records))
+    yield from read(source)
 
 
-def _is_jsonl(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".jsonl")
+def _recognized(source: Source) -> tuple[Source, Callable[[Source], Iterator[Trajectory]]]:
+    """Return the source with its outline, and the function that reads its format.
+
+    Raises:
+        ReadError: The file cannot be read, or its format is unknown.
+    """
+    if is_archive(source.path):
+        return source, INSPECT_LOG.read
+    lists = {reader.records for reader in all_readers()} - {""}
+    is_jsonl = source.path.name.removesuffix(".gz").endswith(".jsonl")
+    try:
+        outline = outline_of(
+            source.path, source.where, lists, expected(), partial=is_jsonl or source.on_invalid is not None
+        )
+    except ReadError:
+        if is_jsonl:
+            return source, _lines  # which reports the line
+        raise
+    source = replace(source, outline=outline)
+    reader = next((reader for reader in all_readers() if reader.accepts(outline)), None)
+    is_line = is_trajectory_line(outline.members) or is_item(outline.members)
+    if is_line or (outline.is_first_line and reader in (None, AGENT_TRACE)):
+        return source, _lines
+    if reader is not None:
+        return replace(source, records=reader.records), reader.read
+    if outline.is_list and outline.examples and is_chat(outline.examples[0][1]):
+        return source, _listed_chats
+    if is_jsonl:
+        return source, _lines
+    raise ReadError(f"{source.where} has an unknown format: found {_shape(outline)}. {expected()}")
+
+
+def _stem(source: Source) -> str:
+    """Return the name of the file without its suffixes, which names conversations that have no id."""
+    return source.path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
+
+
+def _listed_chats(source: Source) -> Iterator[Trajectory]:
+    """Yield the conversations of a JSON list."""
+    names, numbers = Names(), count(1)
+
+    def convert(entry: Entry) -> Trajectory:
+        place = f"{source.where}: conversation {entry.place}"
+        found = read_chat(entry.data, place, _stem(source), next(numbers), names)
+        return found.model_copy(update={"model": source.model}) if source.model else found
+
+    yield from source.convert(source.entries(), convert)
 
 
 def _lines(source: Source) -> Iterator[Trajectory]:
@@ -115,9 +151,8 @@ def _lines(source: Source) -> Iterator[Trajectory]:
     if _contains_items(source):
         yield from read_items(source, lambda: _parsed_lines(source))
         return
-    stem = source.path.name.removesuffix(".gz").removesuffix(".jsonl")
     lines = text_lines(source.path, expected())
-    read = mixed_lines(lines, source.where, stem, expected(), on_invalid=source.on_invalid)
+    read = mixed_lines(lines, source.where, _stem(source), expected(), on_invalid=source.on_invalid)
     for found in distinct(read, source.where, source.on_invalid):
         yield found.model_copy(update={"model": source.model}) if source.model else found
 

@@ -84,7 +84,12 @@ class Source:
             if key == self.records and index is not None:
                 yield Entry(f"{key}.{index}".lstrip("."), value)
 
-    def convert(self, entries: Iterable[Entry], function: Callable[[Entry], Trajectory]) -> Iterator[Trajectory]:
+    def convert(
+        self,
+        entries: Iterable[Entry],
+        function: Callable[[Entry], Trajectory],
+        load: Callable[[Entry], Entry] = lambda entry: entry,
+    ) -> Iterator[Trajectory]:
         """Yield the trajectories of records.
 
         If `on_invalid` is set, skip invalid records, duplicates of earlier records, and everything after a syntax
@@ -93,6 +98,7 @@ class Source:
         Args:
             entries: The records.
             function: Function that returns the trajectory of a record. It raises `ReadError` if the record is invalid.
+            load: Function that reads a record which is stored separately, such as a file of its own.
 
         Raises:
             ReadError: A record is not valid, and `on_invalid` is not set.
@@ -102,7 +108,7 @@ class Source:
             try:
                 if (entry := next(remaining, None)) is None:
                     return
-                if self._is_duplicate(entry, seen):
+                if self._is_duplicate(entry := load(entry), seen):
                     continue
                 found = function(entry)
             except ReadError as error:
@@ -114,7 +120,7 @@ class Source:
 
     def _is_duplicate(self, entry: Entry, seen: dict[bytes, str]) -> bool:
         """Return whether a record equals an earlier one. Without `on_invalid`, return False without comparing them."""
-        if self.on_invalid is None or (first := seen.setdefault(_digest(entry), entry.place)) == entry.place:
+        if self.on_invalid is None or (first := seen.setdefault(digest(entry.data), entry.place)) == entry.place:
             return False
         self.on_invalid(SkippedRecord("duplicate", f"{self.where}: record {entry.place} is equal to record {first}"))
         return True
@@ -154,6 +160,7 @@ def outline_of(path: Path, where: str, lists: Collection[str], fix: str, *, part
     return Outline(members, tuple(examples), more)
 
 
-def _digest(entry: Entry) -> bytes:
-    text = json.dumps(entry.data, sort_keys=True, default=str)
+def digest(data: Any) -> bytes:
+    """Return a hash of parsed JSON data."""
+    text = json.dumps(data, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()

@@ -97,6 +97,10 @@ class Capability(Record):
     """Confidence interval of the gap."""
     coverage_interval: tuple[float, float] | None = None
     """Confidence interval of the coverage."""
+    er_failed_interval: tuple[float, float] | None = None
+    """Confidence interval of `er_failed`."""
+    er_passed_interval: tuple[float, float] | None = None
+    """Confidence interval of `er_passed`."""
     labels: dict[str, int] = Field(default_factory=dict)
     """Number of trajectories per label and outcome.
 
@@ -106,6 +110,8 @@ class Capability(Record):
     """Whether the capability meets all criteria of `trace_gym.diagnosis.selection`."""
     frequency: float = 1.0
     """Share of the label runs in which the gap and the coverage reach their thresholds."""
+    run_coverages: tuple[float, ...] = ()
+    """Coverage in each label run."""
     evidence: tuple[str, ...] = ()
     """Ids of failed trajectories labeled LACKING, clearest first."""
     contrast: tuple[str, ...] = ()

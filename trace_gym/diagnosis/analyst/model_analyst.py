@@ -57,6 +57,18 @@ class ModelAnalyst:
         """Mapping from capability name to description. It is empty before `label`, unless capabilities were given."""
         return {c.name: c.description for c in self._found} if self._found else dict(self._given or {})
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the registered capabilities that the model matched, and about missing labels."""
+        notes = [f"The model found {', '.join(c.found_as)}. {c.match}" for c in self._found if c.found_as != (c.name,)]
+        if missing := self._results.not_labeled:
+            count = len(self._results.evidence) + len(missing)
+            notes.append(
+                f"{len(missing)} of {count} labels are missing, for example of {missing[0].trajectory} in run "
+                f"{missing[0].run + 1}: {missing[0].reason}."
+            )
+        return notes
+
     def label(self, trajectories: Iterable[Trajectory]) -> list[dict[str, dict[str, Label]]]:
         """Discover capabilities, and return one mapping from trajectory id to capability to label per run.
 

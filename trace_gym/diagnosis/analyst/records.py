@@ -79,6 +79,15 @@ class Found(Record):
     reason: str = ""
     """Reason of the model for the match."""
 
+    @property
+    def match(self) -> str:
+        """Sentence about the match with a registered capability."""
+        if not self.matched:
+            return f"No registered capability trains the same skill, so it is called {self.name}."
+        return (
+            f"The registered capability {self.name} trains the same skill: {self.reason.strip() or 'no reason given.'}"
+        )
+
 
 class Evidence(Record):
     """Label with the quote that supports it."""

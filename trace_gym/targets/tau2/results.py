@@ -117,9 +117,7 @@ def read_tau2(source: Source) -> Iterator[Trajectory]:
         yield from source.convert(source.entries(), convert)
         return
     files = _separate(source)
-    yield from source.convert(
-        (Entry(f"simulations/{file.name}", file) for file in files), lambda entry: convert(_loaded(entry))
-    )
+    yield from source.convert((Entry(f"simulations/{file.name}", file) for file in files), convert, _loaded)
 
 
 def _loaded(entry: Entry) -> Entry:

@@ -1,0 +1,56 @@
+"""Replay of the recorded diagnosis of agents with planted deficits by a language model."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+GROUPS = sorted(path for path in (ROOT / "benchmarks" / "planted").iterdir() if path.is_dir())
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import bench_planted
+
+    return bench_planted
+
+
+def test_all_planted_capabilities_are_named_and_the_labels_agree_with_the_truth(bench: Any) -> None:
+    named = planted = right = total = 0
+    for folder in GROUPS:
+        group = bench.Group(folder)
+        cells = bench.summary(group, bench.labeled(group, "model")).split("|")
+        numbers = [int(n) for n in re.findall(r"\d+", f"{cells[2]} {cells[5]}")]
+        named, planted, right, total = named + numbers[0], planted + numbers[1], right + numbers[2], total + numbers[3]
+    assert planted == 28 and total > 200
+    assert named >= 0.8 * planted
+    assert right >= 0.9 * total
+
+
+@pytest.mark.parametrize("folder", GROUPS[:1], ids=lambda folder: folder.name)
+def test_a_planted_deficit_is_selected_and_shuffled_outcomes_are_not(bench: Any, folder: Path) -> None:
+    group = bench.Group(folder)
+    results = bench.measure(group, bench.labeled(group, "model"), [200], 4)
+    single = [r for r in results if len(r.agent.deficits) == 1 and not r.agent.shuffled]
+    assert bench.bench_diagnose.scores(single)[1] >= 0.9
+    assert not [r for r in results if r.agent.shuffled and r.named]
+    control = bench.measure(group, bench.labeled(group, "random"), [200], 1)
+    assert bench.bench_diagnose.scores(control)[1] < 0.5
+
+
+@pytest.mark.parametrize("folder", GROUPS, ids=lambda folder: folder.name)
+def test_prompts_are_those_that_the_model_answered(bench: Any, folder: Path) -> None:
+    """If a prompt has changed, the answers must be recorded again."""
+    group = bench.Group(folder)
+    recorded = {
+        answer["request"]["purpose"]: answer["request"]["messages"][0]["content"]
+        for path in sorted((folder / "answers").glob("*.json"))
+        if (answer := bench.json.loads(path.read_text()))
+    }
+    for purpose, now in bench.prompts(group).items():
+        assert f"messages: {now})" in recorded[purpose], purpose
