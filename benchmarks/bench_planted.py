@@ -2,18 +2,20 @@
 
     python benchmarks/bench_planted.py [--n N ...] [--analyst model|random] [--json FILE]
 
-`benchmarks/planted` contains six groups of recorded episodes. Together they contain episodes from all environments that
-train one capability: four by the oracle, and four failures of the ablated expert per environment. For each group, a
-language model discovered capabilities and labeled all episodes. It saw only the rendered prompts, and its answers are
-replayed. An agent with a deficit is simulated as in `bench_diagnose.py`, by drawing from the episodes of one group, so
-that the same few episodes occur many times in large samples. Each draw counts as a task. The control `random` assigns random labels of the planted
-capabilities. The rules need reference solutions, which these episodes lack; `bench_diagnose.py` measures them.
+`benchmarks/planted` contains six groups of recorded episodes. Together they contain episodes from all environments
+that train one capability: four by the oracle, and four failures of the ablated expert per environment. For each
+group, a language model discovered capabilities and labeled all episodes twice, in different conversations that saw
+only the rendered prompts. Their answers are replayed. An agent with a deficit is simulated as in `bench_diagnose.py`,
+by drawing from the episodes of one group, so that the same few episodes occur many times in large samples. Each draw
+counts as a task. The control `random` assigns random labels of the planted capabilities. The rules need reference
+solutions, which these episodes lack; `bench_diagnose.py` measures them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +28,7 @@ from bench_diagnose import Agent, Episodes, Remembering, Result
 
 from trace_gym.diagnosis import Analyst
 from trace_gym.diagnosis.analyst import ModelAnalyst
+from trace_gym.diagnosis.analyst.agreement import mean_kappa
 from trace_gym.llm import resolve
 from trace_gym.records import read_records
 from trace_gym.types import Label, Manifest, Trajectory
@@ -90,7 +93,7 @@ def _serves(manifest: Manifest, tools: Iterable[str]) -> bool:
 
 def options(episodes: Sequence[Trajectory]) -> bench_analyst.AnalystOptions:
     """Return the options of the recorded analysis of a group."""
-    return bench_analyst.options_for(episodes, 1)
+    return bench_analyst.options_for(episodes, 2)
 
 
 def labeled(group: Group, kind: str) -> Analyst:
@@ -112,16 +115,16 @@ def measure(group: Group, analyst: Analyst, sizes: Sequence[int], seeds: int) ->
 
 
 def summary(group: Group, analyst: Analyst) -> str:
-    """Return a row with the named capabilities and the agreement of the labels with the truth."""
-    [run] = analyst.label(group.recorded)
-    planted = {t["capability"] for t in group.truth.values()}
-    counts = bench_analyst.agreement(run, group.truth, set(analyst.descriptions))
-    own, other = (counts.get(f"{k}_right", 0) for k in ("own", "other"))
-    total = [counts.get(f"{k}_{r}", 0) for k in ("own", "other") for r in ("right", "wrong")]
-    named = len(planted & set(analyst.descriptions))
+    """Return a row with the named capabilities, the agreement of the labels with the truth, and kappa of the runs."""
+    runs = analyst.label(group.recorded)
+    planted, known = {t["capability"] for t in group.truth.values()}, set(analyst.descriptions)
+    counts = sum((Counter(bench_analyst.agreement(run, group.truth, known)) for run in runs), Counter[str]())
+    own, other = (counts[f"{kind}_right"] for kind in ("own", "other"))
+    owns, others = own + counts["own_wrong"], other + counts["other_wrong"]
+    kappa = mean_kappa([{i: dict(labels) for i, labels in run.items()} for run in runs])
     return (
-        f"| {group.name} | {named} of {len(planted)} | {len(analyst.descriptions)} | {own} of {sum(total[:2])} | "
-        f"{own + other} of {sum(total)} |"
+        f"| {group.name} | {len(planted & known)} of {len(planted)} | {len(known)} | {own} of {owns} | "
+        f"{own + other} of {owns + others} | {'-' if kappa is None else f'{kappa:.2f}'} |"
     )
 
 
@@ -153,7 +156,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for the results of every agent")
     chosen = parser.parse_args()
     results, names = [], set[str]()
-    print("| group | named | capabilities | own labels right | all labels right |\n|---|---:|---:|---:|---:|")
+    print(
+        "| group | named | capabilities | own labels right | all labels right | kappa |\n|---|---:|---:|---:|---:|---:|"
+    )
     for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):
         group = Group(folder)
         analyst = labeled(group, chosen.analyst)

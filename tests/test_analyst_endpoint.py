@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -101,6 +106,39 @@ def test_an_interrupted_analysis_resumes(server: Server, tmp_path: Path) -> None
     assert [len(run) for run in reader.label(trajectories())] == [24, 24]
     assert len(server.requests) == reader.report().requests
     assert reader.report().cached == sent
+
+
+def slowly(handler: Handler, body: Body) -> None:
+    time.sleep(0.15)
+    careful(handler, body)
+
+
+def test_a_killed_command_repeats_no_answered_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    source, work, out = tmp_path / "log.jsonl", tmp_path / "work", tmp_path / "diagnosis.json"
+    source.write_text(to_jsonl(trajectories(40)))
+    server = Server(slowly)
+    command = [sys.executable, "-c", "from trace_gym.cli import main; main()", "diagnose", str(source)]
+    command += ["--analyst", f"openai:m@{server.url}", "--runs", "3", "--work", str(work), "--out", str(out)]
+    try:
+        killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while len(list(work.rglob("answers/*/*.json"))) < 14:
+            assert killed.poll() is None
+            time.sleep(0.02)
+        os.kill(killed.pid, signal.SIGKILL)
+        killed.wait()
+        answered = [json.loads(p.read_text())["request"]["messages"] for p in work.rglob("answers/*/*.json")]
+        assert len(answered) >= 14 and not out.exists()
+        time.sleep(0.3)  # until the server has handled the requests that were in flight
+        before = len(server.requests)
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    finally:
+        server.close()
+    repeated = [body["messages"] for body in server.requests[before:]]
+    assert repeated
+    assert not [messages for messages in repeated if messages in answered]
+    assert set(json.loads(out.read_text())["labels"]) == {f"t{n}" for n in range(40)}
 
 
 def test_a_storm_of_429_loses_no_label(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -60,7 +61,8 @@ def lint_source(
         if done.returncode not in (*STOPPED, NO_MEMORY) or time.monotonic() - start > limits.cpu_seconds:
             break
     if done.returncode in (*STOPPED, NO_MEMORY):
-        return [_limit_violation(limits, f"exit code {done.returncode}")]
+        last = " / ".join(done.stderr.split("\n")[-12:])[-1500:]
+        return [_limit_violation(limits, f"exit code {done.returncode} {last}")]
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise SandboxError(
@@ -105,6 +107,7 @@ def main() -> None:
     try:
         violations = lint(request["text"], target_imports=request["target_imports"])
     except MemoryError:
+        traceback.print_exc()
         sys.exit(NO_MEMORY)
     print(json.dumps([asdict(violation) for violation in violations]))
 
