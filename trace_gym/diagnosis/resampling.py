@@ -144,12 +144,12 @@ def _intervals(
     """
     failed_N, passed_N = ~outcomes.passed_N, outcomes.passed_N
     sums = [lacking_N & failed_N, needed_N & failed_N, lacking_N & passed_N, needed_N & passed_N, failed_N]
-    counts = [int(own_N.sum()) for own_N in sums]
+    lacked_failed, need_failed, lacked_passed, need_passed, all_failed = (int(own_N.sum()) for own_N in sums)
     exact = {
-        "gap": newcombe(*counts[:4], confidence),
-        "coverage": wilson(counts[0], counts[4], confidence),
-        "er_failed": wilson(*counts[:2], confidence),
-        "er_passed": wilson(*counts[2:4], confidence),
+        "gap": newcombe(lacked_failed, need_failed, lacked_passed, need_passed, confidence),
+        "coverage": wilson(lacked_failed, all_failed, confidence),
+        "er_failed": wilson(lacked_failed, need_failed, confidence),
+        "er_passed": wilson(lacked_passed, need_passed, confidence),
     }
     drawn: dict[str, list[NDArray[np.float64]]] = {name: [np.empty(0)] for name in exact}
     for count in _chunks(samples, len(failed_N)):
