@@ -1,6 +1,6 @@
 """Time and memory of a rule-based diagnosis, by the number of trajectories.
 
-    python benchmarks/bench_results.py [--n 100 1000 10000] [--form tau2]
+    python benchmarks/bench_results.py [--n 100 1000 10000] [--form tau2] [--plot FILE.svg]
 
 Each measurement writes a results file, which repeats recorded conversations under different trial numbers, and
 diagnoses it in a fresh process. The time is the CPU time of the process after the imports. The peak memory is the
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -65,12 +65,14 @@ def main() -> None:
     parser.add_argument("--n", nargs="*", type=int, default=[100, 1000, 10000], help="numbers of trajectories")
     parser.add_argument("--form", default="tau2", choices=["tau2", "tau-bench"], help="format of the results")
     parser.add_argument("--without-labels", action="store_true", help="only read the file")
+    parser.add_argument("--plot", type=Path, help="plot the time and the memory to an SVG file")
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.file:
         measure(options.file, not options.without_labels)
         return
     print("| trajectories | file, MB | CPU time, s | peak memory, MB |\n|---:|---:|---:|---:|")
+    points = []
     for count in options.n:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "results.json")
@@ -80,7 +82,28 @@ def main() -> None:
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             seconds, memory, read = json.loads(done.stdout)
             assert read == count
+            points.append((count, seconds, memory))
             print(f"| {count:,} | {path.stat().st_size / 1e6:.0f} | {seconds:.1f} | {memory:.0f} |", flush=True)
+    if options.plot:
+        plot(points, options.plot)
+
+
+def plot(points: Sequence[tuple[int, float, float]], path: Path) -> None:
+    """Plot the CPU time and the peak memory by the number of trajectories."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    counts = [count for count, _, _ in points]
+    for axes, label, values in zip(
+        figure.subplots(1, 2),
+        ("CPU time (s)", "peak memory (MB)"),
+        ([seconds for _, seconds, _ in points], [memory for _, _, memory in points]),
+        strict=True,
+    ):
+        axes.plot(counts, values, "o-")
+        axes.set(xlabel="trajectories", ylabel=label, ylim=(0, 1.1 * max(values)), xlim=(0, 1.05 * max(counts)))
+        axes.grid(alpha=0.3)
+    figure.savefig(path)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,9 +13,10 @@ import pytest
 from trace_gym.diagnosis import diagnose
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
 from trace_gym.llm import resolve
-from trace_gym.llm.recordings import Recordings
+from trace_gym.synthesis import ValidationConfig
+from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.targets.results import read_results
-from trace_gym.types import Label, Trajectory
+from trace_gym.types import Capability, Label, Manifest, Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
 LOOP = ROOT / "benchmarks" / "airline_loop"
@@ -90,13 +89,25 @@ def test_checked_labels_are_those_of_the_analysis(analyst: tuple[ModelAnalyst, R
     assert right == {"LACKING": 20, "PRESENT": 7, "NA": 10}
 
 
-def test_recorded_answers_contain_the_environments() -> None:
-    found = {}
-    for recording in Recordings(LOOP / "environments").read_all():
-        kind, *_, name = recording.request.purpose.split()
-        if kind == "write" and (code := re.search(r"```python\n(.*?)```", recording.completion.text, re.DOTALL)):
-            found[name] = code[1]
-    assert set(found) == {f"tau2_{name}" for name in SELECTED}
-    for name, code in found.items():
-        classes = {n.name for n in ast.parse(code).body if isinstance(n, ast.ClassDef)}
-        assert "".join(map(str.title, name.split("_"))) in classes
+@with_data
+def test_outcome_aware_labels_select_the_same_capabilities(episodes: list[Trajectory]) -> None:
+    model = resolve(f"replay-purpose:{LOOP / 'outcome_aware'}")
+    found = diagnose(episodes, analyst=ModelAnalyst(model, AnalystOptions(runs=1, outcome_aware=True)))
+    assert {c.name: round(c.coverage, 2) for c in found.selected} == {
+        "confirm_full_details": 0.40,
+        "enforce_modification_rules": 0.39,
+    }
+
+
+@pytest.mark.parametrize("name", sorted(SELECTED))
+def test_recorded_answers_give_admitted_environments(name: str, tmp_path: Path, clean_registry: None) -> None:
+    capability = Capability(
+        name=name, description="Recorded.", coverage=0.4, er_failed=0.5, er_passed=0.0, gap=0.5, selected=True
+    )
+    model, said = resolve(f"replay-purpose:{LOOP / 'environments'}"), list[str]()
+    validation = ValidationConfig("quick", budget=300, workers=1, only=("TG101", "TG201", "TG301", "TG413"))
+    request = SynthesisRequest([capability], "tau2_airline", model, tmp_path, validation, repairs=4)
+    [card] = write_all(request, 1, said.append).values()
+    assert isinstance(card, Manifest), f"{card}: {said}"
+    assert card.id == f"tau2_{name}" and card.author.startswith("llm:")
+    assert card.report is not None and card.report.passed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -176,3 +177,19 @@ def test_budget_of_a_ledger_belongs_to_one_process(tmp_path: Path) -> None:
     first = Budget(tokens=10)
     assert first.claim_ledger(ledger) and not first.claim_ledger(ledger)
     assert Budget(tokens=10).claim_ledger(ledger), "one process may count a ledger for several budgets"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as the sandbox does")
+def test_reading_a_small_file_reserves_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("small")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"packed"))
+    code = (
+        "import os, resource, sys; from pathlib import Path; from trace_gym.files import read_text\n"
+        "pages = int(open('/proc/self/statm').read().split()[0])\n"
+        "limit = pages * os.sysconf('SC_PAGESIZE') + 2**26\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "print(*map(read_text, map(Path, sys.argv[1:])))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.txt"), str(tmp_path / "b.txt.gz")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "small packed\n", done.stderr

@@ -450,7 +450,7 @@ def test_collect_resumes_after_a_kill(tmp_path: Path, cut: int) -> None:
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"not": "a trajectory"}\n{"nor": "this"}\n')
-    with pytest.raises(ReadError, match=r"r\.jsonl:1 is not a valid trajectory"):
+    with pytest.raises(ReadError, match=r"r\.jsonl, line 1 is not a valid trajectory"):
         rollout(Oracle(), toys(1), path=path, open_episode=open_toy)
     assert path.read_text() == '{"not": "a trajectory"}\n{"nor": "this"}\n'
 

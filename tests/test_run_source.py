@@ -10,7 +10,7 @@ from diagnosis_cases import cancel, episode
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.pipeline import diagnose, rollouts, synthesize
+from trace_gym.pipeline import diagnose, rollouts, skill, synthesize, train
 from trace_gym.pipeline.ledger import Run
 from trace_gym.policies import Mixture
 from trace_gym.rollouts import rollout
@@ -35,10 +35,19 @@ def run_stages(config: RunConfig, folder: Path) -> Run:
     return made
 
 
-def test_a_deficit_in_toolsandbox_selects_its_environment(source: Path, tmp_path: Path) -> None:
-    config = RunConfig.parse({"source": str(source), "target": {"env": PLANTED}}, "test")
+def test_a_deficit_in_toolsandbox_ends_with_the_adapter_of_its_environment(source: Path, tmp_path: Path) -> None:
+    pytest.importorskip("peft", reason="training needs the lab extra")
+    small = {
+        "skill": {"groups": 1, "informative": 0.0},
+        "train": {"groups": 2, "samples": 2, "iterations": 1, "checkpoint_every": 1},
+    }
+    config = RunConfig.parse({"source": str(source), "target": {"env": PLANTED}, **small}, "test")
     made = run_stages(config, tmp_path / "run")
     assert list(json.loads(made.path("environments.json").read_text())["environments"]) == [PLANTED]
+    for stage in (skill.skill, train.train):
+        stage(made)
+    assert [folder.name for folder in made.path("adapters").iterdir()] == [f"{PLANTED}-s0"]
+    assert (made.path("adapters") / f"{PLANTED}-s0" / "adapter" / "adapter_config.json").is_file()
 
 
 def test_trajectories_of_another_benchmark_are_refused(source: Path, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from trace_gym.errors import InUse, ReadError, WriteError
 
+CHUNK = 2**20
+"""Number of bytes that are read at once."""
 MOST_BYTES = 2**30
 """Maximum size in bytes of a file to read. The limit also applies to the decompressed content of a gzipped file."""
 GZIP = b"\x1f\x8b"
@@ -168,10 +170,21 @@ def read_bytes(path: Path | str, fix: str = "") -> bytes:
         ReadError: The file is too large, or cannot be read (see `open_binary`).
     """
     with open_binary(path, fix) as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ReadError(f"{path} is too large: found more than {MOST_BYTES:,} bytes. Split it into smaller files")
-    return content
+        return read_limited(file, str(path))
+
+
+def read_limited(file: IO[bytes], where: str) -> bytes:
+    """Return the remaining content of a file. A single large `read` would reserve memory for `MOST_BYTES`.
+
+    Raises:
+        ReadError: The content has more than `MOST_BYTES` bytes.
+    """
+    content = bytearray()
+    while part := file.read(CHUNK):
+        content += part
+        if len(content) > MOST_BYTES:
+            raise ReadError(f"{where} is too large: found more than {MOST_BYTES:,} bytes. Split it into smaller files")
+    return bytes(content)
 
 
 def read_start(path: Path) -> bytes:

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.files import GZIP, cannot_write, locked, read_start, read_text, write
-from trace_gym.parsing import first_fault, parse_json
+from trace_gym.targets.jsonl import trajectory_of
 from trace_gym.targets.results import expected, own_records
 from trace_gym.types import Trajectory
 
@@ -98,11 +96,10 @@ def _resume(path: Path, model: str) -> dict[str, Trajectory]:
     good: list[str] = []
     for number, line in enumerate([*lines, torn], 1):
         try:
-            record = Trajectory.model_validate(parse_json(line, f"{path}, line {number}", FIX)) if line else None
-        except (ReadError, ValidationError) as error:
+            record = trajectory_of(line, f"{path}, line {number}", FIX) if line else None
+        except ReadError:
             if number <= len(lines) or not (line.startswith(BEGINS) or BEGINS.startswith(line)):
-                problem = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                raise ReadError(f"{path}:{number} is not a valid trajectory ({problem}). {FIX}") from None
+                raise
             record = None
         unscored = record is None or (record.model == model and record.success is None)
         if record is None or unscored or (record.model, record.id) in known:

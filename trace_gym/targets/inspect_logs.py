@@ -92,11 +92,11 @@ def _loaded(source: Source, archive: zipfile.ZipFile, entry: Entry) -> Entry:
     where = f"{source.where}: {entry.place}"
     try:
         with archive.open(entry.data) as file:
-            text = file.read(files.MOST_BYTES + 1)
+            text = files.read_limited(file, where)
+    except ReadError:
+        raise
     except Exception as error:
         raise ReadError(f"{where} cannot be read: {_line(error)}") from None
-    if len(text) > files.MOST_BYTES:
-        raise ReadError(f"{where} is too large: expected at most {files.MOST_BYTES:,} bytes")
     return Entry(entry.place, parse_json(text, where, nan=True))
 
 

@@ -42,6 +42,15 @@ def trajectory_lines(
     yield from _read(lines, where, fix, lambda row, number: _record(row, f"{where}, line {number}", fix), on_invalid)
 
 
+def trajectory_of(line: str, place: str, fix: str) -> Trajectory:
+    """Return the trajectory in a line of a file of ``trace-gym rollout``.
+
+    Raises:
+        ReadError: The line is not a trajectory.
+    """
+    return _record(parse_json(line, place, fix), place, fix)
+
+
 def mixed_lines(
     lines: Iterable[Line], where: str, stem: str, fix: str, *, on_invalid: OnInvalid | None = None
 ) -> Iterator[tuple[int, Trajectory]]:

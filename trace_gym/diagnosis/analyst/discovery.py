@@ -5,6 +5,7 @@ The model proposes capabilities for batches of trajectories, merges the proposal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from random import Random
@@ -116,6 +117,7 @@ def _match(
     shown = {number: (c.name, c.definition) for number, c in numbered.items()}
     answer, completions = ask(model, match_request(shown, known, options.temperature), Matches)
     matches = {m.capability.strip(): m for m in answer.matches}
+    numbers = {n: c.name for n, c in numbered.items()} | {n: name for n, (name, _) in known.items()}
     found: dict[str, Found] = {}
     for number, c in numbered.items():
         match = matches.get(number)
@@ -127,10 +129,15 @@ def _match(
             description=c.definition,
             found_as=(c.name,),
             matched=bool(name),
-            reason=match.reason if match else "",
+            reason=_with_names(match.reason, numbers) if match else "",
         )
         found[new.name] = _combined(found[new.name], new) if new.name in found else new
     return list(found.values()), completions
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    """Replace the numbers of capabilities in a prompt, such as ``R3``, by their names."""
+    return re.sub(r"\b[CR]\d+\b", lambda number: names.get(number[0], number[0]), text)
 
 
 def _combined(first: Found, second: Found) -> Found:
