@@ -126,10 +126,10 @@ def test_calls_are_labeled_without_a_reference(capability: str, expected: Label,
 
 
 def test_symptoms_are_lacking_only_if_no_capability_explains_the_failure() -> None:
-    refused = [(update("A", "H2"), "Error: full")] * 3
-    unexplained = labels([update("A", "H1")], "U:Move A.", FLIGHTS, *refused)
+    refused = [(FLIGHTS[0], "Error: no such airport")] * 3
+    unexplained = labels([], "U:Move A.", *refused)
     assert (unexplained["error_recovery"], unexplained["loop_avoidance"]) == ("LACKING", "LACKING")
-    explained = labels([], "U:Move A.", FLIGHTS, cancel("A"), *refused)
+    explained = labels([], "U:Move A.", cancel("A"), *refused)
     assert explained["precondition_verification"] == "LACKING"
     assert (explained["error_recovery"], explained["loop_avoidance"]) == ("NA", "NA")
 
