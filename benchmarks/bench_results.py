@@ -103,7 +103,7 @@ def plot(points: Sequence[tuple[int, float, float]], path: Path) -> None:
         axes.plot(counts, values, "o-")
         axes.set(xlabel="trajectories", ylabel=label, ylim=(0, 1.1 * max(values)), xlim=(0, 1.05 * max(counts)))
         axes.grid(alpha=0.3)
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

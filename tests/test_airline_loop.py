@@ -10,9 +10,10 @@ from random import Random
 
 import pytest
 
-from trace_gym.diagnosis import diagnose
+from trace_gym.diagnosis import RuleAnalyst, diagnose
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
 from trace_gym.llm import resolve
+from trace_gym.records import read_records
 from trace_gym.synthesis import ValidationConfig
 from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.targets.results import read_results
@@ -66,11 +67,43 @@ def test_model_selects_two_capabilities_without_an_environment(
 
 @with_data
 def test_shuffled_outcomes_select_nothing(episodes: list[Trajectory], analyst: tuple[ModelAnalyst, Recorded]) -> None:
+    rules = RuleAnalyst()
+    for own in (analyst[1], Recorded(rules.label(episodes), rules.descriptions)):
+        assert _selections_by_chance(episodes, own) <= 1
+
+
+def _selections_by_chance(episodes: Sequence[Trajectory], analyst: Recorded) -> int:
+    """Return the number of seeds of 20 for which shuffled outcomes select a capability."""
+    chosen = 0
     for seed in range(20):
         outcomes = [t.success for t in episodes]
         Random(seed).shuffle(outcomes)
         shuffled = [t.model_copy(update={"success": s}) for t, s in zip(episodes, outcomes, strict=True)]
-        assert not diagnose(shuffled, analyst=analyst[1], permutations=500, seed=seed).selected, seed
+        chosen += bool(diagnose(shuffled, analyst=analyst, permutations=500, seed=seed).selected)
+    return chosen
+
+
+def test_shuffled_outcomes_of_the_trial_select_nothing() -> None:
+    folder = ROOT / "tests" / "data" / "analyst_trial"
+    episodes = read_records(folder / "episodes.jsonl")
+    options = AnalystOptions(runs=1, label_batch=5, discovery_batch=14, discovery_batches=3, temperature=0.0)
+    model = ModelAnalyst(resolve(f"replay-purpose:{folder / 'recordings' / 'files'}"), options)
+    assert _selections_by_chance(episodes, Recorded(model.label(episodes), model.descriptions)) <= 1
+
+
+@with_data
+def test_checked_labels_of_the_rules_are_those_of_the_rules(episodes: list[Trajectory]) -> None:
+    folder = ROOT / "benchmarks" / "reviews" / "labels"
+    judged = {}
+    for name in ("rules_judge_1.tsv", "rules_judge_2.tsv"):
+        for line in (folder / name).read_text().splitlines():
+            number, label, *_ = line.split("\t")
+            judged[int(number)] = label
+    [run], right = RuleAnalyst().label(episodes), Counter[str]()
+    for item in json.loads((folder / "rules_labels.json").read_text()):
+        assert run[item["trajectory"]][item["capability"]] == item["label"]
+        right[item["label"]] += judged[item["item"]] == item["label"]
+    assert right == {"LACKING": 19, "PRESENT": 9, "NA": 7}
 
 
 @with_data

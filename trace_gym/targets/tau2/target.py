@@ -5,7 +5,8 @@ from __future__ import annotations
 from trace_gym.targets.base import Reader, Roles, Specific, Target
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
-from trace_gym.targets.tau2.results import is_tau2, is_tau_bench, read_tau2, read_tau_bench
+from trace_gym.targets.tau2.results import is_tau2, read_tau2
+from trace_gym.targets.tau2.tau_bench_results import is_tau_bench, read_tau_bench
 
 _PACKAGE = "trace_gym.targets.tau2"
 _TASK_FILE = f"{_PACKAGE}.task_file:read_task_file"
