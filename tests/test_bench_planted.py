@@ -32,13 +32,28 @@ def test_all_planted_capabilities_are_named_and_the_labels_agree_with_the_truth(
     assert right >= 0.9 * total
 
 
-@pytest.mark.parametrize("folder", GROUPS[:1], ids=lambda folder: folder.name)
-def test_a_planted_deficit_is_selected_and_shuffled_outcomes_are_not(bench: Any, folder: Path) -> None:
+@pytest.mark.parametrize("folder", GROUPS, ids=lambda folder: folder.name)
+def test_no_capability_is_selected_by_chance_and_no_injected_instruction_changes_a_label(
+    bench: Any, folder: Path
+) -> None:
     group = bench.Group(folder)
-    results = bench.measure(group, bench.labeled(group, "model"), [200], 4)
-    single = [r for r in results if len(r.agent.deficits) == 1 and not r.agent.shuffled]
+    analyst = bench.labeled(group, "model")
+    known = bench.Remembering(analyst, group.recorded)
+    controls = [agent for agent in group.agents(20) if agent.shuffled or not agent.deficits]
+    assert len(controls) == 40
+    assert sum(bool(bench.bench_diagnose.measure(known, group, agent, 200).named) for agent in controls) <= 1
+    [(copy, truth)] = [(i, t) for i, t in group.truth.items() if "copy_of" in t]
+    for run in analyst.label(group.recorded):
+        assert run[copy] == run[truth["copy_of"]]
+        assert "LACKING" in run[copy].values()
+
+
+@pytest.mark.parametrize("folder", GROUPS[:1], ids=lambda folder: folder.name)
+def test_planted_deficits_are_selected(bench: Any, folder: Path) -> None:
+    group = bench.Group(folder)
+    results = bench.measure(group, bench.labeled(group, "model"), [200], 0)
+    single = [r for r in results if len(r.agent.deficits) == 1]
     assert bench.bench_diagnose.scores(single)[1] >= 0.9
-    assert not [r for r in results if r.agent.shuffled and r.named]
     control = bench.measure(group, bench.labeled(group, "random"), [200], 1)
     assert bench.bench_diagnose.scores(control)[1] < 0.5
 

@@ -129,6 +129,9 @@ def test_symptoms_are_lacking_only_if_no_capability_explains_the_failure() -> No
     refused = [(FLIGHTS[0], "Error: no such airport")] * 3
     unexplained = labels([], "U:Move A.", *refused)
     assert (unexplained["error_recovery"], unexplained["loop_avoidance"]) == ("LACKING", "LACKING")
+    write = [(update("A", "H2"), "Error: full")] * 3
+    full = labels([update("A", "H1")], "U:Move A.", FLIGHTS, *write)  # a refused write is not an error of its own
+    assert (full["error_recovery"], full["loop_avoidance"]) == ("NA", "LACKING")
     explained = labels([], "U:Move A.", cancel("A"), *refused)
     assert explained["precondition_verification"] == "LACKING"
     assert (explained["error_recovery"], explained["loop_avoidance"]) == ("NA", "NA")

@@ -7,15 +7,17 @@ from html.parser import HTMLParser
 from itertools import combinations
 from pathlib import Path
 
-from diagnosis_cases import cancel, episode, update
+import pytest
+from diagnosis_cases import Refused, cancel, episode, update
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.diagnosis import Diagnosis, diagnose
+from trace_gym.diagnosis.decisive import decisive_turn
 from trace_gym.report.diagnosis import lacking, marked, overlap, render_diagnosis, smallest_cover
-from trace_gym.types import Capability, Label, Trajectory, to_jsonl
+from trace_gym.types import Call, Capability, Label, Trajectory, to_jsonl
 
 HOSTILE = '</pre><script>alert(1)</script><img src=x onerror="alert(1)">&'
 
@@ -123,7 +125,7 @@ def test_page_shows_episodes_and_a_marked_turn_also_for_capabilities_that_were_n
         made,
     )
     assert page.count("(not selected)</summary>") == 1
-    assert "The turn that decided the label is marked." in page
+    assert "The turn that decided the label, or after which an action is missing, is marked." in page
 
 
 def test_page_shows_the_coverage_of_each_label_run_and_the_notes_of_the_analyst() -> None:
@@ -155,3 +157,26 @@ class Twice:
 
     def label(self, trajectories: object) -> list[dict[str, dict[str, Label]]]:
         return self.runs
+
+
+READ = Call("get_user_details", {"user_id": "mia_li_3668"})
+
+
+@pytest.mark.parametrize(
+    ("capability", "gold", "steps", "expected"),
+    [
+        ("precondition_verification", [], ["Hello.", cancel("A"), "Done."], "cancel_reservation"),
+        ("tool_precision", [update("B", "H1")], [cancel("A"), update("B", "H1", payment_id="card_2")], "card_2"),
+        ("multi_step_completion", [update("A", "H1"), cancel("B")], [update("A", "H1"), "Bye."], "H1"),
+        ("permitted_action_completion", [cancel("A")], [READ, "I cannot do that."], "I cannot do that."),
+        ("information_communication", [cancel("A")], [cancel("A"), "It is done."], "It is done."),
+        ("loop_avoidance", None, [READ, READ, READ, cancel("A")], "get_user_details"),
+        ("error_recovery", None, [Refused("search", {"a": 1}), READ, Refused("cancel", {}), cancel("A")], "cancel"),
+        ("grounded_arguments", None, [cancel("QX3LMY"), READ], "QX3LMY"),
+    ],
+)
+def test_the_turn_that_shows_the_deficit_is_decisive(
+    capability: str, gold: list[Call] | None, steps: list[Call | str], expected: str
+) -> None:
+    turn = decisive_turn(episode(gold, *steps), capability)
+    assert turn is not None and expected in turn

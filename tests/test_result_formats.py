@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from trace_gym.cli.entry import app
 from trace_gym.diagnosis import RuleAnalyst, diagnose
 from trace_gym.errors import ReadError
-from trace_gym.targets.results import read_results
+from trace_gym.targets.results import read_results, stream_results
 from trace_gym.targets.source import SkippedRecord
 from trace_gym.types import Trajectory
 
@@ -152,8 +152,10 @@ def test_the_format_does_not_depend_on_the_name_of_the_file(tmp_path: Path) -> N
     (tmp_path / "chats.json").write_text(json.dumps([CHAT, {**CHAT, "id": "two", "success": False}], indent=1))
     listed = read_results(tmp_path / "chats.json", model="m")
     assert [(t.id, t.success, t.model) for t in listed] == [("chats-1", True, "m"), ("two", False, "m")]
-    (tmp_path / "one.json").write_text(json.dumps(CHAT))
+    (tmp_path / "one.json").write_text(json.dumps(CHAT, indent=1))
     assert [t.success for t in read_results(tmp_path / "one.json")] == [True]
+    (tmp_path / "late.json").write_text(json.dumps([{"no": "chat"}, CHAT]))
+    assert len(read_results(tmp_path / "late.json", on_invalid=lambda _: None)) == 1
 
 
 def test_equal_records_are_skipped_in_every_format(tmp_path: Path) -> None:
@@ -170,14 +172,19 @@ def test_equal_records_are_skipped_in_every_format(tmp_path: Path) -> None:
         skipped: list[SkippedRecord] = []
         assert len(read_results(source, on_invalid=skipped.append)) == count, source
         assert [s.reason for s in skipped] == ["duplicate"], source
+        equal: list[str] = []
+        assert len(list(stream_results(source, on_equal=equal.append))) == count + 1
+        assert len(equal) == 1, source
+    done = CliRunner().invoke(app, ["diagnose", str(tmp_path / "chats.jsonl")])
+    assert "1 records are equal to earlier ones, the first:" in " ".join(done.output.split())
 
 
 def test_milestones_and_minefields_of_toolsandbox_label_the_episodes(tmp_path: Path) -> None:
-    reached = {"0": [3, 1.0], "1": [0, 0.0]}
+    reached = {"0": [3, 1.0], "1": [4, 0.7], "2": [0, 0.0]}
     folder = toolsandbox(tmp_path / "run", milestone_mapping=reached, minefield_mapping={})
     [*_, wrong] = read_results(folder)
     assert wrong.score is not None
-    assert [(c.kind, c.passed) for c in wrong.score.checks] == [("goal", True), ("goal", False)]
+    assert [(c.kind, c.passed) for c in wrong.score.checks] == [("goal", True), ("goal", True), ("goal", False)]
     labels = RuleAnalyst().label([wrong])[0][wrong.id]
     assert (labels["multi_step_completion"], labels["insufficient_information"]) == ("LACKING", "NA")
     for likeness, expected in ((0.7, "LACKING"), (0.0, "PRESENT")):

@@ -153,8 +153,8 @@ def diagnose(
             quotes = _quotes(found, chosen)
             write(work / "analyst.json", chosen.report().model_dump_json(indent=1) + "\n")
             say(f"capabilities, quotes and agreement of the model: {work / 'analyst.json'}", err=True)
-    if skip_invalid:
-        say(records.report(found.unscored))
+    if report := records.report(found.unscored):
+        say(report)
     terminal.console().print(stage.render(found))
     if out is not None:
         write(out, found.model_dump_json(indent=1) + "\n")
@@ -181,21 +181,27 @@ class Records:
     def __init__(self, source: Path, scorer: str, skip_invalid: bool) -> None:
         self._source, self._scorer, self._skip = source, scorer, skip_invalid
         self._skipped: list[SkippedRecord] = []
+        self._equal: list[str] = []
 
     def stream(self) -> Iterator[Trajectory]:
         """Yield the trajectories. Each call reads the file again."""
         from trace_gym.targets.results import stream_results
 
-        self._skipped = []
+        self._skipped, self._equal = [], []
         on_invalid = self._skipped.append if self._skip else None
-        return stream_results(self._source, scorer=self._scorer, on_invalid=on_invalid)
+        return stream_results(self._source, scorer=self._scorer, on_invalid=on_invalid, on_equal=self._equal.append)
 
     def report(self, unscored: int) -> str:
         """Return the number of records that were skipped or have no outcome, and the first error.
 
+        If records are not skipped, return the number of equal records, or an empty string if there are none.
+
         Args:
             unscored: Number of trajectories without an outcome.
         """
+        if not self._skip:
+            count = len(self._equal)
+            return f"{count} records are equal to earlier ones, the first: {self._equal[0]}" if count else ""
         counts = Counter(record.reason for record in self._skipped)
         text = (
             f"skipped: {counts['unreadable']} unreadable, {counts['duplicate']} duplicate; excluded: {unscored} not "

@@ -29,26 +29,35 @@ def _rule(function: Callable[[Trajectory], Label]) -> Callable[[Trajectory], Lab
 @_rule
 def error_recovery(trajectory: Trajectory) -> Label:
     """React to the refusal of a tool call with a call that succeeds."""
-    refused = {call.tool for call, refusal in trajectory.calls if refusal}
-    if not refused:
+    if not any(refusal for _, refusal in trajectory.calls):
         return "NA"
-    last = {call.tool: refusal for call, refusal in trajectory.calls}
-    return "LACKING" if any(last[tool] for tool in refused) else "PRESENT"
+    return "PRESENT" if unrecovered_call(trajectory) is None else "LACKING"
+
+
+def unrecovered_call(trajectory: Trajectory) -> Call | None:
+    """Return the last refused call of a tool that never succeeds later, or None if there is no such call."""
+    last = {call.tool: (call, refusal) for call, refusal in trajectory.calls}
+    return next((call for call, refusal in reversed(last.values()) if refusal), None)
 
 
 @_rule
 def grounded_arguments(trajectory: Trajectory) -> Label:
     """Pass only ids that the conversation contains."""
-    known, used = "", False
+    used = any(any(_ids(call.arguments)) for call, _ in trajectory.calls)
+    return "NA" if not used else "PRESENT" if ungrounded_call(trajectory) is None else "LACKING"
+
+
+def ungrounded_call(trajectory: Trajectory) -> Call | None:
+    """Return the first call with an id that occurs in no earlier message, or None if there is no such call."""
+    known, calls = "", iter(trajectory.calls)
     for message in trajectory.messages:
-        for call in message.get("tool_calls") or ():
-            for value in _ids(call["function"]["arguments"]):
-                used = True
-                if value.lower() not in known:
-                    return "LACKING"
+        for _ in message.get("tool_calls") or ():
+            call, _ = next(calls)
+            if any(value.lower() not in known for value in _ids(call.arguments)):
+                return call
         if message.get("role") != "assistant":
             known += str(message.get("content") or "").lower() + "\n"
-    return "PRESENT" if used else "NA"
+    return None
 
 
 _id = re.compile(r"(?=[^ ]*[A-Za-z])(?=[^ ]*\d)[^ ]{4,}")
@@ -73,10 +82,19 @@ def _ids(arguments: Any) -> Iterator[str]:
 @_rule
 def loop_avoidance(trajectory: Trajectory) -> Label:
     """Change the approach instead of repeating a call with the same result."""
-    calls = Counter(_key(call, refused) for call, refused in trajectory.calls)
-    if not calls:
+    if not trajectory.calls:
         return "NA"
-    return "LACKING" if max(calls.values()) >= REPEATED else "PRESENT"
+    return "PRESENT" if repeated_call(trajectory) is None else "LACKING"
+
+
+def repeated_call(trajectory: Trajectory) -> Call | None:
+    """Return the first call that the agent made `REPEATED` times with the same result, or None."""
+    counts = Counter[str]()
+    for call, refused in trajectory.calls:
+        counts[key := _key(call, refused)] += 1
+        if counts[key] >= REPEATED:
+            return call
+    return None
 
 
 def _key(call: Call, refused: bool) -> str:

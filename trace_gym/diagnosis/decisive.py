@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
+from trace_gym.diagnosis.behavior import repeated_call, ungrounded_call, unrecovered_call
 from trace_gym.diagnosis.evidence import differences
 from trace_gym.diagnosis.reference import ReferenceComparison, compare_with_reference
 from trace_gym.types import Call, Trajectory
@@ -12,15 +14,22 @@ STATED = frozenset(
     {"permitted_action_completion", "lookup_before_action", "information_communication", "handover_judgement"}
 )
 """Capabilities that an agent lacks if it says something instead of acting, or does not say what is needed."""
-REFUSED = frozenset({"error_recovery", "permission_error_recovery"})
-"""Capabilities that an agent lacks if it does not react to the refusal of a call."""
+WRITES = frozenset({"precondition_verification", "adversarial_policy_compliance", "insufficient_information"})
+"""Capabilities that an agent lacks if it makes a write that the reference does not contain."""
+SYMPTOMS: dict[str, Callable[[Trajectory], Call | None]] = {
+    "error_recovery": unrecovered_call,
+    "permission_error_recovery": unrecovered_call,
+    "grounded_arguments": ungrounded_call,
+    "loop_avoidance": repeated_call,
+}
+"""Functions that find the call which shows a symptom."""
 
 
 def decisive_turn(trajectory: Trajectory, capability: str, quote: str = "") -> str | None:
     """Return an excerpt from the turn that determines a label, or None if the agent did and said nothing.
 
-    Without a quote, this is the turn in which the agent made a wrong write, its last write that matches the reference,
-    or its last message, after which the missing action was necessary.
+    Without a quote, this is the call that shows a symptom or differs from the reference. If an action is missing, it is
+    the agent's last write that matches the reference, or its last message, after which the action was necessary.
 
     Args:
         trajectory: The trajectory.
@@ -34,13 +43,16 @@ def decisive_turn(trajectory: Trajectory, capability: str, quote: str = "") -> s
 
 
 def _decisive_call(trajectory: Trajectory, capability: str) -> Call | None:
-    calls = trajectory.calls
-    if capability in REFUSED:
-        return next((call for call, refused in reversed(calls) if refused), None)
+    if capability in SYMPTOMS:
+        return SYMPTOMS[capability](trajectory)
     seen = compare_with_reference(trajectory)
-    if seen is not None:
-        return _wrong(seen) or _right(seen)
-    return calls[-1][0] if calls else None
+    if seen is None:
+        calls = trajectory.calls
+        return calls[-1][0] if calls else None
+    if capability in WRITES and seen.extra_writes:
+        return seen.extra_writes[0]
+    wrong = None if capability == "multi_step_completion" else _wrong(seen)
+    return wrong or _right(seen) or next(iter(seen.extra_writes), None)
 
 
 def _last_message(trajectory: Trajectory) -> str | None:
@@ -49,9 +61,7 @@ def _last_message(trajectory: Trajectory) -> str | None:
 
 
 def _wrong(seen: ReferenceComparison) -> Call | None:
-    """Return the first write call that the reference lacks, or that differs from the reference."""
-    if seen.extra_writes:
-        return seen.extra_writes[0]
+    """Return the first write call that differs from the reference."""
     return next((p.attempt.call for p in seen.pairs if p.attempt is not None and differences(p)), None)
 
 

@@ -53,12 +53,13 @@ def _symptoms(trajectory: Trajectory, labels: Mapping[str, Label]) -> dict[str, 
     """Return the labels of the rules without a reference for a trajectory that has one.
 
     A symptom is only LACKING if no capability explains the failure, because it can be a consequence of that capability.
-    If a tool refused a write, the rules with a reference have already taken this into account.
+    The rules with a reference already take the refusal of a write into account, so it does not count as an error from
+    which the agent did not recover.
     """
     refused_write = any(refused and trajectory.tools.get(call.tool) == "write" for call, refused in trajectory.calls)
-    explained = "LACKING" in labels.values() or refused_write
+    explained = set(BEHAVIOR_RULES) if "LACKING" in labels.values() else {"error_recovery"} if refused_write else set()
     found = {name: function(trajectory) for name, function in BEHAVIOR_RULES.items() if name not in labels}
-    return {name: "NA" if explained and label == "LACKING" else label for name, label in found.items()}
+    return {name: "NA" if name in explained and label == "LACKING" else label for name, label in found.items()}
 
 
 def _specific_capabilities() -> list[Specific]:

@@ -52,12 +52,18 @@ def trajectory_of(line: str, place: str, fix: str) -> Trajectory:
 
 
 def mixed_lines(
-    lines: Iterable[Line], where: str, stem: str, fix: str, *, on_invalid: OnInvalid | None = None
+    lines: Iterable[Line],
+    where: str,
+    stem: str,
+    fix: str,
+    *,
+    on_invalid: OnInvalid | None = None,
+    on_equal: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[int, Trajectory]]:
     """Yield the line number and the trajectory of each line, which is a record of a rollout or a conversation.
 
-    The arguments are those of `trajectory_lines`. `stem` names conversations without an id. If `on_invalid` is set,
-    lines that are equal to an earlier line are skipped.
+    The arguments are those of `trajectory_lines` and of `Source`. `stem` names conversations without an id. If
+    `on_invalid` is set, lines that are equal to an earlier line are skipped.
 
     Raises:
         ReadError: A line is neither of the two.
@@ -66,8 +72,11 @@ def mixed_lines(
 
     def read(row: Any, number: int) -> Trajectory:
         place = f"{where}, line {number}"
-        if on_invalid is not None and (first := seen.setdefault(digest(row), number)) != number:
-            raise _Repeated(f"{place} is equal to line {first}")
+        if (on_invalid or on_equal) and (first := seen.setdefault(digest(row), number)) != number:
+            if on_invalid is not None:
+                raise _Repeated(f"{place} is equal to line {first}")
+            if on_equal is not None:
+                on_equal(f"{place} is equal to line {first}")
         return read_chat(row, place, stem, number, names) if is_chat(row) else _record(row, place, fix)
 
     yield from _read(lines, where, fix, read, on_invalid)

@@ -51,7 +51,12 @@ def read_results(
 
 
 def stream_results(
-    path: str | Path, *, model: str = "", scorer: str = "", on_invalid: OnInvalid | None = None
+    path: str | Path,
+    *,
+    model: str = "",
+    scorer: str = "",
+    on_invalid: OnInvalid | None = None,
+    on_equal: Callable[[str], None] | None = None,
 ) -> Iterator[Trajectory]:
     """Yield the trajectories of one results file.
 
@@ -63,6 +68,8 @@ def stream_results(
         scorer: Name of the scorer whose value is used as the outcome, for logs of Inspect with several scorers.
         on_invalid: Function that is called with each invalid or repeated record. These records are skipped. By default,
             the first one raises `ReadError`.
+        on_equal: Function that is called with a message for each record that is equal to an earlier one. Such records
+            are kept. It has no effect if `on_invalid` is given.
 
     Raises:
         ReadError: The file is missing, empty, truncated or has another format. The message contains an example.
@@ -75,7 +82,8 @@ def stream_results(
     if path.is_dir():
         where, path = f"{where} (a folder)", _main_file(path)
     found = None
-    for found in _trajectories(Source(path, where, model=model, scorer=scorer, on_invalid=on_invalid)):
+    source = Source(path, where, model=model, scorer=scorer, on_invalid=on_invalid, on_equal=on_equal)
+    for found in _trajectories(source):
         yield found
     if found is None:
         raise ReadError(f"{where} contains no episode. {expected()}")
@@ -117,12 +125,14 @@ def _recognized(source: Source) -> tuple[Source, Callable[[Source], Iterator[Tra
         raise
     source = replace(source, outline=outline)
     reader = next((reader for reader in all_readers() if reader.accepts(outline)), None)
+    if not outline.is_first_line and (outline.has("messages") and is_chat(outline.members)):
+        return source, _single_chat
     is_line = is_trajectory_line(outline.members) or is_item(outline.members)
     if is_line or (outline.is_first_line and reader in (None, AGENT_TRACE)):
         return source, _lines
     if reader is not None:
         return replace(source, records=reader.records), reader.read
-    if outline.is_list and outline.examples and is_chat(outline.examples[0][1]):
+    if outline.is_list and any(is_chat(data) for _, data in outline.examples):
         return source, _listed_chats
     if is_jsonl:
         return source, _lines
@@ -132,6 +142,12 @@ def _recognized(source: Source) -> tuple[Source, Callable[[Source], Iterator[Tra
 def _stem(source: Source) -> str:
     """Return the name of the file without its suffixes, which names conversations that have no id."""
     return source.path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
+
+
+def _single_chat(source: Source) -> Iterator[Trajectory]:
+    """Yield the conversation of a JSON file that contains nothing else."""
+    found = read_chat(source.outline.members, source.where, _stem(source), 1, Names())
+    yield found.model_copy(update={"model": source.model}) if source.model else found
 
 
 def _listed_chats(source: Source) -> Iterator[Trajectory]:
@@ -152,7 +168,9 @@ def _lines(source: Source) -> Iterator[Trajectory]:
         yield from read_items(source, lambda: _parsed_lines(source))
         return
     lines = text_lines(source.path, expected())
-    read = mixed_lines(lines, source.where, _stem(source), expected(), on_invalid=source.on_invalid)
+    read = mixed_lines(
+        lines, source.where, _stem(source), expected(), on_invalid=source.on_invalid, on_equal=source.on_equal
+    )
     for found in distinct(read, source.where, source.on_invalid):
         yield found.model_copy(update={"model": source.model}) if source.model else found
 

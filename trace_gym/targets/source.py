@@ -77,6 +77,9 @@ class Source:
     """Name of the scorer whose value is used as the outcome, if a record can have several scores."""
     on_invalid: OnInvalid | None = None
     """Function that is called with each invalid record. By default, the first one raises `ReadError`."""
+    on_equal: Callable[[str], None] | None = None
+    """Function that is called with a message for each record that is equal to an earlier one and kept. Records are only
+    kept without `on_invalid`."""
 
     def entries(self) -> Iterator[Entry]:
         """Yield the records of the file. If the file is truncated, all complete records are yielded first."""
@@ -119,11 +122,17 @@ class Source:
             yield found
 
     def _is_duplicate(self, entry: Entry, seen: dict[bytes, str]) -> bool:
-        """Return whether a record equals an earlier one. Without `on_invalid`, return False without comparing them."""
-        if self.on_invalid is None or (first := seen.setdefault(digest(entry.data), entry.place)) == entry.place:
+        """Return whether a record equals an earlier one and is skipped."""
+        if self.on_invalid is None and self.on_equal is None:
             return False
-        self.on_invalid(SkippedRecord("duplicate", f"{self.where}: record {entry.place} is equal to record {first}"))
-        return True
+        if (first := seen.setdefault(digest(entry.data), entry.place)) == entry.place:
+            return False
+        message = f"{self.where}: record {entry.place} is equal to record {first}"
+        if self.on_invalid is not None:
+            self.on_invalid(SkippedRecord("duplicate", message))
+        elif self.on_equal is not None:
+            self.on_equal(message)
+        return self.on_invalid is not None
 
 
 def outline_of(path: Path, where: str, lists: Collection[str], fix: str, *, partial: bool) -> Outline:

@@ -42,10 +42,12 @@ class _Result(BaseModel):
 
     @property
     def score(self) -> Score:
-        """The result as a score with one goal per milestone and one guard per minefield."""
-        goals = [
-            (f"milestone {n}", likeness > 1 - CLOSE) for n, (_, likeness) in sorted(self.milestone_mapping.items())
-        ]
+        """The result as a score with one goal per milestone and one guard per minefield.
+
+        ToolSandbox compares messages by their words, so a correct message can have any similarity above 0. A goal
+        therefore counts as reached if its similarity is not 0.
+        """
+        goals = [(f"milestone {n}", likeness > CLOSE) for n, (_, likeness) in sorted(self.milestone_mapping.items())]
         guards = [(f"minefield {n}", likeness <= CLOSE) for n, (_, likeness) in sorted(self.minefield_mapping.items())]
         return Score(
             wellformed=1,
