@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from trace_gym.diagnosis import RuleAnalyst, diagnose
+from trace_gym.diagnosis import RuleAnalyst, diagnose, markdown
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
 from trace_gym.llm import resolve
 from trace_gym.records import read_records
@@ -120,6 +120,13 @@ def test_checked_labels_are_those_of_the_analysis(analyst: tuple[ModelAnalyst, R
         assert Counter(votes).most_common(1)[0][0] == item["label"]
         right[item["label"]] += judged[item["item"]] == item["label"]
     assert right == {"LACKING": 20, "PRESENT": 7, "NA": 10}
+
+
+@with_data
+def test_guide_shows_the_diagnosis_by_rules(episodes: list[Trajectory]) -> None:
+    title, table, *_ = markdown(diagnose(episodes)).split("\n\n")
+    guide = (ROOT / "docs" / "guides" / "diagnose.md").read_text()
+    assert title in guide and table in guide
 
 
 @with_data
