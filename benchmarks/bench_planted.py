@@ -118,7 +118,10 @@ def summary(group: Group, analyst: Analyst) -> str:
     """Return a row with the named capabilities, the agreement of the labels with the truth, and kappa of the runs."""
     runs = analyst.label(group.recorded)
     planted, known = {t["capability"] for t in group.truth.values()}, set(analyst.descriptions)
-    counts = sum((Counter(bench_analyst.agreement(run, group.truth, known)) for run in runs), Counter[str]())
+    counts = Counter[str]()
+    for run in runs:
+        found = bench_analyst.agreement(run, group.truth, known)
+        counts.update({kind: count for kind, count in found.items() if kind.endswith(("_right", "_wrong"))})
     own, other = (counts[f"{kind}_right"] for kind in ("own", "other"))
     owns, others = own + counts["own_wrong"], other + counts["other_wrong"]
     kappa = mean_kappa([{i: dict(labels) for i, labels in run.items()} for run in runs])

@@ -12,6 +12,7 @@ from diagnosis_cases import cancel, tools_for, update
 from trace_gym.diagnosis import RuleAnalyst, diagnose, markdown
 from trace_gym.diagnosis.behavior import BEHAVIOR_RULES
 from trace_gym.diagnosis.rules import RULES
+from trace_gym.targets.catalogue import roles_of
 from trace_gym.types import Call, Label, Trajectory
 
 Step = Call | str | tuple[Call, str]
@@ -160,3 +161,25 @@ def test_many_unexplained_failures_lead_to_a_recommendation() -> None:
 def test_only_needed_capabilities_are_listed() -> None:
     found = diagnose([episode([cancel("A")], "No."), episode([], id="p", task="p", success=True)])
     assert {c.name for c in found.capabilities} == {"permitted_action_completion", "precondition_verification"}
+
+
+def test_a_call_whose_result_changes_is_no_loop() -> None:
+    polled = [(READ, "pending 10%"), (READ, "pending 60%"), (READ, "done")]
+    assert labels(None, *polled)["loop_avoidance"] == "PRESENT"
+
+
+def test_a_computed_time_is_no_invented_id() -> None:
+    remind = Call("add_reminder", {"at": "2024-05-15T17:00"})
+    assert labels(None, "U:Remind me on May 15, 2024 at 5 pm.", remind)["grounded_arguments"] == "NA"
+
+
+def test_a_transfer_that_the_reference_contains_is_needed() -> None:
+    transfer = Call("transfer_to_human_agents", {"summary": "?"})
+    found = labels([transfer], "U:Help.", transfer, ended="transfer")
+    assert (found["handover_judgement"], found["attempt_before_transfer"]) == ("PRESENT", "NA")
+
+
+def test_only_arguments_that_end_with_the_word_id_are_entities_of_unknown_targets() -> None:
+    pay = Call("pay", {"invoice_id": 7, "amount_paid": 3, "is_valid": True, "customerId": "c", "grid": 1})
+    made = episode([pay], pay, tools={"pay": "write"})
+    assert roles_of(made).entities == ("invoice_id", "customerId")

@@ -180,3 +180,39 @@ def test_the_turn_that_shows_the_deficit_is_decisive(
 ) -> None:
     turn = decisive_turn(episode(gold, *steps), capability)
     assert turn is not None and expected in turn
+
+
+@pytest.mark.parametrize(
+    ("quote", "index"),
+    [
+        ('[2] search {"user_id": "u1", "amount": 3}', 1),  # the page sorts the arguments
+        ('[3] {"id": "R1", "total": 3}', 1),  # the page indents results
+        ("[4] no problem.", 2),
+        ("[4] agent: NO  problem.", 2),
+    ],
+)
+def test_a_quote_is_marked_in_all_forms_that_the_analyst_accepts(quote: str, index: int) -> None:
+    call = {"id": "c", "function": {"name": "search", "arguments": '{"user_id": "u1", "amount": 3}'}}
+    made = episode(None, "x").model_copy(
+        update={
+            "messages": (
+                {"role": "user", "content": "Book it. Sure? Do you see a problem?"},
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "c", "content": '{"id": "R1", "total": 3}'},
+                {"role": "assistant", "content": "No problem."},
+            )
+        }
+    )
+    assert [n for n, turn in enumerate(marked(made, "skill", quote).turns) if turn.decisive] == [index]
+
+
+def test_a_message_of_the_user_is_not_marked_in_place_of_the_agent() -> None:
+    made = episode([cancel("A")], "No problem.", request="Cancel A. No problem.")
+    assert [turn.decisive for turn in marked(made, "permitted_action_completion").turns] == [False, True]
+
+
+def test_both_outputs_must_be_different_files(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(to_jsonl(trajectories()))
+    same = str(tmp_path / "same")
+    done = CliRunner().invoke(app, ["diagnose", str(tmp_path / "a.jsonl"), "--out", same, "--html", same])
+    assert done.exit_code != 0 and not (tmp_path / "same").exists()

@@ -192,3 +192,33 @@ def test_milestones_and_minefields_of_toolsandbox_label_the_episodes(tmp_path: P
         [*_, wrong] = read_results(folder)
         assert wrong.score is not None and bool(wrong.score.broken) == bool(likeness)
         assert RuleAnalyst().label([wrong])[0][wrong.id]["insufficient_information"] == expected
+
+
+def test_records_of_rollouts_are_read_from_a_list_and_from_one_object(tmp_path: Path) -> None:
+    record = Trajectory(id="a/0/1#0", task="a/0/1", messages=tuple(CHAT["messages"]), success=True, gold=())
+    row = json.loads(record.model_dump_json())
+    (tmp_path / "mixed.json").write_text(json.dumps([row, CHAT]))
+    assert [(t.id, t.gold) for t in read_results(tmp_path / "mixed.json")] == [("a/0/1#0", ()), ("mixed-2", None)]
+    (tmp_path / "one.json").write_text(json.dumps(row, indent=1))
+    assert read_results(tmp_path / "one.json") == [record]
+
+
+def test_missing_simulations_of_a_tau2_folder_are_skipped(tmp_path: Path) -> None:
+    data = json.loads((Path(__file__).parent / "data" / "tau2_retail.json").read_text())
+    (tmp_path / "simulations").mkdir()
+    (tmp_path / "simulations" / "a.json").write_text(json.dumps(data["simulations"][0]))
+    index = {"simulation_index": [{"id": "a"}, {"id": "b"}]}
+    (tmp_path / "results.json").write_text(json.dumps({k: v for k, v in data.items() if k != "simulations"} | index))
+    with pytest.raises(ReadError, match="1 of 2 are missing"):
+        read_results(tmp_path)
+    skipped: list[SkippedRecord] = []
+    assert len(read_results(tmp_path, on_invalid=skipped.append)) == 1
+    assert [s.reason for s in skipped] == ["unreadable"] and "b.json" in skipped[0].message
+
+
+def test_equal_scenarios_of_toolsandbox_have_different_ids(tmp_path: Path) -> None:
+    folder = toolsandbox(tmp_path / "run")
+    summary = json.loads((folder / "result_summary.json").read_text())
+    summary["per_scenario_results"].append(summary["per_scenario_results"][0])
+    (folder / "result_summary.json").write_text(json.dumps(summary))
+    assert [t.id for t in read_results(folder)][::3] == ["toolsandbox/wifi_off", "toolsandbox/wifi_off#2"]

@@ -188,9 +188,16 @@ def read_limited(file: IO[bytes], where: str) -> bytes:
 
 
 def read_start(path: Path) -> bytes:
-    """Return the first 16 bytes of a file, without decompression."""
-    with path.open("rb") as file:
-        return file.read(16)
+    """Return the first 16 bytes of a file, without decompression.
+
+    Raises:
+        ReadError: The file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(16)
+    except OSError as error:
+        raise ReadError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def read_text(path: Path | str, fix: str = "") -> str:

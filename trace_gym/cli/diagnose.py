@@ -122,6 +122,8 @@ def diagnose(
     from trace_gym.llm.opening import price_of
 
     reject_overwriting(out, source, *(labels or ()))
+    if out is not None and out == html:
+        raise ConfigError(f"--out and --html are the same file: found {out} twice. Choose two files")
     reject_overwriting(html, source, *(labels or ()), option="--html")
     if consistent is not None and len(labels or ()) < 2:
         raise ConfigError(

@@ -71,8 +71,8 @@ def diagnose(
         consistent: Minimum fraction of the label runs in which a selected capability reaches `delta` and `rho`.
         confidence: Confidence level of the intervals of the gap and the coverage.
         analyst: ``"rules"``, or an `Analyst`.
-        permutations: Number of permutations of the outcomes in the permutation control.
-        seed: Seed of the permutation control.
+        permutations: Number of permutations of the outcomes in the control, and of bootstrap samples.
+        seed: Seed of the control and of the bootstrap.
 
     Raises:
         ConfigError: A threshold is not between 0 and 1, the confidence is 0 or 1, an id occurs twice, or the analyst is

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from trace_gym.diagnosis.calls import with_results
 from trace_gym.types import Call, Label, Trajectory
 
 REPEATED = 3
@@ -36,7 +37,10 @@ def error_recovery(trajectory: Trajectory) -> Label:
 
 def unrecovered_call(trajectory: Trajectory) -> Call | None:
     """Return the last refused call of a tool that never succeeds later, or None if there is no such call."""
-    last = {call.tool: (call, refusal) for call, refusal in trajectory.calls}
+    last: dict[str, tuple[Call, bool]] = {}
+    for call, refusal in trajectory.calls:
+        last.pop(call.tool, None)  # so that the tools are in the order of their last calls
+        last[call.tool] = call, refusal
     return next((call for call, refusal in reversed(last.values()) if refusal), None)
 
 
@@ -63,6 +67,9 @@ def ungrounded_call(trajectory: Trajectory) -> Call | None:
 _id = re.compile(r"(?=[^ ]*[A-Za-z])(?=[^ ]*\d)[^ ]{4,}")
 
 
+_date = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
 def _ids(arguments: Any) -> Iterator[str]:
     """Yield the ids in the arguments of a call: words of four or more characters with letters and digits."""
     try:
@@ -75,7 +82,7 @@ def _ids(arguments: Any) -> Iterator[str]:
                 pending += inner.values()
             case list() as inner:
                 pending += inner
-            case str() as text if _id.fullmatch(text):
+            case str() as text if _id.fullmatch(text) and not _date.match(text):
                 yield text
 
 
@@ -90,15 +97,11 @@ def loop_avoidance(trajectory: Trajectory) -> Label:
 def repeated_call(trajectory: Trajectory) -> Call | None:
     """Return the first call that the agent made `REPEATED` times with the same result, or None."""
     counts = Counter[str]()
-    for call, refused in trajectory.calls:
-        counts[key := _key(call, refused)] += 1
+    for call, _, result in with_results(trajectory):
+        counts[key := json.dumps([call.tool, call.arguments, result], sort_keys=True, default=str)] += 1
         if counts[key] >= REPEATED:
             return call
     return None
-
-
-def _key(call: Call, refused: bool) -> str:
-    return json.dumps([call.tool, call.arguments, refused], sort_keys=True, default=str)
 
 
 @_rule

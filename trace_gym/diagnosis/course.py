@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from trace_gym.diagnosis.calls import with_results
 from trace_gym.diagnosis.reference import ReferenceComparison, WritePair, place
-from trace_gym.types import Call, Trajectory
 
 
 def looked_up(pair: WritePair, seen: ReferenceComparison) -> bool:
@@ -14,25 +14,13 @@ def looked_up(pair: WritePair, seen: ReferenceComparison) -> bool:
     """
     made = pair.attempt.call if pair.attempt is not None else None
     reads, entity = seen.roles.needed_lookups(pair.gold.tool), place(made or pair.gold, seen.roles)[1]
-    for call, refused, result in _with_results(seen.trajectory):
+    for call, refused, result in with_results(seen.trajectory):
         if call == made:
             return False
         about = made is None or entity in call.arguments.values() or entity in result
         if call.tool in reads and not refused and about:
             return True
     return False
-
-
-def _with_results(trajectory: Trajectory) -> list[tuple[Call, bool, str]]:
-    """Return each call, whether the tool refused it, and its result. Omit calls whose arguments are not an object."""
-    results = {
-        message.get("tool_call_id"): str(message.get("content") or "")
-        for message in trajectory.messages
-        if message.get("role") == "tool"
-    }
-    ids = [call.get("id") for message in trajectory.messages for call in message.get("tool_calls") or ()]
-    made = zip(trajectory.calls, ids, strict=True)
-    return [(call, refused, results.get(i, "")) for (call, refused), i in made if isinstance(call.arguments, dict)]
 
 
 def to_hand_over(seen: ReferenceComparison) -> bool:

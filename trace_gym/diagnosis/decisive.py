@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from trace_gym.diagnosis.behavior import repeated_call, ungrounded_call, unrecovered_call
-from trace_gym.diagnosis.evidence import differences
+from trace_gym.diagnosis.evidence import differences, specific
 from trace_gym.diagnosis.reference import ReferenceComparison, compare_with_reference
 from trace_gym.types import Call, Trajectory
 
@@ -26,7 +26,7 @@ SYMPTOMS: dict[str, Callable[[Trajectory], Call | None]] = {
 
 
 def decisive_turn(trajectory: Trajectory, capability: str, quote: str = "") -> str | None:
-    """Return an excerpt from the turn that determines a label, or None if the agent did and said nothing.
+    """Return an excerpt from the turn that determines a label, or None if no single turn does.
 
     Without a quote, this is the call that shows a symptom or differs from the reference. If an action is missing, it is
     the agent's last write that matches the reference, or its last message, after which the action was necessary.
@@ -39,6 +39,8 @@ def decisive_turn(trajectory: Trajectory, capability: str, quote: str = "") -> s
     if quote:
         return quote.partition("] ")[2] if quote.startswith("[") else quote
     call = None if capability in STATED else _decisive_call(trajectory, capability)
+    if call is None and capability in SYMPTOMS:
+        return None
     return _last_message(trajectory) if call is None else f"{call.tool} {json.dumps(call.arguments, sort_keys=True)}"
 
 
@@ -51,7 +53,7 @@ def _decisive_call(trajectory: Trajectory, capability: str) -> Call | None:
         return calls[-1][0] if calls else None
     if capability in WRITES and seen.extra_writes:
         return seen.extra_writes[0]
-    wrong = None if capability == "multi_step_completion" else _wrong(seen)
+    wrong = None if capability == "multi_step_completion" else _wrong(seen, capability)
     return wrong or _right(seen) or next(iter(seen.extra_writes), None)
 
 
@@ -60,11 +62,15 @@ def _last_message(trajectory: Trajectory) -> str | None:
     return said[-1] if said else None
 
 
-def _wrong(seen: ReferenceComparison) -> Call | None:
-    """Return the first write call that differs from the reference."""
-    return next((p.attempt.call for p in seen.pairs if p.attempt is not None and differences(p)), None)
+def _wrong(seen: ReferenceComparison, capability: str) -> Call | None:
+    """Return the first write call that differs from the reference, if possible in an argument of the capability."""
+    wrong = [p for p in seen.pairs if p.attempt is not None and differences(p)]
+    own = [p for p in wrong if any(specific(p.gold.tool, n, seen) == capability for n in differences(p))]
+    return next((p.attempt.call for p in own or wrong if p.attempt is not None), None)
 
 
 def _right(seen: ReferenceComparison) -> Call | None:
     """Return the agent's last write call that matches the reference. The first missing write call comes after it."""
-    return next((p.attempt.call for p in reversed(seen.pairs) if p.attempt is not None), None)
+    order = [call for call, _ in seen.trajectory.calls]
+    made = [p.attempt.call for p in seen.pairs if p.attempt is not None]
+    return max(made, key=order.index, default=None)

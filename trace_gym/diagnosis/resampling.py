@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +42,18 @@ class Outcomes:
         """Number of tasks."""
         return int(self.task_N.max(initial=-1)) + 1
 
+    @cached_property
+    def _members(self) -> list[NDArray[np.int_]]:
+        """Indices of the trajectories of each task."""
+        order = np.argsort(self.task_N, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.task_N))[:-1])
+
     def permuted(self, rng: np.random.Generator, count: int) -> NDArray[np.bool_]:
         """Return `count` permutations of the outcomes, as an array of the shape (count, N).
 
         All outcomes of a task are moved together to a task with the same number of trajectories.
         """
-        members = [np.flatnonzero(self.task_N == task) for task in range(self.tasks)]
+        members = self._members
         permuted_PN = np.repeat(self.passed_N[None], count, axis=0)
         for size in {len(m) for m in members}:
             block_TK = np.array([m for m in members if len(m) == size])

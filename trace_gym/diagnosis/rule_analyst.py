@@ -58,6 +58,8 @@ def _symptoms(trajectory: Trajectory, labels: Mapping[str, Label]) -> dict[str, 
     """
     refused_write = any(refused and trajectory.tools.get(call.tool) == "write" for call, refused in trajectory.calls)
     explained = set(BEHAVIOR_RULES) if "LACKING" in labels.values() else {"error_recovery"} if refused_write else set()
+    if labels.get("handover_judgement") == "PRESENT":
+        explained.add("attempt_before_transfer")  # the reference transfers the user as well
     found = {name: function(trajectory) for name, function in BEHAVIOR_RULES.items() if name not in labels}
     return {name: "NA" if name in explained and label == "LACKING" else label for name, label in found.items()}
 

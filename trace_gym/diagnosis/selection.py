@@ -203,8 +203,10 @@ def _rejection(
         return f"reached the thresholds in {frequency:.0%} of the label runs, which is below {criteria.consistent:.0%}"
     if criteria.alpha >= 1:
         return ""
-    if control.corrected is None or control.corrected >= criteria.alpha:
-        found = "missing" if control.corrected is None else f"{control.corrected:.3f}"
+    if control.corrected is None:
+        return "it has no p-value, because the outcomes were not permuted"
+    if control.corrected >= criteria.alpha:
+        found = f"{control.corrected:.3f}"
         return f"corrected p {found} is not below {criteria.alpha:g}, so chance explains the {control.statistic}"
     if interval is not None and interval[0] <= 0:
         return "the confidence interval of its gap contains 0"

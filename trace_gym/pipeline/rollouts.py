@@ -81,5 +81,6 @@ def _read_source(run: Run) -> None:
 
 
 def _summary(outcomes: Counter[bool | None]) -> str:
-    share = outcomes[True] / max(1, outcomes[True] + outcomes[False])
-    return f"{outcomes.total()} episodes, {share:.0%} successful"
+    scored = outcomes[True] + outcomes[False]
+    share = f"{outcomes[True] / scored:.0%} successful" if scored else "none scored"
+    return f"{outcomes.total()} episodes, {share}"

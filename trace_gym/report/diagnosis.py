@@ -6,10 +6,11 @@ policy forbids both, because most of its text comes from trajectories.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -19,7 +20,7 @@ from trace_gym.diagnosis.decisive import decisive_turn
 from trace_gym.diagnosis.records import Summary
 from trace_gym.report.drawing import tag
 from trace_gym.report.page import _jinja
-from trace_gym.report.talk import Called, Said, Talk
+from trace_gym.report.talk import Called, Said, Talk, _text
 from trace_gym.report.validation import conversation
 from trace_gym.statistics import wilson
 from trace_gym.types import Capability, Trajectory
@@ -83,7 +84,7 @@ def render_diagnosis(
         found: The diagnosis.
         trajectories: The diagnosed trajectories. Only those that the page shows are kept in memory.
         quotes: Mapping from ``capability/trajectory id`` to an excerpt from the turn that decided the label. Without
-            it, the first write call that differs from the reference is marked.
+            it, `decisive_turn` determines the turn.
     """
     summaries, by_id = list[Summary](), dict[str, Trajectory]()
     wanted = {i for c in found.capabilities for i, _ in _shown(c)}
@@ -157,20 +158,60 @@ def _shown(capability: Capability) -> list[tuple[str, str]]:
 def marked(trajectory: Trajectory, capability: str, quote: str = "") -> Talk:
     """Return the conversation of a trajectory, with the turn that decided a label marked."""
     view = conversation(trajectory.messages, trajectory)
-    turn = decisive_turn(trajectory, capability, quote)
-    if turn is None:
-        return view
-    wanted = " ".join(turn.split())
     turns = list(view.turns)
-    for n, shown in enumerate(turns):
-        if wanted and wanted in " ".join(_words(shown).split()):
-            turns[n] = replace(shown, decisive=True)
-            break
+    found = _quoted(turns, quote) if quote else _decisive(turns, decisive_turn(trajectory, capability))
+    if found is None and quote:
+        found = _numbered(trajectory, quote)
+    if found is not None and found < len(turns):
+        turns[found] = replace(turns[found], decisive=True)
     return replace(view, turns=tuple(turns))
 
 
-def _words(turn: Said | Called) -> str:
-    return turn.text if isinstance(turn, Said) else f"{turn.name} {turn.raw} {turn.result}"
+def _decisive(turns: Sequence[Said | Called], text: str | None) -> int | None:
+    """Return the index of the last turn of the agent with this text, which is a message or a call."""
+    for n in reversed(range(len(turns))):
+        turn = turns[n]
+        own = turn.text if isinstance(turn, Said) and turn.kind == "agent" else ""
+        own = f"{turn.name} {turn.raw}" if isinstance(turn, Called) else own
+        if text and own.split() == text.split():
+            return n
+    return None
+
+
+def _quoted(turns: Sequence[Said | Called], quote: str) -> int | None:
+    """Return the index of the first turn that contains a quote. Case and white space are ignored."""
+    wanted = _squeezed(re.sub(r"^(\[\d+\] )?((user|agent|call|result): )?", "", quote))
+    for n, turn in enumerate(turns):
+        forms = [turn.text] if isinstance(turn, Said) else [f"{turn.name} {turn.raw}", turn.result]
+        if wanted and any(wanted in _squeezed(form) for form in forms):
+            return n
+    return None
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\s\\]", "", text).casefold()
+
+
+def _numbered(trajectory: Trajectory, quote: str) -> int | None:
+    """Return the index of the turn whose number in the prompt precedes a quote."""
+    wanted = re.match(r"\[(\d+)\]", quote)
+    number, index = 0, -1
+    index_of: dict[Any, int] = {}
+    for message in trajectory.messages if wanted else ():
+        if message.get("role") == "system":
+            continue
+        if _text(message):
+            number += 1
+            spoken = message.get("role") in ("user", "assistant")
+            index += spoken
+            if wanted and number == int(wanted[1]):
+                return index if spoken else index_of.get(message.get("tool_call_id"))
+        for call in message.get("tool_calls") or ():
+            number, index = number + 1, index + 1
+            index_of[call.get("id")] = index
+            if wanted and number == int(wanted[1]):
+                return index
+    return None
 
 
 def _scored(trajectories: Sequence[Summary]) -> list[Summary]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -97,13 +98,13 @@ def roles_of(trajectory: Trajectory) -> Roles:
     """Return the roles of the write tools and arguments in a trajectory.
 
     If the target of the trajectory is unknown or does not declare roles, the entities are the arguments whose names end
-    in ``id``, in the order in which they occur in the reference. All other arguments are precise values.
+    with the word ``id``, in the order in which they occur in the reference. All other arguments are precise values.
     """
     found = _target_of(trajectory)
     if found and found.roles:
         return found.roles
     names = dict.fromkeys(name for call in trajectory.gold or () for name in call.arguments)
-    return Roles(entities=tuple(name for name in names if name.lower().endswith("id")))
+    return Roles(entities=tuple(name for name in names if re.search(r"(?:^|_)(?:id|ID)$|[a-z]I[dD]$", name)))
 
 
 def target_name_of(trajectory: Trajectory) -> str:

@@ -77,9 +77,26 @@ def mixed_lines(
                 raise _Repeated(f"{place} is equal to line {first}")
             if on_equal is not None:
                 on_equal(f"{place} is equal to line {first}")
-        return read_chat(row, place, stem, number, names) if is_chat(row) else _record(row, place, fix)
+        return read_row(row, place, stem, number, fix, names)
 
     yield from _read(lines, where, fix, read, on_invalid)
+
+
+def read_row(row: Any, place: str, stem: str, number: int, fix: str, names: Names) -> Trajectory:
+    """Return the trajectory in parsed JSON data, which is a record of a rollout or a conversation.
+
+    Args:
+        row: The parsed data.
+        place: Name of the data in error messages.
+        stem: Name of the file, which names conversations that have no id.
+        number: Number of the row in the file.
+        fix: Last sentence of error messages.
+        names: Generator of unique ids for conversations.
+
+    Raises:
+        ReadError: The data is neither of the two.
+    """
+    return read_chat(row, place, stem, number, names) if is_chat(row) else _record(row, place, fix)
 
 
 class _Repeated(ReadError):

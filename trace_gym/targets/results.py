@@ -15,10 +15,10 @@ from trace_gym.streams import text_lines
 from trace_gym.targets.agent_traces import AGENT_TRACE, is_item, read_items
 from trace_gym.targets.base import Reader
 from trace_gym.targets.catalogue import readers
-from trace_gym.targets.chats import is_chat, read_chat
+from trace_gym.targets.chats import is_chat
 from trace_gym.targets.conversation import Names
 from trace_gym.targets.inspect_logs import INSPECT_LOG, is_archive
-from trace_gym.targets.jsonl import distinct, is_trajectory_line, mixed_lines, numbered, trajectory_lines
+from trace_gym.targets.jsonl import distinct, is_trajectory_line, mixed_lines, numbered, read_row, trajectory_lines
 from trace_gym.targets.source import Entry, OnInvalid, Outline, Source, outline_of
 from trace_gym.types import Trajectory
 
@@ -125,15 +125,15 @@ def _recognized(source: Source) -> tuple[Source, Callable[[Source], Iterator[Tra
         raise
     source = replace(source, outline=outline)
     reader = next((reader for reader in all_readers() if reader.accepts(outline)), None)
-    if not outline.is_first_line and (outline.has("messages") and is_chat(outline.members)):
-        return source, _single_chat
+    if not outline.is_first_line and is_trajectory_line(outline.members):
+        return source, _single
     is_line = is_trajectory_line(outline.members) or is_item(outline.members)
     if is_line or (outline.is_first_line and reader in (None, AGENT_TRACE)):
         return source, _lines
     if reader is not None:
         return replace(source, records=reader.records), reader.read
-    if outline.is_list and any(is_chat(data) for _, data in outline.examples):
-        return source, _listed_chats
+    if outline.is_list and any(is_chat(data) or is_trajectory_line(data) for _, data in outline.examples):
+        return source, _listed
     if is_jsonl:
         return source, _lines
     raise ReadError(f"{source.where} has an unknown format: found {_shape(outline)}. {expected()}")
@@ -144,19 +144,19 @@ def _stem(source: Source) -> str:
     return source.path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
 
 
-def _single_chat(source: Source) -> Iterator[Trajectory]:
-    """Yield the conversation of a JSON file that contains nothing else."""
-    found = read_chat(source.outline.members, source.where, _stem(source), 1, Names())
+def _single(source: Source) -> Iterator[Trajectory]:
+    """Yield the trajectory of a JSON file that contains nothing else."""
+    found = read_row(source.outline.members, source.where, _stem(source), 1, expected(), Names())
     yield found.model_copy(update={"model": source.model}) if source.model else found
 
 
-def _listed_chats(source: Source) -> Iterator[Trajectory]:
-    """Yield the conversations of a JSON list."""
+def _listed(source: Source) -> Iterator[Trajectory]:
+    """Yield the trajectories of a JSON list."""
     names, numbers = Names(), count(1)
 
     def convert(entry: Entry) -> Trajectory:
-        place = f"{source.where}: conversation {entry.place}"
-        found = read_chat(entry.data, place, _stem(source), next(numbers), names)
+        place = f"{source.where}: entry {entry.place}"
+        found = read_row(entry.data, place, _stem(source), next(numbers), expected(), names)
         return found.model_copy(update={"model": source.model}) if source.model else found
 
     yield from source.convert(source.entries(), convert)
@@ -179,7 +179,7 @@ def _contains_items(source: Source) -> bool:
     """Return whether the first valid line is an item of a trace."""
     for _, line in text_lines(source.path, expected()):
         with suppress(ReadError):
-            return is_item(parse_json(line, source.where))
+            return is_item(parse_json(line, source.where, nan=True))
         if source.on_invalid is None:
             return False
     return False

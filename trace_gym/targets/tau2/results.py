@@ -75,9 +75,10 @@ def _separate(source: Source) -> list[Path]:
     folder, index = source.path.parent / "simulations", source.outline.members.get("simulation_index")
     files = {file.stem: file for file in sorted(folder.glob("*.json"))}
     listed = [str(entry["id"]) for entry in index or () if isinstance(entry, dict) and "id" in entry]
-    if missing := [name for name in listed if name not in files]:
+    missing = [name for name in listed if name not in files]
+    if missing and source.on_invalid is None:
         raise ReadError(
             f"{folder} does not contain all simulations that are listed in results.json: {len(missing)} of "
             f"{len(listed)} are missing, for example {missing[0]}.json. Copy the complete folder of the run"
         )
-    return [files[name] for name in listed or files]
+    return [files.get(name, folder / f"{name}.json") for name in listed or files]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from trace_gym.errors import ReadError
 from trace_gym.files import read_text
 from trace_gym.parsing import first_fault, parse_json
-from trace_gym.targets.conversation import Logged, conversation
+from trace_gym.targets.conversation import Logged, Names, conversation
 from trace_gym.targets.source import Entry, Outline, Source
 from trace_gym.types import Message, NamedCheck, Score, Trajectory
 
@@ -80,9 +80,12 @@ def read_summary(source: Source) -> Iterator[Trajectory]:
     if source.on_invalid is None:
         _reject_missing(source, folder)
 
+    names = Names()
+
     def convert(entry: Entry) -> Trajectory:
         result = _result(entry, source)
-        return _trajectory(result, _conversation(folder, result), source.model)
+        found = _trajectory(result, _conversation(folder, result), source.model)
+        return found.model_copy(update={"id": names.unique(found.id)})
 
     yield from source.convert(source.entries(), convert)
 
