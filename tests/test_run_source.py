@@ -67,6 +67,12 @@ def test_invalid_records_of_the_source_are_skipped_if_wanted(source: Path, tmp_p
     made = Run(RunConfig(source=broken, skip_invalid=True), tmp_path / "b")
     rollouts.rollouts(made)
     assert len(made.path("rollouts", "select.jsonl").read_text().splitlines()) == 80
+    repeated = tmp_path / "repeated.jsonl"
+    line = json.dumps({"messages": [{"role": "user", "content": "Hello."}], "success": True})
+    repeated.write_text(f"{line}\n{line}\n")
+    made = Run(RunConfig(source=repeated), tmp_path / "c")
+    rollouts.rollouts(made)
+    assert "1 records are equal to earlier ones, the first:" in str(made.ledger["rollouts"])
     with pytest.raises(ConfigError, match="skip_invalid has no effect: source is not given"):
         RunConfig.parse({"skip_invalid": True}, "test")
 

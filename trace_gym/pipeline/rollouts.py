@@ -62,18 +62,19 @@ def _read_source(run: Run) -> None:
     scorer, skip_invalid = run.config.scorer, run.config.skip_invalid
 
     def work() -> str:
-        skipped = list[SkippedRecord]()
+        skipped, equal = list[SkippedRecord](), list[str]()
         on_invalid = skipped.append if skip_invalid else None
         outcomes = Counter[bool | None]()
 
         def lines() -> Iterator[str]:
-            for record in stream_results(source, scorer=scorer, on_invalid=on_invalid):
+            for record in stream_results(source, scorer=scorer, on_invalid=on_invalid, on_equal=equal.append):
                 outcomes[record.success] += 1
                 yield to_jsonl([record])
 
         with replacement(out) as new, new.open("w", encoding="utf-8") as file:
             file.writelines(lines())
         note = f"; {len(skipped)} records skipped, the first: {skipped[0].message}" if skipped else ""
+        note += f"; {len(equal)} records are equal to earlier ones, the first: {equal[0]}" if equal else ""
         return f"{source}: {_summary(outcomes)}{note}"
 
     depends = {"source": source, "version": VERSION, "scorer": scorer, "skip_invalid": skip_invalid}
