@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -42,10 +43,19 @@ def test_no_capability_is_selected_by_chance_and_no_injected_instruction_changes
     controls = [agent for agent in group.agents(20) if agent.shuffled or not agent.deficits]
     assert len(controls) == 40
     assert sum(bool(bench.bench_diagnose.measure(known, group, agent, 200).named) for agent in controls) <= 1
+    assert sum(map(bool, (chosen_by_chance(bench, group, analyst, seed) for seed in range(20)))) <= 1
     [(copy, truth)] = [(i, t) for i, t in group.truth.items() if "copy_of" in t]
     for run in analyst.label(group.recorded):
         assert run[copy] == run[truth["copy_of"]]
         assert "LACKING" in run[copy].values()
+
+
+def chosen_by_chance(bench: Any, group: Any, analyst: Any, seed: int) -> tuple[Any, ...]:
+    """Return the capabilities that are selected if the outcomes of the recorded episodes are shuffled."""
+    outcomes = [t.success for t in group.recorded]
+    Random(seed).shuffle(outcomes)
+    shuffled = [t.model_copy(update={"success": s}) for t, s in zip(group.recorded, outcomes, strict=True)]
+    return bench.bench_diagnose.diagnose(shuffled, analyst=analyst, permutations=500, seed=seed).selected
 
 
 @pytest.mark.parametrize("folder", GROUPS[:1], ids=lambda folder: folder.name)
