@@ -125,7 +125,7 @@ def _recognized(source: Source) -> tuple[Source, Callable[[Source], Iterator[Tra
         raise
     source = replace(source, outline=outline)
     reader = next((reader for reader in all_readers() if reader.accepts(outline)), None)
-    if not outline.is_first_line and is_trajectory_line(outline.members):
+    if not (is_jsonl or outline.is_first_line) and is_trajectory_line(outline.members):
         return source, _single
     is_line = is_trajectory_line(outline.members) or is_item(outline.members)
     if is_line or (outline.is_first_line and reader in (None, AGENT_TRACE)):
