@@ -176,7 +176,7 @@ def test_equal_records_are_skipped_in_every_format(tmp_path: Path) -> None:
         assert len(list(stream_results(source, on_equal=equal.append))) == count + 1
         assert len(equal) == 1, source
     done = CliRunner().invoke(app, ["diagnose", str(tmp_path / "chats.jsonl")])
-    assert "1 records are equal to earlier ones, the first:" in " ".join(done.output.split())
+    assert "equal to earlier records: 1, the first:" in " ".join(done.output.split())
 
 
 def test_milestones_and_minefields_of_toolsandbox_label_the_episodes(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_invalid_records_of_the_source_are_skipped_if_wanted(source: Path, tmp_p
     repeated.write_text(f"{line}\n{line}\n")
     made = Run(RunConfig(source=repeated), tmp_path / "c")
     rollouts.rollouts(made)
-    assert "1 records are equal to earlier ones, the first:" in str(made.ledger["rollouts"])
+    assert "equal to earlier records: 1, the first:" in str(made.ledger["rollouts"])
     with pytest.raises(ConfigError, match="skip_invalid has no effect: source is not given"):
         RunConfig.parse({"skip_invalid": True}, "test")
 

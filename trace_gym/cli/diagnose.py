@@ -203,7 +203,7 @@ class Records:
         """
         if not self._skip:
             count = len(self._equal)
-            return f"{count} records are equal to earlier ones, the first: {self._equal[0]}" if count else ""
+            return f"equal to earlier records: {count}, the first: {self._equal[0]}" if count else ""
         counts = Counter(record.reason for record in self._skipped)
         text = (
             f"skipped: {counts['unreadable']} unreadable, {counts['duplicate']} duplicate; excluded: {unscored} not "

@@ -74,7 +74,7 @@ def _read_source(run: Run) -> None:
         with replacement(out) as new, new.open("w", encoding="utf-8") as file:
             file.writelines(lines())
         note = f"; {len(skipped)} records skipped, the first: {skipped[0].message}" if skipped else ""
-        note += f"; {len(equal)} records are equal to earlier ones, the first: {equal[0]}" if equal else ""
+        note += f"; equal to earlier records: {len(equal)}, the first: {equal[0]}" if equal else ""
         return f"{source}: {_summary(outcomes)}{note}"
 
     depends = {"source": source, "version": VERSION, "scorer": scorer, "skip_invalid": skip_invalid}
