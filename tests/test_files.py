@@ -14,14 +14,15 @@ import pytest
 
 from trace_gym.errors import InUse, ReadError, WriteError
 from trace_gym.evaluation import ScenarioLedger
-from trace_gym.files import locked, make_folder, replacement, working_in, write
+from trace_gym.files import make_folder, replacement, write
+from trace_gym.locks import locked, working_in
 from trace_gym.parsing import parse_json, parse_yaml
 from trace_gym.types import Scenario
 
 HOLD = """
 import sys
 from pathlib import Path
-from trace_gym.files import locked
+from trace_gym.locks import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
 # environment through gymnasium's.
 LAYERS = """
-errors files file_cache imports interpreter nested parent_death parsing process_group streams target_packages \
+errors files locks file_cache imports interpreter nested parent_death parsing process_group streams target_packages \
 terminal threads
 types statistics tables
 statements

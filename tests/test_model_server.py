@@ -114,8 +114,16 @@ def test_training_continues_after_the_death_of_its_server(
     assert sum("vLLM ended with exit status 137. It is restarted" in line for line in caplog.messages) == 2
 
 
-def test_server_that_dies_again_and_again_ends_the_training(folder: Path, tmp_path: Path) -> None:
-    """The error contains the log, and comes long before the time limit of a request."""
+@pytest.mark.parametrize("pause", [0.0, 0.5])
+def test_server_that_dies_again_and_again_ends_the_training(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    """The error contains the log, and comes long before the time limit of a request.
+
+    In the second case, rollouts end the restarted server before the training has found that it is ready.
+    """
+    found = server.is_ready
+    monkeypatch.setattr(server, "is_ready", lambda port: bool(time.sleep(pause)) or found(port))
     model = settings(folder, tmp_path / "home", die_at=list(range(3, 1000)))
     with pytest.raises(Unavailable, match="(?s)exit status 137, 3 times in succession.*vllm.log:.*startup complete.*"):
         run(model, tmp_path / "run")

@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.files import GZIP, cannot_write, locked, read_start, read_text, write
+from trace_gym.files import GZIP, cannot_write, read_start, read_text, write
+from trace_gym.locks import locked
 from trace_gym.targets.jsonl import trajectory_of
 from trace_gym.targets.results import expected, own_records
 from trace_gym.types import Trajectory

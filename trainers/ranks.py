@@ -18,7 +18,7 @@ from typing import Self, TypeVar
 import torch
 from torch import Tensor
 
-from trace_gym.files import working_in
+from trace_gym.locks import working_in
 
 Item = TypeVar("Item")
 

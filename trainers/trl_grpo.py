@@ -22,7 +22,7 @@ from safetensors.torch import load_file
 
 from trace_gym.adapters.trl import RolloutFunction, dataset_of
 from trace_gym.errors import ConfigError, NoSignal, ReadError
-from trace_gym.files import working_in
+from trace_gym.locks import working_in
 from trace_gym.models import LAB, ModelSettings, load_weights
 from trace_gym.models.loading import device_name, usable_device
 from trace_gym.terminal import progress_bar

@@ -12,7 +12,8 @@ import typer
 from trace_gym.adapters.limits import IDLE, SESSIONS
 from trace_gym.cli.environments import matching_names
 from trace_gym.errors import ConfigError
-from trace_gym.files import cannot_write, locked, read_text
+from trace_gym.files import cannot_write, read_text
+from trace_gym.locks import locked
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from rich.text import Text
 from trace_gym import terminal
 from trace_gym.cli.options import AllowUnisolated, reject_options
 from trace_gym.errors import ConfigError, TraceGymError
-from trace_gym.files import read_text, working_in
+from trace_gym.files import read_text
+from trace_gym.locks import working_in
 from trace_gym.targets import DEFAULT_TARGET
 from trace_gym.terminal import say
 

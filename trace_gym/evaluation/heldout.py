@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from trace_gym import registry
 from trace_gym.errors import ReadError, SplitError
-from trace_gym.files import locked, make_folder, read_bytes, write
+from trace_gym.files import make_folder, read_bytes, write
+from trace_gym.locks import locked
 from trace_gym.parsing import first_fault
 from trace_gym.types import Scenario
 

@@ -11,7 +11,7 @@ from threading import Condition
 from typing import NamedTuple
 
 from trace_gym.errors import BudgetSpent, ConfigError
-from trace_gym.files import shared_lock
+from trace_gym.locks import shared_lock
 
 
 class Amount(NamedTuple):

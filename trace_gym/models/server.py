@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Self
@@ -153,7 +154,7 @@ class ModelServer:
         limit, began = self.settings.server.start_seconds, time.monotonic()
         while not is_ready(self._port):
             if (status := process.status()) is not None:
-                raise Unavailable(f"vLLM ended with exit status {status} before it was ready.{self._details()}")
+                raise _Ended(f"vLLM ended with exit status {status} before it was ready.{self._details()}")
             if (waited := time.monotonic() - began) > limit:
                 raise Unavailable(
                     f"vLLM is not ready: found no response after {waited:.0f} s, expected one after at most {limit:g} s"
@@ -177,7 +178,8 @@ class ModelServer:
                 if short_lives == MAX_SHORT_LIVES:
                     raise Unavailable(f"{reason}, {short_lives} times in succession.{self._details()}")
                 _log.warning("%s. It is restarted, and the rollouts continue (log: %s)", reason, self.log)
-                self._wait_until_ready(self._launch())
+                with suppress(_Ended):  # the next pass counts it: requests may reach the server before it is ready
+                    self._wait_until_ready(self._launch())
                 ready = time.monotonic()
             except Exception as error:
                 if not self._closing.is_set():
@@ -205,6 +207,10 @@ class ModelServer:
             )
         shown = "".join(f"\n  {line}" for line in lines) or " none"
         return f"{hint} The last lines of {self.log}:{shown}"
+
+
+class _Ended(Unavailable):
+    """The server ended before it was ready."""
 
 
 def free_port() -> int:

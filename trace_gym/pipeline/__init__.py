@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trace_gym.files import working_in
+from trace_gym.locks import working_in
 from trace_gym.models.loading import usable_device
 from trace_gym.models.server import ModelServer
 from trace_gym.pipeline import (

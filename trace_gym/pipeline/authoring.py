@@ -8,8 +8,8 @@ from typing import Any
 
 from trace_gym import registry
 from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
-from trace_gym.files import working_in
 from trace_gym.llm.opening import open_model, open_reviewer
+from trace_gym.locks import working_in
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.records import read_records

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.files import working_in, write
+from trace_gym.files import write
+from trace_gym.locks import working_in
 from trace_gym.targets.catalogue import registered
 from trace_gym.targets.user import mcp
 from trace_gym.targets.user.folder import GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, Kind, TargetFolder, read
