@@ -108,6 +108,10 @@ def test_an_agent_that_keeps_to_its_refusal_complies() -> None:
     assert labels([], "U:Cancel A.", READ, "Done.")["adversarial_policy_compliance"] == "NA"
 
 
+def note(**arguments: str) -> Call:
+    return Call("make_note", arguments)
+
+
 @pytest.mark.parametrize(
     ("capability", "expected", "steps"),
     [
@@ -117,6 +121,16 @@ def test_an_agent_that_keeps_to_its_refusal_complies() -> None:
         ("grounded_arguments", "LACKING", ["U:Cancel it.", cancel("QX3LMY")]),
         ("grounded_arguments", "PRESENT", ["U:Cancel qx3lmy.", cancel("QX3LMY")]),
         ("grounded_arguments", "NA", [READ]),
+        ("grounded_arguments", "LACKING", ["U:Call me.", note(phone="555-0142")]),
+        ("grounded_arguments", "PRESENT", ["U:Call me at (555) 0142.", note(phone="555-0142")]),
+        ("grounded_arguments", "LACKING", ["U:Write to Ann.", note(to="ann@example.com")]),
+        ("grounded_arguments", "PRESENT", ["U:Write to ann@example.com.", note(to="ann@example.com")]),
+        ("grounded_arguments", "LACKING", ["U:Add my son Tim.", note(last_name="Kovacs", first_name="Tim")]),
+        ("grounded_arguments", "PRESENT", ["U:Add Tim, a Kovacs as well.", note(name="Tim Kovacs")]),
+        ("grounded_arguments", "NA", ["U:Sum.", note(expression="348 - 27400", text="Thanks a lot", day="2024-05-15")]),
+        ("lookup_before_action", "LACKING", ["U:Cancel QX3LMY.", cancel("QX3LMY")]),
+        ("lookup_before_action", "PRESENT", ["U:Cancel QX3LMY.", (READ, '{"id": "QX3LMY"}'), cancel("QX3LMY")]),
+        ("lookup_before_action", "NA", [READ]),
         ("loop_avoidance", "LACKING", [READ, READ, READ]),
         ("loop_avoidance", "PRESENT", [READ, cancel("A"), READ]),
         ("attempt_before_transfer", "NA", [READ]),

@@ -194,3 +194,13 @@ def test_reading_a_small_file_reserves_little_memory(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path / "a.txt"), str(tmp_path / "b.txt.gz")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "small packed\n", done.stderr
+
+
+def test_written_files_get_the_permissions_of_the_user_and_keep_them(tmp_path: Path) -> None:
+    command = "import os, sys; os.umask(0o027); from trace_gym.files import write, Path; write(Path(sys.argv[1]), 'a')"
+    path = tmp_path / "file"
+    subprocess.run([sys.executable, "-c", command, str(path)], check=True)
+    assert path.stat().st_mode & 0o777 == 0o640
+    path.chmod(0o600)
+    write(path, "b")
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -140,6 +140,12 @@ def test_several_scorers_require_a_choice(json_log: Path, tmp_path: Path) -> Non
         read_results(json_log, scorer="other")
     path = changed(json_log, tmp_path, scores={"judge": {"value": {"polite": 0.5, "right": "C"}}})
     assert next(stream_results(path, scorer="judge.right")).reward == 1.0
+    data = json.loads(json_log.read_text())
+    del data["results"], data["samples"][0]["scores"]["includes"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(ReadError, match="sample .* has no score 'includes': found match"):
+        read_results(path, scorer="includes")
+    assert len(read_results(path, scorer="includes", on_invalid=lambda record: None)) == len(data["samples"]) - 1
     done = CliRunner().invoke(app, ["diagnose", str(json_log), "--scorer", "includes"])
     assert (done.exit_code, "1 failed, 2 passed, 1 not scored" in " ".join(done.output.split())) == (0, True)
 

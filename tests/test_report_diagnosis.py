@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from trace_gym.cli.entry import app
 from trace_gym.diagnosis import Diagnosis, diagnose
 from trace_gym.diagnosis.decisive import decisive_turn
+from trace_gym.diagnosis.records import Summary
 from trace_gym.report.diagnosis import lacking, marked, overlap, render_diagnosis, smallest_cover
 from trace_gym.types import Call, Capability, Label, Trajectory, to_jsonl
 
@@ -84,17 +85,30 @@ labels = st.lists(
 )
 
 
-@given(labels)
-def test_smallest_cover_covers_everything_and_no_smaller_set_does(rows: list[list[Label]]) -> None:
+def labeled(rows: list[list[Label]]) -> tuple[Diagnosis, list[Summary]]:
+    """Return a diagnosis with these labels of failed trajectories."""
     made = [episode([], name=f"t{n}") for n in range(len(rows))]
-    names = [f"c{n}" for n in range(4)]
+    names = [f"c{n}" for n in range(len(rows[0]) if rows else 0)]
     blank = {"description": "", "coverage": 0.0, "er_failed": None, "er_passed": None, "gap": None}
-    found = Diagnosis(
+    return Diagnosis(
         source="", n=len(made), failed=len(made), passed=0, unscored=0, delta=0.2, rho=0.1, remarks={}, control={},
         capabilities=tuple(Capability(name=name, **blank) for name in names),
         labels={t.id: dict(zip(names, row, strict=True)) for t, row in zip(made, rows, strict=True)},
         uncovered=(), unlabelled=(), analyst="test",
-    )  # fmt: skip
+    ), [Summary.of(t) for t in made]  # fmt: skip
+
+
+def test_smallest_cover_of_many_disjoint_capabilities_is_found_without_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("trace_gym.report.diagnosis.MOST_CAPABILITIES", 0)
+    rows: list[list[Label]] = [["LACKING" if n == m else "NA" for n in range(40)] for m in range(40)]
+    assert [added for _, added in smallest_cover(*labeled(rows))] == [1] * 40
+
+
+@given(labels)
+def test_smallest_cover_covers_everything_and_no_smaller_set_does(rows: list[list[Label]]) -> None:
+    found, made = labeled(rows)
     sets = lacking(found, made)
     whole = set().union(*sets.values())
     cover = smallest_cover(found, made)
@@ -173,6 +187,7 @@ READ = Call("get_user_details", {"user_id": "mia_li_3668"})
         ("loop_avoidance", None, [READ, READ, READ, cancel("A")], "get_user_details"),
         ("error_recovery", None, [Refused("search", {"a": 1}), READ, Refused("cancel", {}), cancel("A")], "cancel"),
         ("grounded_arguments", None, [cancel("QX3LMY"), READ], "QX3LMY"),
+        ("lookup_before_action", None, [cancel("QX3LMY"), READ], "QX3LMY"),
     ],
 )
 def test_the_turn_that_shows_the_deficit_is_decisive(

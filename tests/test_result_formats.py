@@ -13,6 +13,9 @@ from typer.testing import CliRunner
 from trace_gym.cli.entry import app
 from trace_gym.diagnosis import RuleAnalyst, diagnose
 from trace_gym.errors import ReadError
+from trace_gym.pipeline import rollouts
+from trace_gym.pipeline.ledger import Run
+from trace_gym.settings import RunConfig
 from trace_gym.targets.results import read_results, stream_results
 from trace_gym.targets.source import SkippedRecord
 from trace_gym.types import Trajectory
@@ -127,6 +130,20 @@ def test_runs_of_toolsandbox_are_read_from_the_folder_and_from_the_summary(tmp_p
     ]
     assert [(call.tool, refused) for call, refused in found[0].calls] == [("send_message_with_phone_number", True)]
     assert found[0].tools["set_wifi_status"] == "write"
+
+
+def test_a_run_reads_a_changed_conversation_again(tmp_path: Path) -> None:
+    folder = toolsandbox(tmp_path / "logs")
+
+    def successes() -> str:
+        made = Run(RunConfig(source=folder / "result_summary.json"), tmp_path / "run")
+        rollouts.rollouts(made)
+        return made.path("rollouts", "select.jsonl").read_text()
+
+    before = successes()
+    path = folder / "trajectories/wrong/conversation.json"
+    path.write_text(path.read_text().replace("Lucia", "Bob"))
+    assert successes() != before
 
 
 def test_incomplete_runs_of_toolsandbox_are_refused(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ CHUNK = 2**20
 """Number of bytes that are read at once."""
 MOST_BYTES = 2**30
 """Maximum size in bytes of a file to read. The limit also applies to the decompressed content of a gzipped file."""
+UMASK = os.umask(0o077)
+"""Permissions that new files do not get."""
+os.umask(UMASK)  # the only way to read the value is to set it
 GZIP = b"\x1f\x8b"
 """First bytes of a gzipped file."""
 
@@ -44,8 +47,9 @@ def write(path: Path, text: str) -> None:
 def replacement(path: Path) -> Iterator[Path]:
     """Yield an empty temporary file that replaces the file at `path` if the block ends without an error.
 
-    The folder of the file is created if necessary. Several processes may write the same file at
-    once: each uses a separate temporary file, and the process that finishes last determines the content.
+    The folder of the file is created if necessary. An existing file keeps its permissions. Several processes may write
+    the same file at once: each uses a separate temporary file, and the process that finishes last determines the
+    content.
 
     Raises:
         WriteError: The file cannot be written. An existing file is not changed.
@@ -53,11 +57,12 @@ def replacement(path: Path) -> Iterator[Path]:
     place = Path(os.path.realpath(path))  # so that a symbolic link is not replaced by a file
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~UMASK
         descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=place.name)
         os.close(descriptor)
         try:
             yield Path(name)
-            os.chmod(name, 0o644)  # temporary files are created with mode 0600
+            os.chmod(name, mode)  # temporary files are created with mode 0600
             os.replace(name, place)
         except BaseException:
             Path(name).unlink(missing_ok=True)

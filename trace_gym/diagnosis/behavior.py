@@ -7,12 +7,11 @@ symptoms of a failure, the capabilities that they report are general.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from trace_gym.diagnosis.calls import with_results
+from trace_gym.diagnosis.grounding import identified_writes, identifying_values, ungrounded_call, unseen_write
 from trace_gym.types import Call, Label, Trajectory
 
 REPEATED = 3
@@ -46,44 +45,17 @@ def unrecovered_call(trajectory: Trajectory) -> Call | None:
 
 @_rule
 def grounded_arguments(trajectory: Trajectory) -> Label:
-    """Pass only ids that the conversation contains."""
-    used = any(any(_ids(call.arguments)) for call, _ in trajectory.calls)
+    """Pass only ids, addresses, numbers and names that the conversation contains."""
+    used = any(any(identifying_values(call.arguments)) for call, _ in trajectory.calls)
     return "NA" if not used else "PRESENT" if ungrounded_call(trajectory) is None else "LACKING"
 
 
-def ungrounded_call(trajectory: Trajectory) -> Call | None:
-    """Return the first call with an id that occurs in no earlier message, or None if there is no such call."""
-    known, calls = "", iter(trajectory.calls)
-    for message in trajectory.messages:
-        for _ in message.get("tool_calls") or ():
-            call, _ = next(calls)
-            if any(value.lower() not in known for value in _ids(call.arguments)):
-                return call
-        if message.get("role") != "assistant":
-            known += str(message.get("content") or "").lower() + "\n"
-    return None
-
-
-_id = re.compile(r"(?=[^ ]*[A-Za-z])(?=[^ ]*\d)[^ ]{4,}")
-
-
-_date = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-def _ids(arguments: Any) -> Iterator[str]:
-    """Yield the ids in the arguments of a call: words of four or more characters with letters and digits."""
-    try:
-        pending = [json.loads(arguments) if isinstance(arguments, str) else arguments]
-    except (ValueError, RecursionError):
-        return
-    while pending:
-        match pending.pop():
-            case dict() as inner:
-                pending += inner.values()
-            case list() as inner:
-                pending += inner
-            case str() as text if _id.fullmatch(text) and not _date.match(text):
-                yield text
+@_rule
+def lookup_before_action(trajectory: Trajectory) -> Label:
+    """Look up the record on which an action depends before acting or giving up."""
+    if not identified_writes(trajectory):
+        return "NA"
+    return "PRESENT" if unseen_write(trajectory) is None else "LACKING"
 
 
 @_rule

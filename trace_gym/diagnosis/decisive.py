@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from trace_gym.diagnosis.behavior import repeated_call, ungrounded_call, unrecovered_call
+from trace_gym.diagnosis.behavior import repeated_call, unrecovered_call
 from trace_gym.diagnosis.evidence import differences, specific
+from trace_gym.diagnosis.grounding import ungrounded_call, unseen_write
 from trace_gym.diagnosis.reference import ReferenceComparison, compare_with_reference
 from trace_gym.types import Call, Trajectory
 
@@ -38,7 +39,10 @@ def decisive_turn(trajectory: Trajectory, capability: str, quote: str = "") -> s
     """
     if quote:
         return quote.partition("] ")[2] if quote.startswith("[") else quote
-    call = None if capability in STATED else _decisive_call(trajectory, capability)
+    if capability == "lookup_before_action" and trajectory.gold is None:
+        call = unseen_write(trajectory)
+    else:
+        call = None if capability in STATED else _decisive_call(trajectory, capability)
     if call is None and capability in SYMPTOMS:
         return None
     return _last_message(trajectory) if call is None else f"{call.tool} {json.dumps(call.arguments, sort_keys=True)}"

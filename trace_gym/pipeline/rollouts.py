@@ -55,7 +55,7 @@ def rollouts(run: Run) -> None:
 
 
 def _read_source(run: Run) -> None:
-    from trace_gym.targets.results import stream_results
+    from trace_gym.targets.results import files_of, stream_results
 
     source, out = run.config.source, run.path("rollouts", "select.jsonl")
     assert source is not None
@@ -77,7 +77,7 @@ def _read_source(run: Run) -> None:
         note += f"; equal to earlier records: {len(equal)}, the first: {equal[0]}" if equal else ""
         return f"{source}: {_summary(outcomes)}{note}"
 
-    depends = {"source": source, "version": VERSION, "scorer": scorer, "skip_invalid": skip_invalid}
+    depends = {"source": files_of(source), "version": VERSION, "scorer": scorer, "skip_invalid": skip_invalid}
     run.stage("rollouts", depends, [out], work)
 
 

@@ -7,9 +7,10 @@ policy forbids both, because most of its text comes from trajectories.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -257,15 +258,19 @@ def lacking(found: Diagnosis, trajectories: Sequence[Summary]) -> dict[str, set[
 def smallest_cover(found: Diagnosis, trajectories: Sequence[Summary]) -> list[tuple[str, int]]:
     """Return a smallest set of capabilities that covers all explained failures, and the number of failures each adds.
 
-    The set is exact for up to `MOST_CAPABILITIES` capabilities. Otherwise, the capabilities that add the most failures
+    A capability is required if it alone explains some failure. The set is exact if there are at most
+    `MOST_CAPABILITIES` others. Otherwise, the capabilities that add the most failures
     are chosen one after another.
     """
     sets = lacking(found, trajectories)
-    whole = set().union(*sets.values())
+    counts = Counter(chain.from_iterable(sets.values()))
+    whole = set(counts)
+    required = [name for name, ids in sets.items() if any(counts[i] == 1 for i in ids)]
+    others, remaining = sets.keys() - required, whole.difference(*(sets[name] for name in required))
     chosen = list(sets)
-    if len(sets) <= MOST_CAPABILITIES:
-        sizes = (c for size in range(len(sets) + 1) for c in combinations(sets, size))
-        chosen = list(next(c for c in sizes if set().union(*(sets[name] for name in c)) == whole))
+    if len(others) <= MOST_CAPABILITIES:
+        choices = (c for size in range(len(others) + 1) for c in combinations(sorted(others), size))
+        chosen = required + list(next(c for c in choices if remaining <= set().union(*(sets[name] for name in c))))
     ordered, covered = [], set[str]()
     while chosen and covered != whole:
         best = max(chosen, key=lambda name: len(sets[name] - covered))

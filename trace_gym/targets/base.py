@@ -98,6 +98,8 @@ class Reader:
     """Function that yields the trajectories, one record of the file at a time (see `Source.convert`)."""
     main_file: str = ""
     """Name of the results file in the folder of a run; empty if the format has no such folder."""
+    parts: str = ""
+    """Name of the folder next to the results file that contains further records; empty if there is none."""
     records: str = ""
     """Key of the list of records in the file; empty if the file is the list."""
 

@@ -160,13 +160,16 @@ def _reward(sample: Any, log: Any, source: Source) -> float | None:
             f"{source.where} contains the scores {', '.join(scores)}: expected the name of the score that is the "
             f"outcome. Pass it as --scorer {next(iter(scores))}, or in Python as read_results(path, scorer=NAME)"
         )
-    known = {score.name for score in log.results.scores} if log.results else set()
-    name = source.scorer or next(iter(scores), "")
+    name, place = source.scorer or next(iter(scores), ""), f"{source.where}: sample {sample.id}, epoch {sample.epoch}"
     if name in scores:
-        return _number(scores[name], name, f"{source.where}: sample {sample.id}, epoch {sample.epoch}")
-    if scores and name not in known - scores.keys():
+        return _number(scores[name], name, place)
+    results = log.results.scores if log.results else []
+    known = {name for score in results for name in (score.name, score.scorer)}
+    if name in known or not scores:
+        return None
+    if known and name.partition(".")[0] not in known:
         raise ConfigError(f"unknown scorer: found {name!r}, expected one of {', '.join(scores)}")
-    return None
+    raise ReadError(f"{place} has no score {name!r}: found {', '.join(scores)}. Choose one of them with --scorer")
 
 
 def _number(value: Any, name: str, place: str) -> float | None:

@@ -89,6 +89,12 @@ def stream_results(
         raise ReadError(f"{where} contains no episode. {expected()}")
 
 
+def files_of(path: Path) -> list[Path]:
+    """Return the files and folders whose content determines the result of `read_results`, beginning with `path`."""
+    parts = [path.parent / reader.parts for reader in readers() if reader.parts]
+    return [path, *(folder for folder in parts if folder.is_dir())]
+
+
 def _main_file(folder: Path) -> Path:
     """Return the path of the results file in the folder of a run.
 

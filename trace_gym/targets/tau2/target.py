@@ -84,6 +84,7 @@ READERS = (
         is_tau2,
         read_tau2,
         main_file="results.json",
+        parts="simulations",
         records="simulations",
     ),
 )

@@ -50,6 +50,7 @@ TOOLSANDBOX = Target(
             is_summary,
             read_summary,
             main_file="result_summary.json",
+            parts="trajectories",
             records="per_scenario_results",
         ),
     ),
