@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from trace_gym.diagnosis.behavior import BEHAVIOR_RULES, broke_guard
 from trace_gym.diagnosis.evidence import claims, differences, exchanged, gives_alternatives, names_of, specific
@@ -36,17 +36,24 @@ class RuleAnalyst:
         """Return one label run. Trajectories without a reference, tool calls and checks are omitted."""
         declared = _specific_capabilities()
         run: dict[str, dict[str, Label]] = {}
+        distinct: dict[tuple[tuple[str, Label], ...], dict[str, Label]] = {}  # many trajectories have equal labels
         for t in trajectories:
-            if (seen := compare_with_reference(t)) is not None:
-                run[t.id] = {name: function(seen) for name, function in RULES.items()}
-                run[t.id] |= {s.capability: specific_label(s, seen) for s in declared}
-                run[t.id] |= _symptoms(t, run[t.id])
-            elif t.calls or t.score:
-                forbidden = "precondition_verification" if roles_of(t).restricted else "insufficient_information"
-                run[t.id] = {name: function(t) for name, function in BEHAVIOR_RULES.items()} | {
-                    forbidden: broke_guard(t)
-                }
+            if own := _labels(t, declared):
+                run[t.id] = distinct.setdefault(tuple(own.items()), own)
         return [run]
+
+
+def _labels(trajectory: Trajectory, declared: Sequence[Specific]) -> dict[str, Label]:
+    if (seen := compare_with_reference(trajectory)) is not None:
+        own = {name: function(seen) for name, function in RULES.items()}
+        own |= {s.capability: specific_label(s, seen) for s in declared}
+        return own | _symptoms(trajectory, own)
+    if not (trajectory.calls or trajectory.score):
+        return {}
+    forbidden = "precondition_verification" if roles_of(trajectory).restricted else "insufficient_information"
+    return {name: function(trajectory) for name, function in BEHAVIOR_RULES.items()} | {
+        forbidden: broke_guard(trajectory)
+    }
 
 
 def _symptoms(trajectory: Trajectory, labels: Mapping[str, Label]) -> dict[str, Label]:

@@ -94,7 +94,12 @@ def majority(runs: Sequence[Labels], ids: Sequence[str], names: Sequence[str]) -
 
     The label is NA if two labels are equally frequent. Runs in which the label is missing are not counted.
     """
-    return {i: {name: _mode([run[i][name] for run in runs if name in run.get(i, {})]) for name in names} for i in ids}
+    distinct: dict[tuple[Label, ...], dict[str, Label]] = {}  # most trajectories have the labels of an earlier one
+    found: dict[str, dict[str, Label]] = {}
+    for i in ids:
+        own = tuple(_mode([run[i][name] for run in runs if name in run.get(i, {})]) for name in names)
+        found[i] = distinct.setdefault(own, dict(zip(names, own, strict=True)))
+    return found
 
 
 def _mode(values: Sequence[Label]) -> Label:
