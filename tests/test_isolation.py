@@ -20,7 +20,7 @@ from trace_gym.errors import ConfigError, EnvBug, RejectedEnv, SandboxError
 from trace_gym.llm import Completion, Request
 from trace_gym.registration import ALLOW_UNISOLATED
 from trace_gym.sandbox import Limits, Sandbox, SandboxedWorld, check, one_shot, start_sandboxed_episode
-from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP
+from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP
 from trace_gym.synthesis import ValidationConfig, repair_loop, synthesize
 from trace_gym.synthesis.calibrate import calibrate_for_policy
 from trace_gym.synthesis.llm_author import LlmAuthor

@@ -28,7 +28,7 @@ from mutants.hotel import Hotel
 from mutants.leakage import GuestKnowsTheBill
 
 from trace_gym.sandbox import layers
-from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES
+from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES
 from trace_gym.sandbox.linter import lint
 from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.types import sha256

@@ -21,7 +21,7 @@ from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError, SandboxError, TamperedEnv
 from trace_gym.modules import world_at
 from trace_gym.sandbox import LAYERS, Limits, Sandbox, validate_sandboxed
-from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, TRIPWIRE, USER, WATCH
+from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP, TRIPWIRE, USER, WATCH
 from trace_gym.sandbox.process_monitor import scan_descendants
 from trace_gym.types import Report
 from trace_gym.validation import validate

@@ -14,7 +14,7 @@ from test_layers import FOR_WORLDS
 from trace_gym import registry
 from trace_gym.sandbox import RULES, LintViolation, rules_table
 from trace_gym.sandbox.allowlist import BUILTINS, METHODS, MODULES, UNSAFE_ATTRIBUTES
-from trace_gym.sandbox.layers import layers_table
+from trace_gym.sandbox.layer_list import layers_table
 from trace_gym.sandbox.lint_rules import MAX_CHARACTERS, MAX_VIOLATIONS
 from trace_gym.sandbox.linter import lint
 from trace_gym.sandbox.regex_rules import pattern_error

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from trace_gym.errors import SandboxError
 from trace_gym.registration import ALLOW_UNISOLATED as ALLOW
 from trace_gym.registration import ALLOW_UNISOLATED_FLAG as FLAG
-from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, Layer
+from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP, Layer
 
 NEEDED = {"files": (NAMESPACES, LANDLOCK), "network": (NAMESPACES, SECCOMP)}
 """Mapping from each resource to the layers of the sandbox that isolate it. One of these layers is sufficient."""

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from trace_gym.parent_death import die_with_parent
 from trace_gym.sandbox import filesystem_view, landlock, linux, namespaces, seccomp
-from trace_gym.sandbox.layers import LANDLOCK, NAMESPACES, SECCOMP, USER
+from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP, USER
 from trace_gym.sandbox.limits import Limits, limit_process
 from trace_gym.sandbox.worker import INTERACTIVE, Job, run
 

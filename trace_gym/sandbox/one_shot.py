@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from trace_gym.sandbox.isolation import refuse_without_isolation
-from trace_gym.sandbox.layers import Layer
+from trace_gym.sandbox.layer_list import Layer
 from trace_gym.sandbox.limits import Limits
 from trace_gym.sandbox.sandbox import Sandbox
 from trace_gym.types import Report

@@ -22,7 +22,7 @@ from trace_gym.modules import file_bytes
 from trace_gym.sandbox.allowlist import MODULES
 from trace_gym.sandbox.file_packing import encode_files
 from trace_gym.sandbox.isolation import refuse_without_isolation
-from trace_gym.sandbox.layers import LAYERS, Layer
+from trace_gym.sandbox.layer_list import LAYERS, Layer
 from trace_gym.sandbox.limits import Limits
 from trace_gym.sandbox.supervisor_client import RunningJob, SupervisorClient
 from trace_gym.sandbox.trusted_report import (

@@ -31,7 +31,7 @@ from typing import Any, TextIO
 
 from trace_gym.sandbox import linux
 from trace_gym.sandbox.job_processes import Pipes, enter_namespaces, run_and_exit
-from trace_gym.sandbox.layers import active
+from trace_gym.sandbox.layer_list import active
 from trace_gym.sandbox.limits import MIB, Limits
 from trace_gym.sandbox.process_monitor import ProcessMonitor, kill_tree
 from trace_gym.sandbox.worker import TAMPERED, Job

@@ -27,7 +27,7 @@ from trace_gym.registration import VARIABLE, package
 from trace_gym.registry import described
 from trace_gym.sandbox.audit_hook import AuditHook
 from trace_gym.sandbox.episode_server import serve
-from trace_gym.sandbox.layers import TRIPWIRE
+from trace_gym.sandbox.layer_list import TRIPWIRE
 from trace_gym.sandbox.snapshot import changed_names, take_snapshot
 from trace_gym.types import Finding, Say
 from trace_gym.validation import PROFILES, PROPERTIES, Context, ValidationInputs, validate, worker_process
