@@ -1,6 +1,6 @@
 """Measure how many bugs by outside authors `trace-gym validate` detects.
 
-    python benchmarks/bench_outsiders.py [--half development|unseen] [--only TG2,TG7] [--out results.jsonl]
+    python benchmarks/bench_outsiders.py [--half development|unseen|all] [--only TG2,TG7] [--out results.jsonl]
 
 The bugs are in ``benchmarks/outsiders/``. Each one is applied to a copy of its environment, which is validated in the
 sandbox. A bug is detected if at least one property fails. Results are appended to a file, and a second run with the
@@ -66,7 +66,7 @@ class Bug:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=HALVES, default="development")
+    parser.add_argument("--half", choices=[*HALVES, "all"], default="development")
     parser.add_argument("--author", help="name of one file, without .json")
     parser.add_argument("--env", help="environment of the bugs")
     parser.add_argument("--only", help="codes or prefixes of codes, separated by commas")
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--missed", type=Path, help="results of an earlier run: validate only the bugs that it missed")
     parser.add_argument("--out", type=Path, default=Path("outsiders.jsonl"))
     options = parser.parse_args()
-    bugs = [b for b in load_bugs() if b.half == options.half]
+    bugs = [b for b in load_bugs() if options.half in ("all", b.half)]
     bugs = [b for b in bugs if options.author in (None, b.author) and options.env in (None, b.env)]
     if options.missed:
         missed = {r["key"] for r in read(options.missed) if not r["failed"]}
