@@ -30,6 +30,7 @@ import skyrl_gym
 import tokenizers
 import torch  # noqa: F401  # SkyRL needs it first
 from conftest import TOY
+from skyrl.train.config import SkyRLTrainConfig
 from skyrl.train.dataset import PromptDataset
 from skyrl.train.entrypoints.main_base import BasePPOExp
 from skyrl.train.generators.base import TrajectoryID
@@ -41,8 +42,11 @@ from trace_gym import registry
 from trace_gym.adapters.skyrl import opening_of, register_all, write_dataset
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug
+from trace_gym.models import ModelSettings
 from trace_gym.policies import Ablated, Idle, Oracle, Policy
 from trace_gym.score import reward
+from trace_gym.trainers.skyrl_config import SkyRLConfig
+from trace_gym.trainers.skyrl_project import options
 from trace_gym.types import Call, Scenario
 
 QWEN = """\
@@ -317,6 +321,30 @@ def test_the_process_that_trains_knows_the_environments(
         def run(self) -> None:
             ran.append((self.cfg.generator.max_turns, skyrl_gym.spec("trace/library-loans-v0").kwargs["name"]))
 
-    monkeypatch.setattr(script, "BasePPOExp", Experiment)
+    monkeypatch.setattr(script, "Experiment", Experiment)
     script.train._function(script.settings([]), str(user_folder))
     assert ran == [(12, TOY)]
+
+
+def test_the_tracker_records_the_metrics_of_each_step(script: ModuleType, tmp_path: Path) -> None:
+    cfg = script.settings([])
+    experiment = object.__new__(script.Experiment)
+    experiment.cfg = cfg
+    tracker = experiment.get_tracker()
+    tracker.log({"reward/avg_raw_reward": 0.25, "name": "x"}, step=1)
+    tracker.log({"timing/step": 2}, step=1)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert lines == [{"step": 1, "reward/avg_raw_reward": 0.25}, {"step": 1, "timing/step": 2.0}]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {"objective": "gspo", "kl_coef": 0.1}, {"objective": "cispo", "average": "token"}, {"advantage": "dr_grpo"}],
+)
+def test_the_options_of_the_trainer_are_options_of_skyrl(script: ModuleType, changed: dict[str, Any]) -> None:
+    config = SkyRLConfig.parse({"trainer": "skyrl_grpo", "overlong": "mask", "trackers": ["tensorboard"], **changed})
+    made = options(config, ModelSettings.parse({"name": "some/model", "max_tokens": 4096}), 12, "bfloat16")
+    cfg = SkyRLTrainConfig.from_cli_overrides(made)
+    validate_cfg(cfg)
+    assert (cfg.trainer.train_batch_size, cfg.trainer.policy_mini_batch_size) == (8, 4)
+    assert cfg.trainer.algorithm.policy_loss_type == {"grpo": "regular"}.get(config.objective, config.objective)

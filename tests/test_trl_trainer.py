@@ -129,7 +129,10 @@ def test_checkpoints_that_cannot_be_used_are_errors(out: Path, tmp_path: Path) -
     [
         ({"hints": 0.5}, "the trainer trl_grpo does not support hints"),
         ({"user": "openai:m@http://localhost:1/v1"}, "the trainer trl_grpo does not support user"),
-        ({"advantage": "rloo"}, "TRL does not support this advantage: found 'rloo', expected one of grpo, dr_grpo"),
+        (
+            {"advantage": "rloo"},
+            "the trainer trl_grpo does not support this advantage: found 'rloo', expected one of grpo, dr_grpo",
+        ),
         (
             {"minibatches": 3},
             "8 x 8 rollouts .* cannot be divided into 3 minibatches. Set minibatches to a divisor of 64",

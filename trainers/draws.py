@@ -36,6 +36,17 @@ def draw(
     return scenarios
 
 
+def all_scenarios(config: TrainerConfig, envs: Envs) -> list[Scenario]:
+    """Return the scenarios of all iterations in order.
+
+    Raises:
+        ConfigError: The settings contain an environment that is not used, or a level that an environment does not have.
+        EnvNotFound: An environment is not registered.
+    """
+    levels = drawn_levels(config, [name for name, _ in envs], registered=True)
+    return [scenario for i in range(config.iterations) for scenario in draw(config, envs, levels, i)]
+
+
 def weighted(env: str | Sequence[tuple[str, float]]) -> Envs:
     """Return the environments to train on with their sampling weights.
 

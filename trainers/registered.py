@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from trace_gym.errors import ConfigError, expect_choice
 from trace_gym.trainers.config import DistillConfig, GRPOConfig, SFTConfig, TrainerConfig
+from trace_gym.trainers.skyrl_config import SkyRLConfig
 from trace_gym.trainers.trl_config import TRLConfig
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ _BUILT_IN: dict[str, Trainer] = {
     "torch_grpo": _BuiltIn(GRPOConfig, "trace_gym.trainers.torch_grpo"),
     "sft": _BuiltIn(SFTConfig, "trace_gym.trainers.sft"),
     "distill": _BuiltIn(DistillConfig, "trace_gym.trainers.distill"),
+    "skyrl_grpo": _BuiltIn(SkyRLConfig, "trace_gym.trainers.skyrl_grpo"),
     "trl_grpo": _BuiltIn(TRLConfig, "trace_gym.trainers.trl_grpo"),
 }
 

@@ -6,15 +6,11 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from trace_gym.trainers.config import GRPOConfig, TrainerConfig
+from trace_gym.trainers.config import ExternalGRPOConfig, TrainerConfig
 
 
-class TRLConfig(GRPOConfig):
-    """Settings of GRPO with the `GRPOTrainer` of TRL (`trace_gym.trainers.trl_grpo`).
-
-    The settings have the same names and defaults as those of `GRPOConfig`. A setting that TRL does not support is an
-    error if its value is not the default.
-    """
+class TRLConfig(ExternalGRPOConfig):
+    """Settings of GRPO with the `GRPOTrainer` of TRL (`trace_gym.trainers.trl_grpo`)."""
 
     SUPPORTED: ClassVar[frozenset[str]] = frozenset({
         "trainer", "groups", "iterations", "levels", "max_tokens", "max_turn_tokens", "lr", "weight_decay",
@@ -23,8 +19,7 @@ class TRLConfig(GRPOConfig):
         "advantage", "objective", "clip_low", "clip_high", "kl_coef", "max_idle_iterations", "target_success",
         "target_window", "lr_schedule", "warmup_iterations", "trackers", "vllm", "vllm_url",
     })  # fmt: skip
-    """Settings that have an effect. A setting that is added to `GRPOConfig` is an error until it is listed here."""
-    SCALES: ClassVar[dict[str, str]] = {"grpo": "group", "dr_grpo": "none", "batch_std": "batch"}
+    ADVANTAGES: ClassVar[dict[str, str]] = {"grpo": "group", "dr_grpo": "none", "batch_std": "batch"}
     """Mapping of `advantage` to the setting ``scale_rewards`` of TRL."""
 
     trainer: str = "trl_grpo"
@@ -34,23 +29,7 @@ class TRLConfig(GRPOConfig):
     """URL of the vLLM server, such as ``http://localhost:8000``. Required if `vllm` is ``server``."""
 
     @model_validator(mode="after")
-    def _supported_by_trl(self) -> Self:
-        fields = type(self).model_fields
-        unsupported = [
-            key
-            for key, field in fields.items()
-            if key not in self.SUPPORTED and getattr(self, key) != field.get_default(call_default_factory=True)
-        ]
-        if unsupported:
-            raise ValueError(
-                f"the trainer trl_grpo does not support {', '.join(unsupported)}. Remove it, or use the trainer "
-                "torch_grpo"
-            )
-        if self.advantage not in self.SCALES:
-            raise ValueError(
-                f"TRL does not support this advantage: found {self.advantage!r}, expected one of "
-                f"{', '.join(self.SCALES)}. Choose another advantage, or use the trainer torch_grpo"
-            )
+    def _fits_trl(self) -> Self:
         if self.objective == "cispo" and self.average != "token":
             raise ValueError(
                 f"TRL does not support average: {self.average} with objective: cispo. Set average: token, or use the "

@@ -28,7 +28,7 @@ from trace_gym.models.loading import device_name, usable_device
 from trace_gym.terminal import progress_bar
 from trace_gym.trainers import base, checkpoint, loop
 from trace_gym.trainers.checkpoint import RunState
-from trace_gym.trainers.draws import Envs, draw, drawn_levels, weighted
+from trace_gym.trainers.draws import all_scenarios, weighted
 from trace_gym.trainers.loop import Trained
 from trace_gym.trainers.trl_build import build, require_libraries, server_errors
 from trace_gym.trainers.trl_config import TRLConfig
@@ -79,7 +79,7 @@ def train(
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
     with working_in(Path(out_dir)):
         out, envs = Path(out_dir), weighted(env)
-        scenarios = scenarios_of(config, envs)
+        scenarios = all_scenarios(config, envs)
         device = usable_device(device_name(settings))
         arguments = grpo_arguments(config, settings, out / "checkpoint")
         fresh = RunState(config, loop.affecting(settings, device), envs, base.fingerprint(settings.folder))
@@ -91,17 +91,6 @@ def train(
             with _restoring_generators(device):
                 reason = _train(state, settings, scenarios, arguments, last, out, progress)
     return Trained(out / "adapter", settings.folder, config.lora_rank, state.rollouts, reason, tuple(state.history))
-
-
-def scenarios_of(config: TRLConfig, envs: Envs) -> list[Scenario]:
-    """Return the scenarios of all iterations in order. They are the same as in `trace_gym.trainers.torch_grpo`.
-
-    Raises:
-        ConfigError: The settings contain an environment that is not used, or a level that an environment does not have.
-        EnvNotFound: An environment is not registered.
-    """
-    levels = drawn_levels(config, [name for name, _ in envs], registered=True)
-    return [scenario for i in range(config.iterations) for scenario in draw(config, envs, levels, i)]
 
 
 def _train(

@@ -50,7 +50,7 @@ def grpo_arguments(config: TRLConfig, model: ModelSettings, folder: Path) -> dic
         # Objective
         "loss_type": "cispo" if config.objective == "cispo" else LOSS_TYPES[config.average],
         "importance_sampling_level": "sequence" if config.objective == "gspo" else "token",
-        "scale_rewards": config.SCALES[config.advantage],
+        "scale_rewards": config.ADVANTAGES[config.advantage],
         "epsilon": config.clip_low,
         # For CISPO, TRL expects the limit of the ratio itself.
         "epsilon_high": config.clip_high + (config.objective == "cispo"),

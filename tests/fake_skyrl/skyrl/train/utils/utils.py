@@ -1,0 +1,5 @@
+from typing import Any
+
+
+def initialize_ray(cfg: Any) -> None:
+    pass
