@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import foreign_desks
 import foreign_envs
 import pytest
 from black_boxes import ask, log, of, run
@@ -167,6 +168,20 @@ def test_check_can_be_added_but_not_replaced(monkeypatch: pytest.MonkeyPatch) ->
     assert ask(of(foreign_envs.Backwards), "TG208")["TG208"].message == "asked again"
     with pytest.raises(ValueError, match="the property TG208 already has the check"):
         black_box_check("TG208")(lambda asked: Passed(""))
+
+
+@pytest.mark.parametrize("made", foreign_desks.FAULTS, ids=lambda made: made.__name__)
+def test_faults_of_environments_with_commands_are_found(made: type[foreign_desks.Desk]) -> None:
+    """The last turn is a command without a value, so the numbers of the other turns are changed."""
+    code = made.rejected_by  # type: ignore[attr-defined]
+    address = f"gym:foreign_desks:desks/{made.__name__}-v0"
+    assert ask(address, code)[code].verdict == "failed"
+
+
+def test_healthy_environment_with_commands_passes() -> None:
+    found = ask("gym:foreign_desks:desks/Desk-v0")
+    assert not [f"{f.code}: {f.message}" for f in found.values() if f.verdict == "failed"]
+    assert "number in a turn" in str(found["TG304"]) and found["TG304"].verdict == "passed"
 
 
 def test_binary_reward_passes_with_note() -> None:

@@ -69,6 +69,8 @@ def not_found(name: str) -> EnvNotFound:
     searched = ", ".join(map(str, folders()))
     known = f"trace-gym list prints all {len(entries)} names." if entries else "no environment is registered."
     hint = f"did you mean {' or '.join(near)}?" if near else known
+    if re.search(r"-v\d+$", name) and not name.startswith("trace/"):
+        hint = f"for a Gymnasium environment, use gym:MODULE:{name}, where MODULE is the module that registers it."
     return EnvNotFound(
         f"no environment is called {name!r}; {hint} Searched {searched}. To search more folders, add them to "
         f"{registration.VARIABLE}"

@@ -187,4 +187,8 @@ def _world_of(module: ModuleType) -> type[World]:
     for made in own:
         if issubclass(made, World) and vars(made).get("id") == name:
             return made
-    raise EnvBug(f"expected a World with the id {name!r}, found {', '.join(c.__name__ for c in own) or 'no class'}")
+    found = ", ".join(c.__name__ for c in own) or "no class"
+    raise EnvBug(
+        f"expected a World with the id {name!r}, found {found}. If this is an environment of another library, pass its "
+        f"URI to trace-gym validate, such as gym:{name}:ID-v0"
+    )

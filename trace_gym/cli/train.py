@@ -32,7 +32,9 @@ def train(
     ] = None,
     trainer: Annotated[
         str | None,
-        typer.Option(help="Name of the trainer: torch_grpo (default), sft, distill, trl_grpo, skyrl_grpo, or another package's."),
+        typer.Option(
+            help="Name of the trainer: torch_grpo (default), sft, distill, trl_grpo, skyrl_grpo, or another package's."
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Number of iterations; overrides the settings.")] = None,
     level: Levels = None,

@@ -93,7 +93,8 @@ def as_text(observation: Any) -> str:
         case list() | tuple() if all(isinstance(m, dict) and "content" in m for m in observation):
             return "\n\n".join(f"{m.get('role', '')}: {m['content']}" for m in observation)
     raise ConfigError(
-        f"invalid observation: found {type(observation).__name__}, expected text or a list of chat messages"
+        f"invalid observation: found {type(observation).__name__}, expected text or a list of chat messages. "
+        "trace_gym validates environments for language models, whose observations and actions are texts"
     )
 
 

@@ -114,7 +114,10 @@ def constant_results(context: BlackBoxContext, seeds: list[int], gradual: bool =
     for turns, _ in Counter(made.values()).most_common(OFTEN):
         first = next(seed for seed, own in made.items() if own == turns)
         if others := [seed for seed in seeds if seed != first]:
-            yield _answer_result(context, f"always {quoted(turns[-1], 30)}", {seed: turns for seed in others}, gradual)
+            same = f"the same {len(turns)} turns, which end with " if len(turns) > 1 else ""
+            yield _answer_result(
+                context, f"always {same}{quoted(turns[-1], 30)}", {seed: turns for seed in others}, gradual
+            )
 
 
 def _heuristic_results(context: BlackBoxContext, seeds: list[int], gradual: bool = False) -> Iterator[AnswerResult]:

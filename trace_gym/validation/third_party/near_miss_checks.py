@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -23,6 +24,11 @@ MAX_SHARE = 0.25
 """Share of accepted near misses of one kind at which the property fails."""
 MAX_SHARE_OF_CODE = 0.5
 """The same share for code and long texts, in which a change may preserve the meaning."""
+MOST_CONVERSATIONS = 8
+"""Maximum number of conversations whose numbers are changed."""
+MOST_NUMBERS = 8
+"""Maximum number of changed numbers in a conversation."""
+_whole_number = re.compile(r"(?<![\w.,-])\d{1,6}(?![\w.,-]|\s*[%°])")
 LONG = 60
 """Length of an answer in characters above which it counts as a long text."""
 
@@ -46,14 +52,11 @@ class ChangeResult:
 
 
 def rewarded_references(context: BlackBoxContext) -> dict[int, tuple[str, ...]]:
-    """Return the reference solutions whose last turn is the answer, for at most `MOST` problems.
+    """Return the reference solutions whose last turn is the answer, for at most `MOST` problems; maybe none.
 
     The last turn counts as the answer if replacing it with meaningless letters lowers the reward. After other turns, it
     must also have an answer format or be a plain value, because the last message of a conversation may be worded
     freely.
-
-    Raises:
-        Skipped: There is no such reference solution.
     """
     made = context.solutions()
     found = {}
@@ -63,8 +66,6 @@ def rewarded_references(context: BlackBoxContext) -> dict[int, tuple[str, ...]]:
         free = len(turns) > 1 and is_free_text(turns[-1])
         if not free and context.reward_fraction(seed, turns) > max(0.0, without):
             found[seed] = turns
-    if not found:
-        raise Skipped("the last turn of the reference solutions is not an answer with a format or a value")
     return found
 
 
@@ -88,15 +89,57 @@ def wrong_turns(
             yield seed, kind_of(parts.core), change, (*turns[:-1], parts.with_core(core))
 
 
+def changed_amounts(context: BlackBoxContext) -> dict[str, ChangeResult]:
+    """Return the results of changes of one number in a conversation of several turns, such as ``add 3427 2``.
+
+    A change is only counted if another change of the same number lowers the reward, because a conversation can contain
+    numbers that do not matter.
+    """
+    results: dict[str, ChangeResult] = defaultdict(ChangeResult)
+    made = {seed: turns for seed, turns in context.solutions().items() if len(turns) > 1}
+    for seed in evenly_spaced(list(made), MOST_CONVERSATIONS):
+        turns = made[seed]
+        paid = context.reward_fraction(seed, turns)
+        if paid <= 0:
+            continue
+        for n, match in places_of_numbers(turns):
+            variants = {
+                change: (*turns[:n], turns[n][: match.start()] + number + turns[n][match.end() :], *turns[n + 1 :])
+                for change, number in changed_count(int(match[0])).items()
+            }
+            kept = {c: v for c, v in variants.items() if context.reward_fraction(seed, v) >= paid - 1e-9}
+            if len(kept) == len(variants):
+                continue
+            for change, variant in variants.items():
+                result = results[f"number in a turn: {change}"]
+                result.tried += 1
+                if change in kept:
+                    result.accepted.append((seed, variant, turns[n]))
+    return results
+
+
+def places_of_numbers(turns: tuple[str, ...]) -> list[tuple[int, re.Match[str]]]:
+    """Return the first whole numbers in the turns of a conversation, with the number of the turn."""
+    found = [(n, match) for n, turn in enumerate(turns) for match in _whole_number.finditer(turn)]
+    return found[:MOST_NUMBERS]
+
+
+def changed_count(number: int) -> Mapping[str, str]:
+    """Return numbers near a whole number by the name of the change."""
+    made = {"1 more": number + 1, "much more": number * 7 + 100, "1 less": number - 1, "0": 0}
+    return {change: str(value) for change, value in made.items() if value != number}
+
+
 @black_box_check("TG304")
 def near_misses_fail(context: BlackBoxContext) -> Passed:
     """A wrong answer that is derived from the reference solution by a small change does not get its full reward.
 
     The changes depend on the type of the answer: a number gets another sign, another decimal point or other digits; a
-    list, a JSON value or code loses or changes an element; a text gets other letters or a negation.
+    list, a JSON value or code loses or changes an element; a text gets other letters or a negation. In a conversation
+    of several turns, the numbers of all turns are changed.
     """
     made = rewarded_references(context)
-    results: dict[str, ChangeResult] = defaultdict(ChangeResult)
+    results = changed_amounts(context)
     for seed, kind, change, turns in wrong_turns(context, made):
         result = results[f"{kind}: {change}"]
         long = kind == "code" or len(made[seed][-1]) > LONG
@@ -105,7 +148,10 @@ def near_misses_fail(context: BlackBoxContext) -> Passed:
         if context.reward_fraction(seed, turns) >= context.reward_fraction(seed, made[seed]) - 1e-9:
             result.accepted.append((seed, turns, made[seed][-1]))
     if not results:
-        raise Skipped("no wrong answer can be derived from the reference solutions")
+        raise Skipped(
+            "no wrong answer can be derived from the reference solutions: the last turn has no format or value, and no "
+            "number in an earlier turn affects the reward"
+        )
     shares = {name: result.share for name, result in results.items()}
     metrics = {"near_misses": float(sum(r.tried for r in results.values())), "accepted": fmean(shares.values())}
     exhibit = Bars(title="Accepted near misses by kind", unit="share of problems", bars=shares, bound=MAX_SHARE)
@@ -113,8 +159,9 @@ def near_misses_fail(context: BlackBoxContext) -> Passed:
     if failed:
         name, worst = max(failed.items(), key=lambda item: (item[1].share, item[1].tried))
         seed, turns, reference = worst.accepted[0]
+        changed = next((t for t, right in zip(turns, context.solution(seed) or (), strict=False) if t != right), "")
         message = (
-            f"the wrong answer {quoted(turns[-1])} gets the reward of the reference {quoted(reference)} "
+            f"the wrong answer {quoted(changed or turns[-1])} gets the reward of the reference {quoted(reference)} "
             f"({name}); so do {len(worst.accepted)} of {worst.tried} wrong answers of this kind, and too many wrong "
             f"answers of {len(failed)} of {len(results)} kinds"
         )
@@ -123,8 +170,8 @@ def near_misses_fail(context: BlackBoxContext) -> Passed:
     accepted = [name for name, result in results.items() if result.accepted]
     some = f"; a few were accepted: {', '.join(accepted[:3])}" if accepted else ""
     return Passed(
-        f"{metrics['near_misses']:.0f} wrong answers of {len(results)} kinds near the references of {len(made)} "
-        f"problems do not get the full reward{some}",
+        f"{metrics['near_misses']:.0f} wrong answers of {len(results)} kinds near the reference solutions "
+        f"do not get the full reward{some}",
         metrics,
         (exhibit,),
     )

@@ -38,6 +38,8 @@ MAX_COPIED = 0.1
 """Maximum share of the problems that are solved by copying an example from the prompt."""
 MAX_PIECES = 10
 """Maximum number of examples of one prompt that are tried."""
+MAX_WORDS = 12
+"""Maximum number of words of a turn that is treated as a command with arguments."""
 MAX_POSITIONS = 6
 """Number of words, and of lines, from each end of the prompt that are compared with the answer."""
 
@@ -50,10 +52,23 @@ def ugly_text_is_answered(context: BlackBoxContext) -> Passed:
         sampled = [context.box.sample(rng, prompt) for _ in range(SAMPLED)]
     context.close()  # a server may accept only one session
     seeds = list(dict.fromkeys((context.seeds[0], context.seeds[-1])))
-    found, taken = try_turns(context.address, seeds, [(text,) for text in (*MALFORMED, *sampled)])
+    plans = [*[(text,) for text in (*MALFORMED, *sampled)], *_malformed_commands(context.solution(seeds[0]) or ())]
+    found, taken = try_turns(context.address, seeds, plans)
     if found:
-        raise context.failure(found.seed, f"the turn {quoted(found.turns[0])} {found.message}", found.turns)
+        raise context.failure(found.seed, f"the turn {quoted(found.turns[-1])} {found.message}", found.turns)
     return Passed(f"{taken} malformed turns got a response", {"turns": float(taken)})
+
+
+def _malformed_commands(turns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the beginnings of a reference solution, each with a last turn that lacks a word or has a wrong one."""
+    for n, turn in enumerate(turns[:MAX_PIECES]):
+        words = turn.split(" ")
+        if not 1 < len(words) <= MAX_WORDS:
+            continue
+        numbers = [re.sub(r"\d+", wrong, turn) for wrong in ("two", "-1", "1.5", "9" * 400)]
+        for wrong in dict.fromkeys([*numbers, " ".join(words[:-1]), f"{turn} {words[-1]}"]):
+            if wrong != turn:
+                yield (*turns[:n], wrong)
 
 
 @black_box_check("TG405")
@@ -100,8 +115,8 @@ def prompt_holds_no_answer(context: BlackBoxContext) -> Passed:
             f"{len(made)} problems"
         )
         raise context.failure(seed, message, (made[seed],), metrics)
-    message = f"the prompts of {metrics['stands']:.0%} of {len(made)} problems contain the answer"
-    return Passed(f"{message}; no fixed position of the prompt contains it", metrics)
+    somewhere = f"it occurs somewhere in the prompts of {metrics['stands']:.0%} of {len(made)} problems"
+    return Passed(f"no fixed position of the prompt contains the last turn of the reference; {somewhere}", metrics)
 
 
 def _check_examples(context: BlackBoxContext) -> None:

@@ -122,6 +122,9 @@ def _varied_turns(context: BlackBoxContext, seed: int) -> Iterator[tuple[str, ..
     if turns := context.solution(seed):
         yield from (turns[:count] for count in range(1, len(turns) + 1))
         yield from ((*turns[:-1], vary(turns[-1])) for vary in VARIANTS.values())
+        # A reward for a single turn must not be available again and again.
+        room = max(0, min(context.box.limit, 30) - len(turns))
+        yield from ((*turns[:n], *(turns[n],) * room, *turns[n:]) for n in range(len(turns)) if len(turns) > 1)
         half = turns[-1][: len(turns[-1]) // 2]
         other = next((own for s in context.seeds if (own := context.solution(s)) not in (None, turns)), None)
         yield from ((half, *turns), (*turns[:-1], half), ((other or turns)[-1], *turns))
