@@ -11,8 +11,8 @@ import torch
 from test_torch_grpo import SMALL, Given, Vowels, adapter, lines, run, same_tensors
 from tiny_model import save_tiny
 
-from trace_gym.errors import ConfigError, MissingExtra
-from trace_gym.trainers import base
+from trace_gym.errors import ConfigError, MissingExtra, ReadError
+from trace_gym.trainers import base, registered
 from trace_gym.trainers.advantage import advantages
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.update import samples_of
@@ -138,6 +138,26 @@ def test_each_variant_trains(name: str, model_dir: Path, tmp_path: Path) -> None
 def test_options_without_effect_are_errors(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         GRPOConfig.parse(settings)
+
+
+def test_training_starts_from_an_adapter(model_dir: Path, tmp_path: Path) -> None:
+    from trace_gym.models import ModelSettings
+
+    settings, first = ModelSettings(name=str(model_dir)), run(SMALL, model_dir, tmp_path / "first").path
+    config = SMALL.model_copy(update={"init_adapter": first, "lr": 1e-12})
+    learner, _ = base.load_with_lora(config, settings)
+    trained = {name for name, weights in learner.named_parameters() if weights.requires_grad}
+    assert trained and all("lora_" in name for name in trained)
+    again = run(config, model_dir, tmp_path / "again")
+    one, other = adapter(first.parent), adapter(again.path.parent)
+    assert one.keys() == other.keys() and all(torch.allclose(one[k], other[k], atol=1e-6) for k in one)
+    assert any(weights.abs().max() > 1e-4 for name, weights in one.items() if "lora_B" in name), "it was trained"
+    with pytest.raises(ConfigError, match=r"init_adapter.* does not fit the settings: found lora_rank: "):
+        base.load_with_lora(config.model_copy(update={"lora_rank": 3}), settings)
+    with pytest.raises(ReadError, match="with adapter"):
+        base.load_with_lora(config.model_copy(update={"init_adapter": tmp_path}), settings)
+    with pytest.raises(ConfigError, match="the trainer trl_grpo does not support init_adapter"):
+        registered.parse({"trainer": "trl_grpo", "init_adapter": "runs/sft/adapter"})
 
 
 def test_large_models_save_memory_by_default(model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

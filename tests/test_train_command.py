@@ -15,6 +15,7 @@ from trace_gym.cli.entry import app
 from trace_gym.models import ModelSettings
 from trace_gym.trainers import registered, torch_grpo
 from trace_gym.trainers.config import DistillConfig, GRPOConfig
+from trace_gym.trainers.skyrl_config import SkyRLConfig
 
 
 @pytest.fixture
@@ -31,8 +32,12 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GRPOConfig, dict[str,
 
 
 def test_configuration_file_of_the_page_is_used(trained: Any, tmp_path: Path) -> None:
-    printed, distill = blocks("docs/guides/train.md", "yaml")
+    printed, warm, distill, skyrl = blocks("docs/guides/train.md", "yaml")
     assert type(registered.parse(yaml.safe_load(distill))) is DistillConfig
+    assert str(registered.parse(yaml.safe_load(warm)).init_adapter) == "runs/sft/adapter"
+    settings = yaml.safe_load(skyrl)
+    assert ModelSettings.parse(settings.pop("model")).limits[0] == 16384
+    assert type(registered.parse(settings)) is SkyRLConfig
     (tmp_path / "qwen.yaml").write_text(printed)
     asked = ["train", "tau2_precondition", "--model", "Qwen/Qwen3-4B-Instruct-2507"]
     result = CliRunner().invoke(app, [*asked, "--config", str(tmp_path / "qwen.yaml"), "--out", str(tmp_path / "run")])
@@ -56,3 +61,14 @@ def test_seed_of_the_file_is_used_unless_the_option_replaces_it(trained: Any, tm
 def test_training_the_toy_model_is_announced(trained: Any, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "tau2_precondition", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0 and "toy model" in result.output
+
+
+def test_a_training_without_a_step_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def train(config: GRPOConfig, **rest: Any) -> Any:
+        return SimpleNamespace(metrics=[{"steps": 0, "reward": 0.0}] * 3, ended="iterations", rollouts=64, path="a")
+
+    monkeypatch.setattr(torch_grpo, "train", train)
+    result = CliRunner().invoke(app, ["train", "tau2_precondition", "--out", str(tmp_path / "run")])
+    shown = " ".join(result.output.split())
+    assert "finished: 3 iterations, 64 rollouts" in shown and "adapter: a" in shown
+    assert "warning: the adapter does not change the model, because no optimizer step was taken" in shown

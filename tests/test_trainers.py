@@ -126,7 +126,7 @@ def test_settings_select_the_trainer(installed: None) -> None:
 def test_trainer_of_another_package_is_used(installed: None, folder: Path, tmp_path: Path) -> None:
     given = ["train", "tau2_precondition", "--trainer", "calm", "--model", str(folder), "--out", str(tmp_path / "cli")]
     result = CliRunner().invoke(app, given)
-    assert result.exit_code == 0 and "iterations after 3 iterations" in result.output, result.output
+    assert result.exit_code == 0 and "finished: 3 iterations" in result.output, result.output
     settings = registered.parse({"trainer": "calm", "patience": 2}).model_dump(mode="json")
     job = TrainJob("calm", (("tau2_precondition", 1.0),), ModelSettings(name=str(folder)), settings, tmp_path / "job")
     assert job()["path"] == str(tmp_path / "job" / "adapter")

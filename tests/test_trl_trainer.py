@@ -162,6 +162,7 @@ def test_each_setting_is_supported_or_an_error() -> None:
         "max_resamples",
         "overlong",
         "prefix_sharing",
+        "init_adapter",
     }
     assert TRLConfig.model_fields.keys() >= TRLConfig.SUPPORTED
 

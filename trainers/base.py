@@ -20,12 +20,15 @@ def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftMod
     """Load the model and the tokenizer, and add a new LoRA adapter.
 
     The adapter is initialized from torch's global random generator. Before training, it does not change the output of
-    the model.
+    the model. If the settings name an adapter (`TrainerConfig.init_adapter`), a copy of it is trained instead.
 
     Raises:
-        ReadError: The model cannot be read.
-        ConfigError: The model has none of the layers in `GRPOConfig.lora_targets`, or the device cannot be used.
+        ReadError: The model or the adapter cannot be read.
+        ConfigError: The model has none of the layers in `GRPOConfig.lora_targets`, the adapter has another rank or
+            other layers than the settings, or the device cannot be used.
     """
+    if config.init_adapter is not None:
+        return _load_with_adapter(config, model, config.init_adapter)
     base, tokenizer = load_weights(model)
     targets = config.lora_targets if isinstance(config.lora_targets, str) else list(config.lora_targets)
     lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=targets, task_type="CAUSAL_LM")
@@ -33,11 +36,37 @@ def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftMod
         learner = get_peft_model(base, lora)
     except ValueError as error:
         raise ConfigError(f"the setting lora_targets does not fit the model {model.folder}: {error}") from error
+    _prepare(config, learner, base)
+    return learner, tokenizer
+
+
+def _prepare(config: TrainerConfig, learner: PeftModel, base: Any) -> None:
+    """Enable gradient checkpointing if the settings or the size of the model require it, and select the mode."""
     if checkpointed := checkpoints_gradients(config, base):
         learner.enable_input_require_grads()
         learner.gradient_checkpointing_enable()
     # Eval mode disables dropout, so the ratio is 1 before the first step. Checkpointing requires train mode.
     learner.train(checkpointed)
+
+
+def _load_with_adapter(config: TrainerConfig, model: ModelSettings, adapter: Path) -> tuple[PeftModel, Any]:
+    learner, tokenizer = load_weights(model, adapter)
+    own = learner.peft_config["default"]
+    targets = own.target_modules if isinstance(own.target_modules, str) else tuple(sorted(own.target_modules))
+    wanted = config.lora_targets if isinstance(config.lora_targets, str) else tuple(sorted(config.lora_targets))
+    found = {"lora_rank": own.r, "lora_alpha": own.lora_alpha, "lora_targets": targets}
+    expected = {"lora_rank": config.lora_rank, "lora_alpha": config.lora_alpha, "lora_targets": wanted}
+    if wanted == "all-linear":  # peft replaces this name by those of the layers
+        del found["lora_targets"], expected["lora_targets"]
+    if differing := [f"{key}: {found[key]}" for key in found if found[key] != expected[key]]:
+        raise ConfigError(
+            f"the adapter {adapter} (init_adapter) does not fit the settings: found {', '.join(differing)}. Use these "
+            "settings, or another adapter"
+        )
+    own.inference_mode = False
+    for name, weights in learner.named_parameters():
+        weights.requires_grad_("lora_" in name)
+    _prepare(config, learner, learner.get_base_model())
     return learner, tokenizer
 
 

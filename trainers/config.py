@@ -88,6 +88,9 @@ class TrainerConfig(Record):
     lora_alpha: Count = 16
     """LoRA alpha. The adapter is scaled by alpha / rank."""
     lora_targets: tuple[str, ...] | Literal["all-linear"] = ATTENTION_AND_MLP
+    init_adapter: Path | None = None
+    """Folder of the adapter with which training starts, such as one that the trainer ``sft`` has trained. None starts
+    with a new adapter, which does not change the output of the model."""
 
     # Machine
     micro_batch_tokens: Count = 16_384

@@ -43,7 +43,10 @@ def idle(config: GRPOConfig, history: Sequence[Metrics]) -> str:
     if overflow > 0.5:
         advice = f"{overflow:.0%} of the trajectories exceeded max_tokens={config.max_tokens}; increase max_tokens"
     elif zero >= max(best, between):
-        advice = "too hard: train on an easier level (levels), reward progress (reward.progress), or increase samples"
+        advice = (
+            "too hard: train on an easier level (levels), reward progress (reward.progress), increase samples, or "
+            "start from an adapter that the trainer sft has trained (init_adapter)"
+        )
     elif best >= between:
         advice = "solved already: train on a harder level (levels), or leave this capability to the base model"
     else:

@@ -14,6 +14,13 @@ from trace_gym.cli.options import MODEL_HELP, Levels, User, require_lab_extra
 from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
 
+ENDS = {
+    "iterations": "finished",
+    "target": "target_success reached",
+    "solved": "stopped, because the model solves all scenarios",
+}
+"""Messages for the reasons why a training ends."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
@@ -76,7 +83,15 @@ def train(
     if not first:
         return
     last = done.metrics[-1]
-    say(f"{done.ended} after {len(done.metrics)} iterations and {done.rollouts} rollouts: {done.path}")
+    say(f"{ENDS.get(done.ended, done.ended)}: {len(done.metrics)} iterations, {done.rollouts} rollouts")
+    say(f"adapter: {done.path}")
+    if all(metrics.get("steps") == 0 for metrics in done.metrics):
+        say(
+            "warning: the adapter does not change the model, because no optimizer step was taken: the rewards did not "
+            "vary within any group. Train on an easier level (--level), train with --trainer sft first, or increase "
+            "samples",
+            err=True,
+        )
     say(json.dumps({k: last[k] for k in ("loss", "reward", "success", "informative") if k in last}))
 
 
