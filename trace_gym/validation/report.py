@@ -60,16 +60,29 @@ def read(path: str | Path) -> Report:
 
 
 def render(report: Report) -> Group:
-    """Return a report for the terminal: a table of the properties, and the counterexamples of the failures."""
+    """Return a report for the terminal: a table of the properties, and the counterexamples of the failures.
+
+    Properties that do not apply are listed below the table, those with the same reason together.
+    """
     failed = any(f.verdict == "failed" for f in report.findings)
     heading_word, colour = (
         ("failed", "red") if failed else ("passed", "green") if report.passed else ("unfinished", "yellow")
     )
     title = Text(f"{heading_word} on {report.scenarios} scenarios, profile {report.profile}", f"bold {colour}")
-    rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _finding_text(f, report.env)) for f in report.findings]
+    applied = [f for f in report.findings if f.verdict != "skipped"]
+    rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _finding_text(f, report.env)) for f in applied]
     table = Grid(("code", "property", "", "finding"), rows, title=title, head=3)
-    shown = [f for f in report.findings if f.counterexample]
-    return Group(table, *(part for finding in shown for part in _snippet(finding)))
+    shown = [part for f in report.findings if f.counterexample for part in _snippet(f)]
+    return Group(table, *_skipped(report), *shown, *([Text(""), title] if shown else []))
+
+
+def _skipped(report: Report) -> list[Text]:
+    """Return one line for each reason why properties do not apply."""
+    codes: dict[str, list[str]] = {}
+    for finding in report.findings:
+        if finding.verdict == "skipped":
+            codes.setdefault(finding.message, []).append(finding.code)
+    return [Text(f"n/a   {', '.join(own)}: {message}", "dim") for message, own in codes.items()]
 
 
 def _finding_text(finding: Finding, env: str) -> Text:
