@@ -5,7 +5,8 @@ No other module of the package loads a model for rollouts, training or routing.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,11 +151,23 @@ def load_weights(settings: ModelSettings, adapter: str | Path | None = None) -> 
     return model.to(device).eval(), tokenizer
 
 
-def merged_in_process(policy: Policy | BatchPolicy) -> AbstractContextManager[None]:
-    """Return a context in which the adapter of an in-process policy is merged into the weights, which is faster."""
-    from trace_gym.policies.hf import HFPolicy, merged
+@contextmanager
+def prepared(policy: Policy | BatchPolicy) -> Iterator[None]:
+    """Prepare a policy for many rollouts.
 
-    return merged(policy.model) if isinstance(policy, HFPolicy) else nullcontext()
+    The adapter of an in-process policy is merged into the weights during the block, which is faster. The adapter of a
+    policy that uses vLLM is unloaded at the end, so that the server keeps only the adapters that are in use.
+    """
+    from trace_gym.policies.hf import HFPolicy, merged
+    from trace_gym.policies.vllm import VLLMPolicy
+
+    with merged(policy.model) if isinstance(policy, HFPolicy) else nullcontext():
+        try:
+            yield
+        finally:
+            if isinstance(policy, VLLMPolicy):
+                for server in policy.servers:
+                    server.release()
 
 
 def device_name(settings: ModelSettings) -> str:

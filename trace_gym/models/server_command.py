@@ -47,8 +47,11 @@ def server_command(settings: ModelSettings, port: int, *, lora_rank: int | None,
     switches = ["--disable-uvicorn-access-log", *(CPU_FLAGS if device.type == "cpu" else ())]
     if lora_rank is not None:
         switches.append("--enable-lora")
-        # A trainer uses one adapter at a time, and loads the next one before it unloads the previous one.
-        words |= {"--max-lora-rank": _supported_rank(lora_rank), "--max-loras": max(2, adapters)}
+        # A trainer uses one adapter at a time, and loads the next one before it unloads the previous one. On the CPU,
+        # vLLM 0.32 computes requests to the base model with the adapter in the last slot if other requests of the batch
+        # use adapters (index -1 in its function `bgmv_expand`), so one slot more than is needed stays empty.
+        slots = 2 * max(1, adapters) + 1 if device.type == "cpu" else max(2, adapters)
+        words |= {"--max-lora-rank": _supported_rank(lora_rank), "--max-loras": slots}
     flags = [word for flag, value in words.items() for word in (flag, str(value))]
     return [interpreter(), "-m", "vllm.entrypoints.openai.api_server", *flags, *switches, *settings.server.arguments]
 

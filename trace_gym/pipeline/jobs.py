@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from trace_gym.errors import Unavailable, UserUnavailable
-from trace_gym.models.loading import load_policy, merged_in_process
+from trace_gym.models.loading import load_policy, prepared
 from trace_gym.models.settings import ModelSettings
 from trace_gym.types import Scenario, Trajectory
 
@@ -81,7 +81,7 @@ class RolloutJob:
 
             uri, folder = self.user
             user = LanguageUser(uri, folder=folder)
-        with merged_in_process(policy):
+        with prepared(policy):
             for scenario_ids, path in self.scenario_sets:
                 scenarios = [Scenario.parse(i) for i in scenario_ids]
                 records = rollout(
