@@ -152,7 +152,7 @@ def test_training_starts_from_an_adapter(model_dir: Path, tmp_path: Path) -> Non
     one, other = adapter(first.parent), adapter(again.path.parent)
     assert one.keys() == other.keys() and all(torch.allclose(one[k], other[k], atol=1e-6) for k in one)
     assert any(weights.abs().max() > 1e-4 for name, weights in one.items() if "lora_B" in name), "it was trained"
-    with pytest.raises(ConfigError, match=r"init_adapter.* does not fit the settings: found lora_rank: "):
+    with pytest.raises(ConfigError, match=r"init_adapter.* does not match the settings: it has lora_rank: "):
         base.load_with_lora(config.model_copy(update={"lora_rank": 3}), settings)
     with pytest.raises(ReadError, match="with adapter"):
         base.load_with_lora(config.model_copy(update={"init_adapter": tmp_path}), settings)

@@ -96,7 +96,7 @@ def test_a_run_without_an_adapter_is_an_error(model: Path, tmp_path: Path, monke
 @pytest.mark.parametrize(
     ("python", "message"),
     [
-        (None, "requires the environment variable SKYRL_PYTHON: not set. Install SkyRL"),
+        (None, "requires the environment variable SKYRL_PYTHON, which is not set. Install SkyRL"),
         ("/no/such/python", "SKYRL_PYTHON=/no/such/python cannot be executed"),
         (sys.executable, "cannot import skyrl and trace_gym: .*skyrl"),
     ],
@@ -118,7 +118,7 @@ def test_an_environment_without_skyrl_is_an_error(
         ({"advantage": "rloo"}, "does not support this advantage: found 'rloo', expected one of grpo, dr_grpo"),
         ({"groups": 3}, "3 groups cannot be divided into 2 minibatches"),
         ({"reward": {"success": 0.3}}, "does not support the reward weights"),
-        ({"trackers": ["comet_ml"]}, "SkyRL writes to one tracker: found comet_ml"),
+        ({"trackers": ["comet_ml"]}, "SkyRL supports at most one tracker: found comet_ml"),
     ],
 )
 def test_settings_that_skyrl_lacks_are_errors(settings: dict[str, Any], message: str) -> None:

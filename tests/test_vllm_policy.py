@@ -223,10 +223,10 @@ def test_a_restarted_server_gets_the_adapter_again(folder: Path, adapter: Path, 
     player = policy(folder, server.url)
     player.use(adapter)
     expected = tokens(run(player))
-    asked = len(model.completions)
+    asked, once = len(model.completions), iter([True])
 
-    def before(body: Body) -> None:
-        if len(model.completions) == asked + 2 and len(model.log) == 1:
+    def before(body: Body) -> None:  # several threads call it at the same time
+        if len(model.completions) >= asked + 2 and next(once, False):
             model.restart()
 
     model.before = before

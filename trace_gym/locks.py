@@ -41,7 +41,7 @@ def locked(path: Path, *, wait: float = 0.0) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            place.unlink()  # before the release: a process that waits for the removed file creates a new one
+            place.unlink()  # unlink before unlocking: a process that waits for the removed file creates a new one
         lock.release()
 
 

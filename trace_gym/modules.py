@@ -189,6 +189,6 @@ def _world_of(module: ModuleType) -> type[World]:
             return made
     found = ", ".join(c.__name__ for c in own) or "no class"
     raise EnvBug(
-        f"expected a World with the id {name!r}, found {found}. If this is an environment of another library, pass its "
-        f"URI to trace-gym validate, such as gym:{name}:ID-v0"
+        f"expected a World with the id {name!r}, found {found}. If this is an environment from another library, pass "
+        f"its URI, such as gym:{name}:ID-v0, to trace-gym validate"
     )

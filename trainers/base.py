@@ -60,8 +60,8 @@ def _load_with_adapter(config: TrainerConfig, model: ModelSettings, adapter: Pat
         del found["lora_targets"], expected["lora_targets"]
     if differing := [f"{key}: {found[key]}" for key in found if found[key] != expected[key]]:
         raise ConfigError(
-            f"the adapter {adapter} (init_adapter) does not fit the settings: found {', '.join(differing)}. Use these "
-            "settings, or another adapter"
+            f"the adapter {adapter} (init_adapter) does not match the settings: it has {', '.join(differing)}. Use "
+            "these values in the settings, or choose another adapter"
         )
     own.inference_mode = False
     for name, weights in learner.named_parameters():

@@ -265,7 +265,7 @@ class ExternalGRPOConfig(GRPOConfig):
     """
 
     SUPPORTED: ClassVar[frozenset[str]] = frozenset()
-    """Settings that have an effect. A setting that is added to `GRPOConfig` is an error until it is listed here."""
+    """Settings that have an effect. A setting added to `GRPOConfig` is rejected until it is listed here."""
     ADVANTAGES: ClassVar[dict[str, Any]] = {}
     """Mapping of `advantage` to a setting of the library."""
 

@@ -31,8 +31,8 @@ class SkyRLConfig(ExternalGRPOConfig):
     gpus: Count = 1
     """Number of GPUs, which training and vLLM share."""
     options: dict[str, Any] = {}
-    """Further options of SkyRL, such as ``{generator.inference_engine.gpu_memory_utilization: 0.6}``. They replace the
-    options that trace_gym sets."""
+    """Additional SkyRL options, such as ``{generator.inference_engine.gpu_memory_utilization: 0.6}``. They take
+    precedence over the options that trace_gym sets."""
 
     @model_validator(mode="after")
     def _fits_skyrl(self) -> Self:
@@ -43,12 +43,12 @@ class SkyRLConfig(ExternalGRPOConfig):
             )
         if self.reward not in REWARDS.values():
             raise ValueError(
-                f"the trainer skyrl_grpo does not support the reward weights {self.reward}: expected those of "
-                f"{' or '.join(map(str, REWARDS.values()))}. Change reward, or use the trainer torch_grpo"
+                f"the trainer skyrl_grpo does not support the reward weights {self.reward}: expected "
+                f"{' or '.join(map(str, REWARDS.values()))}. Change the setting reward, or use the trainer torch_grpo"
             )
         if len(self.trackers) > 1 or not set(self.trackers) <= {*self.TRACKERS}:
             raise ValueError(
-                f"SkyRL writes to one tracker: found {', '.join(self.trackers)}, expected one of "
+                f"SkyRL supports at most one tracker: found {', '.join(self.trackers)}, expected one of "
                 f"{', '.join(self.TRACKERS)}"
             )
         return self

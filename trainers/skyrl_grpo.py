@@ -36,7 +36,7 @@ Config = SkyRLConfig
 PYTHON = "SKYRL_PYTHON"
 """Environment variable with the Python interpreter of the environment that contains SkyRL."""
 PERIOD = 1.0
-"""Time in seconds between two looks at the metrics."""
+"""Interval in seconds between checks of the metrics."""
 STOP_SECONDS = 20.0
 """Time limit in seconds for a graceful shutdown of SkyRL, after which it is killed."""
 LOG_LINES = 15
@@ -82,7 +82,7 @@ def train(
     if settings.engine != "process":
         raise ConfigError(
             f"the trainer skyrl_grpo does not support engine: {settings.engine}, because SkyRL starts its own engines. "
-            "Remove engine"
+            "Remove the setting engine"
         )
     tokens, turn_tokens = settings.limits
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
@@ -122,7 +122,7 @@ def interpreter() -> str:
     )
     python = os.environ.get(PYTHON, "")
     if not python:
-        raise ConfigError(f"the trainer skyrl_grpo requires the environment variable {PYTHON}: not set. {fix}")
+        raise ConfigError(f"the trainer skyrl_grpo requires the environment variable {PYTHON}, which is not set. {fix}")
     try:
         command = [python, "-c", "import skyrl, trace_gym, skyrl_gym"]
         done = subprocess.run(command, capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL)

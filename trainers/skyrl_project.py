@@ -103,7 +103,7 @@ def options(config: SkyRLConfig, model: ModelSettings, turns: int, dtype: str) -
         "trainer.algorithm.zero_variance_filter": True,  # torch_grpo drops groups with equal rewards as well
         "trainer.algorithm.use_kl_loss": config.kl_coef > 0,
         "trainer.algorithm.kl_loss_coef": config.kl_coef,
-        # vLLM samples with other probabilities than the trainer computes, as in torch_grpo with engine: vllm.
+        # The sampling probabilities of vLLM differ from those of the trainer, as in torch_grpo with engine: vllm.
         "trainer.algorithm.off_policy_correction.tis_ratio_type": "token",
         # Conversations
         "generator.max_turns": turns,

@@ -20,7 +20,7 @@ _name = re.compile(r"[A-Z][\w'.-]*(?: [A-Z][\w'.-]*){0,3}")
 
 
 def identifying_values(arguments: Any) -> Iterator[str]:
-    """Yield the values in the arguments of a call that an agent cannot compute.
+    """Yield those values from the arguments of a call that an agent cannot compute.
 
     These are ids (words of four or more characters with letters and digits), email addresses, numbers of five or more
     digits in text form, and proper names in arguments whose name contains ``name``. Dates, amounts and other texts are
@@ -58,7 +58,7 @@ def identified_writes(trajectory: Trajectory) -> list[Call]:
 
 
 def unseen_write(trajectory: Trajectory) -> Call | None:
-    """Return the first write call with ids of which no earlier tool result contains any, or None.
+    """Return the first write call with ids, none of which occurs in an earlier tool result, or None.
 
     The results of other write calls count, because they show the record that a write call changed or created.
     """
@@ -81,7 +81,7 @@ def _is_key(text: str) -> bool:
 
 
 def _steps(trajectory: Trajectory) -> Iterator[tuple[Call | None, dict[str, Any]]]:
-    """Yield the calls and the messages of others in their order: a call with its message, or None with a message."""
+    """Yield, in order, each call with its message, and None with each message that is not from the agent."""
     calls = iter(trajectory.calls)
     for message in trajectory.messages:
         for _ in message.get("tool_calls") or ():
@@ -96,7 +96,7 @@ def _plain(text: str) -> str:
 
 
 def _occurs(value: str, known: str) -> bool:
-    """Return whether a value, or each word of a proper name and each part of a number, occurs in messages."""
+    """Return whether the messages contain a value, or all words of a proper name or all parts of a number."""
     parts = re.findall(r"\d+" if _number.fullmatch(value) else r"\S+", value.lower())
     divisible = _number.fullmatch(value) or _name.fullmatch(value)
     return _plain(value).strip("+(") in known or bool(divisible and all(part in known for part in parts))

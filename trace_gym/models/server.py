@@ -178,7 +178,7 @@ class ModelServer:
                 if short_lives == MAX_SHORT_LIVES:
                     raise Unavailable(f"{reason}, {short_lives} times in succession.{self._details()}")
                 _log.warning("%s. It is restarted, and the rollouts continue (log: %s)", reason, self.log)
-                with suppress(_Ended):  # the next pass counts it: requests may reach the server before it is ready
+                with suppress(_Ended):  # the next pass counts this exit: the server may get requests before it is ready
                     self._wait_until_ready(self._launch())
                 ready = time.monotonic()
             except Exception as error:

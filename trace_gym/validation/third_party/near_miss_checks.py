@@ -90,7 +90,7 @@ def wrong_turns(
 
 
 def changed_amounts(context: BlackBoxContext) -> dict[str, ChangeResult]:
-    """Return the results of changes of one number in a conversation of several turns, such as ``add 3427 2``.
+    """Return the results of changing one number in a multi-turn conversation, such as in ``add 3427 2``.
 
     A change is only counted if another change of the same number lowers the reward, because a conversation can contain
     numbers that do not matter.
@@ -125,7 +125,7 @@ def places_of_numbers(turns: tuple[str, ...]) -> list[tuple[int, re.Match[str]]]
 
 
 def changed_count(number: int) -> Mapping[str, str]:
-    """Return numbers near a whole number by the name of the change."""
+    """Return a mapping from the name of each change to the changed number, which is near the original."""
     made = {"1 more": number + 1, "much more": number * 7 + 100, "1 less": number - 1, "0": 0}
     return {change: str(value) for change, value in made.items() if value != number}
 

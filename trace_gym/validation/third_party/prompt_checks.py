@@ -60,7 +60,7 @@ def ugly_text_is_answered(context: BlackBoxContext) -> Passed:
 
 
 def _malformed_commands(turns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the beginnings of a reference solution, each with a last turn that lacks a word or has a wrong one."""
+    """Yield prefixes of a reference solution, each ending in a turn that lacks a word or has a wrong one."""
     for n, turn in enumerate(turns[:MAX_PIECES]):
         words = turn.split(" ")
         if not 1 < len(words) <= MAX_WORDS:
