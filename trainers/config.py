@@ -258,38 +258,6 @@ class GRPOConfig(TrainerConfig):
         return min(1.0, max(0.0, self.reward.success + self.reward.progress))
 
 
-class ExternalGRPOConfig(GRPOConfig):
-    """Settings of GRPO with another library. The names and defaults are those of `GRPOConfig`.
-
-    A setting that the library does not support is an error if its value is not the default.
-    """
-
-    SUPPORTED: ClassVar[frozenset[str]] = frozenset()
-    """Settings that have an effect. A setting added to `GRPOConfig` is rejected until it is listed here."""
-    ADVANTAGES: ClassVar[dict[str, Any]] = {}
-    """Mapping of `advantage` to a setting of the library."""
-
-    @model_validator(mode="after")
-    def _supported(self) -> Self:
-        fields = type(self).model_fields
-        unsupported = [
-            key
-            for key, field in fields.items()
-            if key not in self.SUPPORTED and getattr(self, key) != field.get_default(call_default_factory=True)
-        ]
-        if unsupported:
-            raise ValueError(
-                f"the trainer {self.trainer} does not support {', '.join(unsupported)}. Remove it, or use the trainer "
-                "torch_grpo"
-            )
-        if self.advantage not in self.ADVANTAGES:
-            raise ValueError(
-                f"the trainer {self.trainer} does not support this advantage: found {self.advantage!r}, expected one "
-                f"of {', '.join(self.ADVANTAGES)}. Choose another advantage, or use the trainer torch_grpo"
-            )
-        return self
-
-
 class SFTConfig(TrainerConfig):
     """Settings of supervised fine-tuning (`trace_gym.trainers.sft`)."""
 

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, RewardWeights
-from trace_gym.trainers.config import Count, ExternalGRPOConfig, TrainerConfig
+from trace_gym.trainers.config import Count, TrainerConfig
+from trace_gym.trainers.external_config import ExternalGRPOConfig
 
 REWARDS: dict[str, RewardWeights] = {"default": DEFAULT_WEIGHTS, "sparse": SPARSE_WEIGHTS}
 """Reward weights that the rows of a SkyRL dataset can name."""

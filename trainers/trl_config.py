@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from trace_gym.trainers.config import ExternalGRPOConfig, TrainerConfig
+from trace_gym.trainers.config import TrainerConfig
+from trace_gym.trainers.external_config import ExternalGRPOConfig
 
 
 class TRLConfig(ExternalGRPOConfig):

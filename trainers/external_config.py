@@ -1,0 +1,41 @@
+"""Base class of the settings of trainers that use another library. Importing this module does not import torch."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pydantic import model_validator
+
+from trace_gym.trainers.config import GRPOConfig
+
+
+class ExternalGRPOConfig(GRPOConfig):
+    """Settings of GRPO with another library. The names and defaults are those of `GRPOConfig`.
+
+    A setting that the library does not support is an error if its value is not the default.
+    """
+
+    SUPPORTED: ClassVar[frozenset[str]] = frozenset()
+    """Settings that have an effect. A setting added to `GRPOConfig` is rejected until it is listed here."""
+    ADVANTAGES: ClassVar[dict[str, Any]] = {}
+    """Mapping of `advantage` to a setting of the library."""
+
+    @model_validator(mode="after")
+    def _supported(self) -> Self:
+        fields = type(self).model_fields
+        unsupported = [
+            key
+            for key, field in fields.items()
+            if key not in self.SUPPORTED and getattr(self, key) != field.get_default(call_default_factory=True)
+        ]
+        if unsupported:
+            raise ValueError(
+                f"the trainer {self.trainer} does not support {', '.join(unsupported)}. Remove it, or use the trainer "
+                "torch_grpo"
+            )
+        if self.advantage not in self.ADVANTAGES:
+            raise ValueError(
+                f"the trainer {self.trainer} does not support this advantage: found {self.advantage!r}, expected one "
+                f"of {', '.join(self.ADVANTAGES)}. Choose another advantage, or use the trainer torch_grpo"
+            )
+        return self
