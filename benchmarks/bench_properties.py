@@ -49,9 +49,12 @@ def main() -> None:
         for code, seconds in spent.items():
             costs[code].append(seconds / totals[-1])
     print(f"CPU time of a validation: {fmean(totals):.1f} s ({min(totals):.1f} to {max(totals):.1f})\n")
-    groups = [set_of_mutants()] + ([set_of_bugs(options.outsiders)] if options.outsiders else [])
-    print("| Property | CPU time | Mutants | alone | Bugs of outsiders | alone |\n|---|---:|---:|---:|---:|---:|")
-    counted = [counts(list(group)) for group in groups]
+    groups = {"Mutants": set_of_mutants()}
+    if options.outsiders:
+        groups["Bugs of outsiders"] = set_of_bugs(options.outsiders)
+    counted = [counts(list(group)) for group in groups.values()]
+    print(f"| Property | CPU time | {' | '.join(f'{name} | alone' for name in groups)} |")
+    print("|---|" + "---:|" * (1 + 2 * len(groups)))
     for code in sorted(PROPERTIES, key=lambda code: -sum(costs[code])):
         share = sum(costs[code]) / len(totals)
         cells = [str(count[code]) for pair in counted for count in pair]
