@@ -109,6 +109,7 @@ def test_an_environment_without_skyrl_is_an_error(
         monkeypatch.setenv("SKYRL_PYTHON", python)
     with pytest.raises(ConfigError, match=message):
         run(model, tmp_path / "out", monkeypatch)
+    assert not (tmp_path / "out").exists(), "nothing was written"
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,10 @@ def train(
             loop.assert_same_run(fresh, found, out)
         fresh.history = read_metrics(out / "skyrl", config)
         if not (fresh.iteration >= config.iterations and (out / "adapter").is_dir()):
+            python = interpreter()  # fail before anything is written
             checkpoint.write_state(out / "checkpoint", fresh)
             write_project(out / "skyrl", config, settings, scenarios, dtype_name(settings, cpu))
-            _run(fresh, out, interpreter(), progress)
+            _run(fresh, out, python, progress)
             copy_adapter(out / "skyrl", out / "adapter", settings.folder)
         checkpoint.write_state(out / "checkpoint", fresh)
         checkpoint.write_metrics(out / "metrics.jsonl", fresh.history)
