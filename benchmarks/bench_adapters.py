@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from trace_gym import registry  # noqa: E402
-from trace_gym.actions import FORMATS  # noqa: E402
+from trace_gym.chat_formats import FORMATS  # noqa: E402
 from trace_gym.errors import MissingExtra  # noqa: E402
 from trace_gym.score import reward  # noqa: E402
 from trace_gym.types import Call, Message, Say, Scenario  # noqa: E402

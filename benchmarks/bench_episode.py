@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from trace_gym.actions import FORMATS
+from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.registry import load_world, world_at
 from trace_gym.types import Call, Say, Scenario

@@ -6,8 +6,8 @@ from threading import Thread
 import uvicorn
 
 from trace_gym import Say, registry
-from trace_gym.actions import FORMATS
 from trace_gym.adapters import openenv
+from trace_gym.chat_formats import FORMATS
 
 # The same server as: trace-gym serve-openenv tau2_precondition
 listener = socket.create_server(("127.0.0.1", 0))

@@ -6,8 +6,8 @@ from tempfile import mkdtemp
 import skyrl_gym
 
 from trace_gym import Say, scenarios
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.skyrl import write_dataset  # importing it registers the environments
+from trace_gym.chat_formats import FORMATS
 
 env = skyrl_gym.make("trace/tau2-precondition-v0", extras={"scenario": "tau2_precondition/1/1"})
 prompt, _ = env.init([])  # the policy, the tools and the user's first words

@@ -6,8 +6,8 @@ from typing import Any
 
 import gymnasium
 
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.gymnasium import TraceEnv
+from trace_gym.chat_formats import FORMATS
 from trace_gym.types import Call
 
 GYM_ID = "trace/library-loans-v0"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import keyword
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trace_gym.actions import FORMATS, MAX_TEXT, Malformed, clean, read_json, read_turn
+from trace_gym.actions import read_turn
+from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
+from trace_gym.model_text import MAX_TEXT, Malformed, clean, read_json
 from trace_gym.types import Call
 
 SURROGATE = "\ud800"
@@ -150,13 +153,27 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st
 same_twice = settings(derandomize=True, deadline=None, database=None, max_examples=100)
 
 
-@pytest.mark.parametrize("style", FORMATS)
+NAMES = st.from_regex(r"[a-z_]{1,20}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
+JSON_FORMATS = ("hermes", "json", "llama3", "mistral")
+
+
+@pytest.mark.parametrize("style", JSON_FORMATS)
 @same_twice
-@example(name="note", arguments={"text": "</tool_call><tool_call></think>"})
-@given(name=st.from_regex(r"[a-z_]{1,20}", fullmatch=True), arguments=st.dictionaries(st.text(), VALUES))
+@example(name="note", arguments={"text": "</tool_call><tool_call></think>[TOOL_CALLS]"})
+@given(name=NAMES, arguments=st.dictionaries(st.text(), VALUES))
 def test_a_rendered_call_is_read_back(style: str, name: str, arguments: dict[str, Any]) -> None:
     text = FORMATS[style].render(Call(name, arguments))
     assert read_turn(text, style) == ("", [Call(name, arguments)])
+
+
+@pytest.mark.parametrize("style", sorted(FORMATS.keys() - JSON_FORMATS))
+@same_twice
+@given(name=NAMES, arguments=st.dictionaries(NAMES, VALUES.filter(lambda value: "</" not in str(value))))
+def test_a_rendered_call_in_another_notation_is_read_back(style: str, name: str, arguments: dict[str, Any]) -> None:
+    kinds = {key: {"type": "string"} if isinstance(value, str) else {} for key, value in arguments.items()}
+    schema = {"function": {"name": name, "parameters": {"type": "object", "properties": kinds}}}
+    text = FORMATS[style].render(Call(name, arguments))
+    assert read_turn(text, style, [schema]) == ("", [Call(name, arguments)])
 
 
 @pytest.mark.parametrize("style", FORMATS)

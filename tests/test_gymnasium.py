@@ -18,9 +18,10 @@ from gym_helpers import GYM_ID, MIXTURE_ID, make, written
 from gymnasium.utils.env_checker import check_env
 
 from trace_gym import registry
-from trace_gym.actions import FORMATS, MAX_TEXT
 from trace_gym.adapters.gymnasium import WEIGHTS, TraceEnv, Turns, UnicodeText
+from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError, TamperedEnv
+from trace_gym.model_text import MAX_TEXT
 from trace_gym.types import Call, Scenario
 
 pytestmark = pytest.mark.usefixtures("user_folder")

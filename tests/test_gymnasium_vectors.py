@@ -16,8 +16,8 @@ from gym_helpers import GYM_ID, MIXTURE_ID, make
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.gymnasium import UnicodeText
+from trace_gym.chat_formats import FORMATS
 from trace_gym.types import Call
 
 pytestmark = pytest.mark.usefixtures("user_folder")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-AGENT_TEXTS = ("actions.py", "targets/toolsandbox/")
+AGENT_TEXTS = ("actions.py", "model_text.py", "chat_formats/", "targets/toolsandbox/")
 """Modules whose messages are part of what agents read in an episode, so that trained models depend on them."""
 MODULES = sorted(p for folder in ("trace_gym", "trainers") for p in (ROOT / folder).rglob("*.py"))
 

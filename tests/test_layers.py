@@ -21,7 +21,8 @@ errors files locks file_cache imports interpreter nested parent_death parsing pr
 terminal threads
 types statistics tables
 statements
-tool_schema
+tool_schema model_text
+chat_formats
 world score actions chat mixture schemas speech start_checks
 episode targets registration
 modules splits lookup environment

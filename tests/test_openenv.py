@@ -41,10 +41,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from trace_gym import registry
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, SAY, library
 from trace_gym.adapters.openenv import Conversation, Remote, Sessions, app
 from trace_gym.adapters.openenv.server import PREVIEW
+from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, ScenarioError
 from trace_gym.registration import VARIABLE
 from trace_gym.score import reward

@@ -25,9 +25,9 @@ import skyrl_gym
 from skyrl_gym.metrics import aggregate_for_environment
 
 from trace_gym import registry
-from trace_gym.actions import FORMATS
 from trace_gym.adapters import skyrl
 from trace_gym.adapters.skyrl import TraceEnv, opening_of, register_all, write_dataset
+from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ScenarioError
 from trace_gym.registration import VARIABLE
 from trace_gym.types import Call, Scenario

@@ -12,7 +12,8 @@ pytest.importorskip("transformers", reason="pip install 'trace-gym[lab]'")
 from tiny_model import tiny_tokenizer
 from toy_world import open_toy, toys
 
-from trace_gym.actions import FORMATS, read_turn
+from trace_gym.actions import read_turn
+from trace_gym.chat_formats import FORMATS
 from trace_gym.models.catalog import SMOLLM2, TEMPLATES
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.scripted import Oracle

@@ -18,8 +18,8 @@ from mutants.hotel import Hotel
 from toy_world import ToyBoxes
 
 from trace_gym import registry
-from trace_gym.actions import MAX_TEXT
 from trace_gym.episode import Episode
+from trace_gym.model_text import MAX_TEXT
 from trace_gym.types import Bars, Call, Curves, Finding, Say, Scenario
 from trace_gym.validation import Context, fresh_process, load, malformed_inputs
 from trace_gym.validation.capability import cautious_plans

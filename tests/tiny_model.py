@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
 
-from trace_gym.actions import FORMATS
+from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.policies import Policy
 from trace_gym.policies.hf import HFPolicy

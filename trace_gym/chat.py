@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from trace_gym.actions import clean
+from trace_gym.model_text import clean
 from trace_gym.types import Call, Message
 from trace_gym.world import World
 

@@ -9,9 +9,11 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from trace_gym.actions import FORMATS, Malformed, clean, read_step, read_turn
+from trace_gym.actions import read_step, read_turn
 from trace_gym.chat import canonical, storable, text_of_malformed, tool_call, tool_message
+from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import EnvBug, PolicyError, ScenarioError, TraceGymError, expect_choice
+from trace_gym.model_text import Malformed, clean
 from trace_gym.schemas import complaint_about, settle
 from trace_gym.score import fold
 from trace_gym.speech import Speaker
@@ -31,7 +33,8 @@ class Episode:
     Args:
         world: The world class.
         scenario: The scenario. Its level must be one of the world's levels.
-        style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
+        style: Chat format of text actions, a key of `trace_gym.chat_formats.FORMATS`. Policies that sample text set the
+            attribute `style` to the format of their model.
         interface: Interface that replaces the world's interface, for example with the texts of an installed benchmark.
         share_start: Reuse the verifier's checks of the start state from an earlier episode with the same start state,
             such as another member of a GRPO group. This requires that the result of `verify` depends only on its
@@ -195,7 +198,7 @@ class Episode:
     def _read(self, action: Action) -> tuple[str, list[Call]]:
         if isinstance(action, (Call, Say)):
             return read_step(action)
-        text, calls = read_turn(action, self.style)
+        text, calls = read_turn(action, self.style, self.interface.tools)
         if not text and not calls:
             raise Malformed("the turn is empty; write to the user or call a tool")
         return text, calls

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from trace_gym.actions import FORMATS, read_turn
+from trace_gym.actions import read_turn
+from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError
 from trace_gym.policies.base import Policy
@@ -59,10 +60,11 @@ def demonstrate(chat: Chat, episode: Episode, policy: Policy, max_tokens: int) -
     Returns:
         The sample, or None if the conversation is too long.
     """
+    episode.style = chat.style
     ids = chat.opening(episode.messages, episode.tools)
     mask = [False] * len(ids)
     while not episode.done:
-        text = turn_text(policy.act(episode))
+        text = turn_text(policy.act(episode), chat.style)
         turn = [*chat.ids(text), chat.eos]
         answers = episode.step(text)
         ids, mask = [*ids, *turn], [*mask, *[True] * len(turn)]
@@ -74,13 +76,13 @@ def demonstrate(chat: Chat, episode: Episode, policy: Policy, max_tokens: int) -
     return Sample(ids, mask, [0.0] * len(ids), 1.0)
 
 
-def turn_text(action: Action) -> str:
-    """Return an assistant turn as the text that a model writes."""
+def turn_text(action: Action, style: str) -> str:
+    """Return an assistant turn as the text that a model with this chat format writes."""
     match action:
         case Call() as call:
-            return FORMATS["hermes"].render(call)
+            return FORMATS[style].render(call)
         case Say(text) | str(text):
             return text
         case message:
             text, calls = read_turn(message)
-            return "\n".join(filter(None, [text, *map(FORMATS["hermes"].render, calls)]))
+            return "\n".join(filter(None, [text, *map(FORMATS[style].render, calls)]))

@@ -241,6 +241,7 @@ def affecting(model: ModelSettings, device: torch.device) -> dict[str, JsonValue
         "template": model.template,
         "max_tokens": tokens,
         "max_turn_tokens": turn,
+        **({"tool_calls": model.tool_calls} if model.tool_calls != "auto" else {}),
     }
 
 

@@ -79,6 +79,11 @@ def train(
         WriteError: `out_dir` is a file, or cannot be created.
     """
     settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
+    if settings.tool_calls not in ("auto", "hermes"):
+        raise ConfigError(
+            f"the trainer skyrl_grpo supports only tool calls in the Hermes format: found tool_calls: "
+            f"{settings.tool_calls}. Use a model that writes this format, or the trainer torch_grpo"
+        )
     if settings.engine != "process":
         raise ConfigError(
             f"the trainer skyrl_grpo does not support engine: {settings.engine}, because SkyRL starts its own engines. "

@@ -106,7 +106,7 @@ def _train(
     config = state.config
     assert isinstance(config, TRLConfig)
     max_tokens, turn_tokens = settings.limits
-    rollouts = Rollouts(RolloutFunction(turn_tokens, max_tokens))
+    rollouts = Rollouts(RolloutFunction(turn_tokens, max_tokens, settings.tool_calls))
     with progress_bar("trl_grpo", config.iterations, progress, state.iteration, transient=False) as update_bar:
         recorder = Recorder(state, rollouts, out, update_bar)
         trainer = build(config, settings, dataset_of(scenarios), arguments, rollouts)

@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol
 
-from trace_gym.actions import FORMATS
+from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Action
 from trace_gym.types import Call, Message, Say, Scenario
 

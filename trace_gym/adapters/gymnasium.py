@@ -17,10 +17,10 @@ import gymnasium
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 
 from trace_gym import registry
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.shown import ShownMessages
 from trace_gym.adapters.spaces import Turns, UnicodeText
 from trace_gym.adapters.step_limit import step_limit
+from trace_gym.chat_formats import FORMATS
 from trace_gym.domains import in_domain
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError, expect_choice
@@ -58,7 +58,7 @@ class TraceEnv(gymnasium.Env[str, Any]):
         level: Level of every scenario; None draws a level from the seed.
         split: Split of the seeds, a key of `trace_gym.registry.SPLITS`.
         weights: Name of the reward weights, a key of `WEIGHTS`.
-        style: Chat format of text actions, a key of `trace_gym.actions.FORMATS`.
+        style: Chat format of text actions, a key of `trace_gym.chat_formats.FORMATS`.
         render_mode: None, ``ansi`` (`render` returns the conversation) or ``human`` (new messages are printed).
         domain: Domain of the benchmark, such as ``retail``, one of `trace_gym.domains.domains`. None keeps `name`.
         user: Language model that rewords the messages of the scripted user, such as ``openai:MODEL@URL``, or a

@@ -10,7 +10,8 @@ from typing import Any, overload
 from gymnasium.spaces import Space
 from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
 
-from trace_gym.actions import FORMATS, MAX_TEXT
+from trace_gym.chat_formats import FORMATS
+from trace_gym.model_text import MAX_TEXT
 from trace_gym.types import Call, Message
 
 BYTES = 4

@@ -63,6 +63,7 @@ def hf_policy(settings: ModelSettings, model: Any, tokenizer: Any, *, name: str 
         max_turn_tokens=turn,
         max_rows=rows_in_memory(model.config, tokens, settings.cache_gib, next(model.parameters()).element_size()),
         template=settings.template,
+        style=settings.tool_calls,
         name=name,
     )
 
@@ -97,6 +98,7 @@ def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: s
         max_tokens=context_length(settings, config),
         max_turn_tokens=settings.limits[1],
         template=settings.template,
+        style=settings.tool_calls,
         name=name,
     )
 

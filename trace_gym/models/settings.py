@@ -98,6 +98,8 @@ class ModelSettings(Record):
     limits the number of conversations per batch; one conversation is always possible."""
     template: dict[str, JsonValue] = Field(default_factory=dict)
     """Arguments of the chat template, such as ``enable_thinking: false``."""
+    tool_calls: Literal["auto", "hermes", "json", "llama3", "mistral", "qwen3_coder", "pythonic"] = "auto"
+    """Format in which the model writes tool calls. ``auto`` is the format in which its chat template writes them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -120,7 +122,9 @@ class ModelSettings(Record):
                 f"the setting endpoint has no effect, because name is already the endpoint {self.name}. Remove endpoint"
             )
         if not self.has_weights:
-            given = [key for key in ("device", "dtype", "cache_gib", "engine") if key in self.model_fields_set]
+            given = [
+                key for key in ("device", "dtype", "cache_gib", "engine", "tool_calls") if key in self.model_fields_set
+            ]
             if given:
                 raise ValueError(
                     f"{', '.join(given)} has no effect, because name is the endpoint {self.name}. Remove it"

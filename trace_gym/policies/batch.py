@@ -67,7 +67,7 @@ class Batch:
         self.temperature, self.generator, self.progress = temperature, generator, progress
         self.cache = ragged_cache(split)
         hint_texts = hints or [""] * len(episodes)
-        self.rows = [_Row(new_rollout(e, hint)) for e, hint in zip(episodes, hint_texts, strict=True)]
+        self.rows = [_Row(new_rollout(policy, e, hint)) for e, hint in zip(episodes, hint_texts, strict=True)]
         self.slots: list[_Row] = []
 
     def run(self) -> list[TokenRollout]:

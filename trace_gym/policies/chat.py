@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import TemplateError
+
+from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError
-from trace_gym.types import Message
+from trace_gym.model_text import Malformed
+from trace_gym.types import Call, Message
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 MARK = "dummy-turn-of-the-assistant"
 """Text of a placeholder for an assistant turn, which marks the position of the turn in the rendered template."""
+PROBE = Call("probe", {"text": "a b", "number": 12})
+"""Tool call that is rendered to find the chat format of a template."""
+USER: Message = {"role": "user", "content": "-"}
 KEPT = 20_000
 """Maximum number of cached answers. The cache is cleared when it is full."""
 
@@ -25,12 +35,17 @@ class Chat:
     Args:
         tokenizer: The tokenizer.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
+        style: Chat format in which the model writes tool calls, a key of `trace_gym.chat_formats.FORMATS`. ``auto`` is
+            the format in which the chat template writes them.
 
     Raises:
-        ConfigError: The tokenizer has no end-of-turn token or no chat template.
+        ConfigError: The tokenizer has no end-of-turn token or no chat template, or the format of the tool calls is not
+            supported.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, template: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, template: Mapping[str, Any] | None = None, style: str = "auto"
+    ) -> None:
         if tokenizer.eos_token_id is None or not tokenizer.chat_template:
             raise ConfigError(
                 "the tokenizer must have a chat_template and an eos_token that ends a turn: found "
@@ -41,6 +56,8 @@ class Chat:
         self.eos: int = int(tokenizer.eos_token_id)
         self._eos_text = str(tokenizer.eos_token)
         self._known: dict[str, list[int]] = {}
+        self._check_tools()
+        self.style = self._detect_style() if style == "auto" else style
 
     def opening(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
         """Return the token ids of the messages and the generation prompt."""
@@ -68,29 +85,123 @@ class Chat:
             [list(t) for t in bare], skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
 
+    def _check_tools(self) -> None:
+        """Check that the chat template renders tools and their results.
+
+        Raises:
+            ConfigError: The model would not see the tools or their results.
+        """
+        name, result = PROBE.tool, "result-of-the-tool"
+        schema: Message = {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": name,
+                "parameters": {"type": "object", "properties": {"text": {"type": "string", "description": name}}},
+            },
+        }
+        missing = [] if name in self._render([USER], [schema]) else ["tools"]
+        self._suffix([USER], [])
+        answer: Message = {"role": "tool", "name": name, "tool_call_id": "call_0_0", "content": result}
+        try:
+            missing += [] if result in self._suffix([answer], [schema]) else ["the results of tools"]
+        except ConfigError:
+            missing.append("the results of tools")
+        if missing:
+            raise ConfigError(
+                f"the chat template does not render {' and '.join(missing)}, so the model could not use them. Use a "
+                "model whose chat template supports tools, or replace the chat template of the model"
+            )
+
+    def _detect_style(self) -> str:
+        """Return the chat format that converts a tool call in a rendered conversation to the same call.
+
+        Raises:
+            ConfigError: The template writes tool calls in another format.
+        """
+        turn = _calling("", [_wire(PROBE, "0" * 9)])
+        text = self._render([USER, turn], [], start_turn=False)
+        text = text.removeprefix(self._render([USER], [], start_turn=False)).partition(self._eos_text)[0]
+        if PROBE.tool not in text:
+            raise ConfigError(
+                "the chat template does not render the tool calls of earlier turns, so the format in which the model "
+                f"writes tool calls is unknown. Set tool_calls to one of {', '.join(FORMATS)}"
+            )
+        starts = [found.start() for found in re.finditer(r"[<\[{]", text)]  # the turn may begin with its role
+        for name, style in FORMATS.items():
+            for start in starts:
+                with suppress(Malformed):
+                    if style.parse(text[start:])[1] == [PROBE]:
+                        return name
+        raise ConfigError(
+            f"the chat template writes tool calls in a format that is not supported: found {text.strip()!r}, expected "
+            f"one of {', '.join(FORMATS)}. If the model also writes one of these formats, set tool_calls to it; "
+            "otherwise serve the model with an engine that parses its tool calls, and use the endpoint"
+        )
+
     def _suffix(self, answers: Sequence[Message], tools: Sequence[Message]) -> str:
         """Render a placeholder turn followed by the answers, and return the text after the end of the turn."""
-        calls: list[Message] = [
-            {"id": a.get("tool_call_id"), "type": "function", "function": {"name": a.get("name"), "arguments": {}}}
-            for a in answers
-            if a["role"] == "tool"
-        ]
-        dummy: Message = {"role": "assistant", "content": MARK} | ({"tool_calls": calls} if calls else {})
-        # One tool is enough for templates that check whether there are tools, and much faster than all tools.
-        text = self._render([{"role": "user", "content": "-"}, dummy, *answers], tools[:1])
-        _, marked, rest = text.partition(MARK)
-        _, ended, suffix = rest.partition(self._eos_text)
-        if not marked or not ended:
-            raise ConfigError(
-                f"the chat template does not end an assistant turn with the tokenizer's eos_token {self._eos_text!r}. "
-                "Set tokenizer.eos_token to the token that ends a turn"
-            )
-        return suffix
+        problem = ""
+        for turn, following in _placeholders(answers):
+            try:  # one tool is enough for templates that check whether there are tools, and much faster than all tools
+                text = self._render([USER, turn, *following], tools[:1])
+            except TemplateError as error:
+                problem = f" ({error})"
+                continue
+            _, marked, rest = text.partition(MARK)
+            _, ended, suffix = rest.partition(self._eos_text)
+            if marked and ended:
+                return suffix
+        raise ConfigError(
+            f"the chat template does not end an assistant turn with the tokenizer's eos_token {self._eos_text!r}"
+            f"{problem}. Set tokenizer.eos_token to the token that ends a turn"
+        )
 
-    def _render(self, messages: Sequence[Message], tools: Sequence[Message]) -> str:
+    def _render(self, messages: Sequence[Message], tools: Sequence[Message], start_turn: bool = True) -> str:
         render: Any = self.tokenizer.apply_chat_template
-        given = {"tools": list(tools) or None, "add_generation_prompt": True, "tokenize": False}
-        return str(render(list(messages), **self.template, **given))
+        given = {"tools": list(tools) or None, "add_generation_prompt": start_turn, "tokenize": False}
+        try:
+            return str(render(list(messages), **self.template, **given))
+        except TypeError:  # some templates expect the arguments of tool calls as text
+            return str(render([_with_text_arguments(m) for m in messages], **self.template, **given))
 
     def ids(self, text: str) -> list[int]:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _placeholders(answers: Sequence[Message]) -> Iterator[tuple[Message, Sequence[Message]]]:
+    """Yield placeholder turns that contain `MARK`, each with the answers that follow it.
+
+    The first one suits most templates. Some templates do not render the content of a turn with tool calls, require ids
+    of nine characters, or support only one tool call per turn.
+    """
+    results = [answer for answer in answers if answer["role"] == "tool"]
+    if not results:
+        yield {"role": "assistant", "content": MARK}, answers
+        return
+    calls = [_wire(Call(str(r.get("name")), {}), r.get("tool_call_id")) for r in results]
+    yield _calling(MARK, calls), answers
+    marked = [_wire(Call(MARK, {}), r.get("tool_call_id")) for r in results]
+    yield _calling("", marked), answers
+    ids = [f"{n:09}" for n in range(len(results))]
+    marked = [_wire(Call(MARK, {}), name) for name in ids]
+    remaining = iter(ids)
+    renamed = [a | {"tool_call_id": next(remaining)} if a["role"] == "tool" else a for a in answers]
+    yield _calling("", marked), renamed
+    yield _calling("", marked[:1]), renamed
+
+
+def _calling(content: str, calls: list[Message]) -> Message:
+    return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+def _wire(call: Call, name: str | None) -> Message:
+    return {"id": name, "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
+
+
+def _with_text_arguments(message: Message) -> Message:
+    calls = [
+        call | {"function": call["function"] | {"arguments": json.dumps(call["function"]["arguments"])}}
+        for call in message.get("tool_calls") or ()
+    ]
+    return message | ({"tool_calls": calls} if calls else {})

@@ -82,8 +82,8 @@ class Conversation:
                 episode.finish()
 
 
-def new_rollout(episode: Episode, hint: str) -> TokenRollout:
-    """Return the rollout of a new episode, without tokens.
+def new_rollout(policy: Limited, episode: Episode, hint: str) -> TokenRollout:
+    """Return the rollout of a new episode, without tokens. The episode reads turns in the chat format of the policy.
 
     Raises:
         ConfigError: The episode was already started.
@@ -93,6 +93,7 @@ def new_rollout(episode: Episode, hint: str) -> TokenRollout:
             f"the episode of {episode.scenario} was already started: found {episode.turns} turns, expected a new "
             "episode"
         )
+    episode.style = policy.chat.style
     return TokenRollout(episode.scenario, [], [], [], episode, episode.state_hash, hint=hint)
 
 

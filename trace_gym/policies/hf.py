@@ -35,6 +35,7 @@ class HFPolicy:
         max_tokens: Maximum number of tokens of a conversation, limited by the model's maximum position.
         max_rows: Maximum number of episodes in a batch. More episodes are run in several batches.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
+        style: Chat format in which the model writes tool calls; see `Chat`.
         name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
@@ -51,10 +52,11 @@ class HFPolicy:
         max_tokens: int = 1024,
         max_rows: int = 256,
         template: Mapping[str, Any] | None = None,
+        style: str = "auto",
         name: str = "hf",
     ) -> None:
         self.model = model.to(device)
-        self.chat = Chat(tokenizer, template)
+        self.chat = Chat(tokenizer, template, style)
         self.device = device
         self.max_turn_tokens = max_turn_tokens
         self.max_tokens = min(max_tokens, getattr(model.config, "max_position_embeddings", None) or max_tokens)

@@ -57,6 +57,7 @@ class VLLMPolicy:
             episode.
         max_tokens: Maximum number of tokens of a conversation.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
+        style: Chat format in which the model writes tool calls; see `Chat`.
         name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
@@ -73,10 +74,11 @@ class VLLMPolicy:
         max_turn_tokens: int = 64,
         max_tokens: int = 1024,
         template: Mapping[str, Any] | None = None,
+        style: str = "auto",
         name: str = "vllm",
     ) -> None:
         self.servers = list(servers)
-        self.chat = Chat(tokenizer, template)
+        self.chat = Chat(tokenizer, template, style)
         self.vocabulary = vocabulary
         self.max_turn_tokens, self.max_tokens = max_turn_tokens, max_tokens
         self.name = name
@@ -142,7 +144,7 @@ class VLLMPolicy:
         seeds = torch.randint(2**62, (len(episodes),), generator=generator, device=device).tolist()
         jobs = []
         for n, (episode, hint, seed) in enumerate(zip(episodes, hints, seeds, strict=True)):
-            conversation = Conversation(new_rollout(episode, hint))
+            conversation = Conversation(new_rollout(self, episode, hint))
             hinted = prompt(self, episode, hint)
             conversation.append(prompt(self, episode) if hint else hinted)
             conversation.hidden = len(hinted) - len(conversation.out.ids)

@@ -66,14 +66,15 @@ class _EpisodeServer:
         self.episodes: dict[int, Episode] = {}
         self.count = 0
 
-    def start(self, scenario: str, style: str) -> Answer:
-        episode = Episode(self.world, Scenario.parse(scenario), style=style)
+    def start(self, scenario: str) -> Answer:
+        episode = Episode(self.world, Scenario.parse(scenario))
         self.count += 1
         self.episodes[self.count] = episode
         return {"number": self.count, **_state(episode, 0)}
 
-    def step(self, number: int, action: Any) -> Answer:
+    def step(self, number: int, action: Any, style: str) -> Answer:
         episode = self.episodes[number]
+        episode.style = style
         before = len(episode.messages)
         answers = episode.step(as_action(action))
         return {**_state(episode, before), "answers": list(answers)}

@@ -166,7 +166,7 @@ class SandboxedEpisode(Episode):
         self._world = world
         self.scenario, self.style, self.interface = scenario, style, world.interface
         self.messages: list[Message] = []
-        state = world.request(_State, "start", scenario=str(scenario), style=style)
+        state = world.request(_State, "start", scenario=str(scenario))
         if state.number is None:
             raise EnvBug(f"{scenario}: the sandbox returned an invalid answer")
         self._number = state.number
@@ -182,7 +182,7 @@ class SandboxedEpisode(Episode):
 
     def step(self, action: Action) -> list[Message]:
         """Take one assistant turn in the sandbox and return the messages that answer it."""
-        state = self._world.request(_State, "step", number=self._number, action=as_data(action))
+        state = self._world.request(_State, "step", number=self._number, action=as_data(action), style=self.style)
         self._apply_state(state)
         return [_message(m) for m in state.answers or ()]
 

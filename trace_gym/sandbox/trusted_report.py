@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trace_gym.actions import clean
+from trace_gym.model_text import clean
 from trace_gym.sandbox.filesystem_view import WORK
 from trace_gym.types import Finding, Report, Verdict
 from trace_gym.validation import PROPERTIES

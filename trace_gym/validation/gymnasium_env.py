@@ -9,8 +9,8 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.gymnasium import TraceEnv, Turns, UnicodeText
+from trace_gym.chat_formats import FORMATS
 from trace_gym.environment import Environment
 from trace_gym.episode import Episode
 from trace_gym.types import Call, Message, Scenario

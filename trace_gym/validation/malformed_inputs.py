@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from trace_gym.actions import FORMATS, MAX_DEPTH
+from trace_gym.chat_formats import FORMATS
+from trace_gym.model_text import MAX_DEPTH
 from trace_gym.types import Call, Say
 from trace_gym.validation.random_calls import JUNK, CallSampler
 

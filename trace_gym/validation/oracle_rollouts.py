@@ -241,12 +241,18 @@ def extend_sample(
 ) -> list[Scenario]:
     """Return a larger sample of scenarios for the same levels.
 
-    The number of seeds per level is `factor` times that of the profile, and at least `least`. Properties that evaluate
-    a level as a whole require more scenarios than properties of single scenarios.
+    The number of seeds per level is `factor` times that of the profile, and at least `least`. The seeds begin with the
+    smallest seed in `scenarios`. Properties that evaluate a level as a whole require more scenarios than properties of
+    single scenarios.
     """
     count = max(least, factor * context.profile.seeds_per_level)
+    first = min((s.seed for s in scenarios), default=0)
     levels = sorted({s.level for s in scenarios})
-    return [Scenario(env=context.world.id, level=level, seed=seed) for level in levels for seed in range(count)]
+    return [
+        Scenario(env=context.world.id, level=level, seed=seed)
+        for level in levels
+        for seed in range(first, first + count)
+    ]
 
 
 def paired_writes(writes: Sequence[Call], naive: Sequence[Step]) -> Iterator[tuple[Call, Call | None]]:

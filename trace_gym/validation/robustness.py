@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from trace_gym.actions import FORMATS
+from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.types import Call, Scenario
 from trace_gym.validation import malformed_inputs

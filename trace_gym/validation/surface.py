@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trace_gym.actions import MAX_TEXT
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
+from trace_gym.model_text import MAX_TEXT
 from trace_gym.targets.catalogue import registered
 from trace_gym.targets.user.folder import find
 from trace_gym.tool_schema import python_name

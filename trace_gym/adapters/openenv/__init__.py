@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from trace_gym.actions import FORMATS
 from trace_gym.adapters.attempt import library
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.adapters.limits import IDLE, SESSIONS, Limits, check_options
@@ -18,6 +17,7 @@ from trace_gym.adapters.openenv.client import Remote
 from trace_gym.adapters.openenv.server import Answer, Environment, Opening, Turn
 from trace_gym.adapters.openenv.sessions import Conversation, Session, Sessions
 from trace_gym.adapters.problems import Problems
+from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import EnvBug, TraceGymError, expect_choice
 
 __all__ = ["Answer", "Conversation", "Environment", "Opening", "Remote", "Session", "Sessions", "Turn", "app"]
@@ -43,7 +43,7 @@ def app(
         level: Level of every scenario; None draws a level from the seed.
         split: Split of the seeds, a key of `trace_gym.registry.SPLITS`.
         weights: Name of the reward weights, a key of `trace_gym.adapters.gymnasium.WEIGHTS`.
-        style: Chat format of turns that are text, a key of `trace_gym.actions.FORMATS`.
+        style: Chat format of turns that are text, a key of `trace_gym.chat_formats.FORMATS`.
         sessions: Maximum number of concurrent sessions.
         idle: Seconds after which a session without a message is closed.
 

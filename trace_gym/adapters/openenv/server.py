@@ -67,7 +67,7 @@ class Environment(_core.Environment):  # type: ignore[misc]
     Args:
         problems: Mapping from seeds to scenarios.
         weights: Name of the reward weights, a key of `trace_gym.adapters.gymnasium.WEIGHTS`.
-        style: Chat format of turns that are text, a key of `trace_gym.actions.FORMATS`.
+        style: Chat format of turns that are text, a key of `trace_gym.chat_formats.FORMATS`.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True

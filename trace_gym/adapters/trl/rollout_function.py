@@ -30,10 +30,12 @@ class RolloutFunction:
             number of tokens after the prompt.
         max_tokens: Maximum number of tokens of a conversation, including the prompt. None sets no limit other than the
             context of the model.
+        style: Chat format in which the model writes tool calls; see `trace_gym.policies.chat.Chat`.
     """
 
     turn_tokens: int | None = None
     max_tokens: int | None = None
+    style: str = "auto"
 
     def __call__(self, prompts: Sequence[list[Message]], trainer: Trainer) -> dict[str, Any]:
         """Run the episode of every prompt to its end.
@@ -53,7 +55,7 @@ class RolloutFunction:
                 "full mode does not support the argument tools of GRPOTrainer, because the environment answers every "
                 "tool call. Remove the argument"
             )
-        chat, environments = _TrainersChat(trainer), trainer.environments or ()
+        chat, environments = _TrainersChat(trainer, self.style), trainer.environments or ()
         context = min(_context(trainer), self.max_tokens or sys.maxsize)
         rows = [_start_conversation(p, a, chat, trainer, context) for p, a in zip(prompts, environments, strict=True)]
         with _turn_limit(trainer, self.turn_tokens):
@@ -87,6 +89,8 @@ class TokenConversation:
         if self.environment.episode is None:  # the environment failed at its reset; TRL requires at least one token
             self._append([self.chat.eos], 0)
             self.over = True
+        else:
+            self.environment.episode.style = self.chat.style
 
     def take(self, turn: Sequence[int], logprobs: Sequence[float] | None = None) -> None:
         """Pass a sampled turn to the environment, and append the answers unless the conversation is over.
@@ -118,14 +122,9 @@ class TokenConversation:
 class _TrainersChat(Chat):
     """A `Chat` that uses the trainer's chat template and template options."""
 
-    def __init__(self, trainer: Trainer) -> None:
-        super().__init__(getattr(trainer.processing_class, "tokenizer", trainer.processing_class))
-        self._options: dict[str, Any] = {"chat_template": trainer.chat_template, **trainer.chat_template_kwargs}
-
-    def _render(self, messages: Sequence[Message], tools: Sequence[Message]) -> str:
-        render: Any = self.tokenizer.apply_chat_template
-        said = {"tools": list(tools) or None, "add_generation_prompt": True, "tokenize": False}
-        return str(render(list(messages), **said, **self._options))
+    def __init__(self, trainer: Trainer, style: str) -> None:
+        options: dict[str, Any] = {"chat_template": trainer.chat_template, **trainer.chat_template_kwargs}
+        super().__init__(getattr(trainer.processing_class, "tokenizer", trainer.processing_class), options, style)
 
 
 def _start_conversation(

@@ -101,7 +101,7 @@ def as_text(observation: Any) -> str:
 def _oracle(env: Any, info: dict[str, Any]) -> list[str] | None:
     """Return the oracle's plan as text turns for an environment of this library, else None."""
     from trace_gym import registry
-    from trace_gym.actions import FORMATS
+    from trace_gym.chat_formats import FORMATS
     from trace_gym.errors import TraceGymError
     from trace_gym.types import Call, Scenario
 
