@@ -12,10 +12,10 @@ export OMP_NUM_THREADS ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench base docs clean
+.PHONY: help install demo test test-slow lint bench base docs clean
 
 help:  ## List the make targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 install: $(INSTALLED)  ## Create .venv and install trace_gym in it
 
@@ -32,8 +32,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 demo: $(INSTALLED)  ## Run all stages with the built-in toy model (no GPU, API key or download)
 	$(BIN)/trace-gym run --preset demo
 
-test: $(INSTALLED)  ## Run the tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+test: $(INSTALLED)  ## Run the tests, except the slow ones
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+
+test-slow: $(INSTALLED)  ## Run the slow tests: complete runs, servers, and hostile code in the sandbox
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 
 lint: $(INSTALLED)  ## Check style and format, as CI does
 	$(BIN)/ruff check .

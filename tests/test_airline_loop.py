@@ -19,6 +19,8 @@ from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.targets.results import read_results
 from trace_gym.types import Capability, Label, Manifest, Trajectory
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 LOOP = ROOT / "benchmarks" / "airline_loop"
 REAL = ROOT.parent / "shared" / "data" / "tau_bench_airline_gpt4o.json.gz"

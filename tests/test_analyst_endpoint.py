@@ -24,6 +24,8 @@ from trace_gym.llm.model_uri import Resolved
 from trace_gym.llm.opening import open_model
 from trace_gym.types import Trajectory, to_jsonl
 
+pytestmark = pytest.mark.slow
+
 SKILL = {
     "name": "check_dates",
     "description": "Check the date of a booking.",

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 GROUPS = sorted(path for path in (ROOT / "benchmarks" / "planted").iterdir() if path.is_dir())
 

@@ -11,6 +11,8 @@ from trace_gym.errors import ConfigError
 from trace_gym.synthesis.calibrate import calibrate_for_policy, calibrate_from_report, fit_level_weights
 from trace_gym.types import Finding, Report
 
+pytestmark = pytest.mark.slow
+
 GOOD = {"mean": 0.4, "success": 0.4, "informative": 0.9, "all_zero": 0.05, "all_one": 0.05}
 EASY = {"mean": 0.95, "success": 0.95, "informative": 0.2, "all_zero": 0.0, "all_one": 0.8}
 HARD = {"mean": 0.02, "success": 0.0, "informative": 0.2, "all_zero": 0.8, "all_one": 0.0}

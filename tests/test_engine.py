@@ -82,6 +82,7 @@ def test_processes_reach_the_same_verdict(target: str) -> None:
     assert [f.code for f in there.findings] == ["TG001", *SOME]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="Ray is not installed: pip install 'trace-gym[ray]'")
 def test_ray_reaches_the_same_verdict(tmp_path: Path) -> None:
     # In a process of its own: Ray leaves daemons and open files behind that pytest would blame on other tests. A file,

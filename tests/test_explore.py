@@ -128,6 +128,7 @@ def home(finished: Path, clean_registry: None) -> Iterator[TargetFolder]:
 # What is recorded
 
 
+@pytest.mark.slow
 def test_recordings_show_each_tool_before_and_after_writes_with_options_and_refusals(finished: Path) -> None:
     home = folder.read(finished)
     found = coverage_of(home)

@@ -98,6 +98,7 @@ def test_the_shipped_base_has_the_size_that_the_code_names() -> None:
     assert sum(f.stat().st_size for f in BASE.iterdir()) < 8_000_000
 
 
+@pytest.mark.slow
 def test_the_shipped_base_was_trained_on_the_environments_that_are_here() -> None:
     shipped = corpus.load_tokenizer(str(BASE))
     assert tokenizer.digest(shipped) == tokenizer.digest(corpus.make_tokenizer())

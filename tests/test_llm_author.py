@@ -88,6 +88,7 @@ def made(folder: Path, parrot: Parrot, repairs: int = 3) -> tuple[Manifest, list
     return synthesize(spec, author=author, folder=folder, validation=QUICK, log=said.append), said
 
 
+@pytest.mark.slow
 def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -> None:
     parrot = Parrot([json.dumps(PLAN), block(READS_THE_CLOCK), block(NEVER_LEGAL), block(GOOD)])
     card, said = made(tmp_path, parrot)
@@ -118,6 +119,7 @@ def test_an_environment_is_planned_written_mended_and_admitted(tmp_path: Path) -
     assert Manifest.model_validate_json((tmp_path / f"{card.id}.json").read_bytes()) == card
 
 
+@pytest.mark.slow
 def test_repair_may_be_answered_with_what_changes(tmp_path: Path) -> None:
     change = f"{MARK}\nclass Tau2PreconditionVerification(AirlineDesk):\n"
     method = "    def oracle(self) -> Iterator[Call | Say]:\n        return self.serve(SKILLS)\n"

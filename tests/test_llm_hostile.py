@@ -33,6 +33,8 @@ from trace_gym.sandbox.linter import lint
 from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.types import sha256
 
+pytestmark = pytest.mark.slow
+
 CLEAN = Case("clean", "does nothing else", "", "", ())
 RUN = [case for case in CASES.values() if not case.rule]
 """Those that the gate lets through, as only running them shows what they are."""

@@ -23,7 +23,10 @@ from trace_gym.synthesis import repair_loop
 from trace_gym.synthesis.repair_loop import AuthoringContext, Candidate, ValidationConfig, make_candidate
 from trace_gym.types import Manifest, Report
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forks of one process")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forks of one process"),
+]
 
 TESTS = Path(__file__).parent
 NAME = "tau2_precondition_verification"

@@ -109,7 +109,7 @@ COMMANDS = {
     "check tools": Command("target check DEPOT", in_target("tools.json")),
     "check trajectories": Command("target check DEPOT", in_target("trajectories.jsonl")),
     "validate recordings": Command("validate tau2_precondition --profile quick --only TG413 --recordings FILE"),
-    "validate rollouts": Command("validate rollouts:FILE", ".jsonl"),
+    "validate rollouts": Command("validate rollouts:FILE --engine here", ".jsonl"),
     "replayed answers": Command(REPLAYED, in_answers, {"missing"}),
 }  # fmt: skip
 

@@ -197,6 +197,7 @@ def test_server_starts_once_and_is_the_same_for_all(folder: Path, tmp_path: Path
     assert len(starts(tmp_path / "home")) == 2 and ended(tmp_path / "home")
 
 
+@pytest.mark.slow
 def test_stages_of_a_run_share_a_server(tmp_path: Path) -> None:
     """Each stage samples in other worker processes. A stage that samples no rollouts does not start the server."""
     config = RunConfig.parse({"model": settings(LAB, tmp_path / "home").model_dump(), "workers": 1}, "run.yaml")

@@ -16,6 +16,8 @@ from trace_gym.types import Scenario
 from trace_gym.validation import PROPERTIES, validate
 from trace_gym.validation.model_review import REVIEW
 
+pytestmark = pytest.mark.slow
+
 
 def variants() -> Iterator[str]:
     """Return every operator on one environment of each target, with interleaved environments."""

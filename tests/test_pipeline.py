@@ -32,6 +32,8 @@ from trace_gym.synthesis import repair_loop
 from trace_gym.types import Capability, Report
 from trace_gym.validation import PROPERTIES
 
+pytestmark = pytest.mark.slow
+
 TINY = """
 levels: {tau2_precondition: [0], tau2_multi_step: [0], tau2_structured_data: [0], tau2_tool_precision: [0]}
 rollouts: {tasks: 128}

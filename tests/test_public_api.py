@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from snippets import ROOT, blocks, python
 
 import trace_gym
@@ -39,6 +40,7 @@ def test_import_of_the_package_imports_nothing_heavy() -> None:
     assert found.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_every_public_name_has_an_example_that_runs(tmp_path: Path) -> None:
     code = "\n".join(blocks(PAGE, "python"))
     text = (ROOT / PAGE).read_text()

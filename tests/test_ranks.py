@@ -24,6 +24,8 @@ from trace_gym.trainers import sft
 from trace_gym.trainers.config import SFTConfig
 from trace_gym.trainers.ranks import Ranks
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 
 

@@ -13,6 +13,8 @@ from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.synthesis import ValidationConfig, synthesize
 from trace_gym.synthesis.recorded import find_recorded, recorded_capabilities, recorded_environments, recorded_spec
 
+pytestmark = pytest.mark.slow
+
 NAME = "tau2_baggage_allowance"
 
 

@@ -14,6 +14,8 @@ from trace_gym.types import Call
 from trace_gym.validation import validate
 from trace_gym.validation.repeat_snippets import for_each, in_processes
 
+pytestmark = pytest.mark.slow
+
 TOY = Path(__file__).parent / "user_folder" / "library_loans.py"
 SUMS = """
 import gymnasium

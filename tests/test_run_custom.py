@@ -19,6 +19,8 @@ from tiny_model import save_tiny
 from trace_gym.evaluation import Evaluation
 from trace_gym.registration import VARIABLE
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent / "data" / "greenhouse"
 ENV, CAPABILITY = "greenhouse_capacity_check", "capacity_check"
 SETTINGS = {

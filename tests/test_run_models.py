@@ -26,6 +26,8 @@ from trace_gym.rollouts import play
 from trace_gym.settings import RunConfig
 from trace_gym.types import Scenario
 
+pytestmark = pytest.mark.slow
+
 VOCABULARY = 151_936
 TARGET, OWN = "tau2_airline_desk", ("tau2_multi_step", "tau2_structured_data", "tau2_tool_precision")
 SMALL: dict[str, Any] = {

@@ -29,6 +29,8 @@ from trace_gym.synthesis.base_world import base_spec
 from trace_gym.targets.user.folder import TargetFolder
 from trace_gym.targets.user.start import init
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent / "data" / "greenhouse"
 DESK, EVEN = "greenhouse_capacity_check", "greenhouse_even_answer"
 CODE = '''

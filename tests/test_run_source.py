@@ -17,6 +17,8 @@ from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
 from trace_gym.types import to_jsonl
 
+pytestmark = pytest.mark.slow
+
 PLANTED = "toolsandbox_permission_recovery"
 
 

@@ -26,7 +26,10 @@ from trace_gym.sandbox.process_monitor import scan_descendants
 from trace_gym.types import Report
 from trace_gym.validation import validate
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layers are those of Linux")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="the layers are those of Linux"),
+]
 
 TIGHT = Limits(cpu_seconds=1.6, wall_seconds=60, memory_mib=256, processes=16, disk_mib=8, output_mib=4)
 ROOMY = replace(TIGHT, cpu_seconds=60.0)

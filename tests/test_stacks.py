@@ -11,6 +11,8 @@ from trace_gym.sandbox import check
 from trace_gym.validation import stacks, validate, worker_process
 from trace_gym.validation.properties import ENDS, remedy
 
+pytestmark = pytest.mark.slow
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is that of Linux")
 TOY = Path(__file__).parent / "user_folder" / "library_loans.py"
 MEMBERS = {"search": 'found = [{"copy"', "generate": "card, other = rng.sample", "verify": "lent = self._lent()"}

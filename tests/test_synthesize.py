@@ -124,6 +124,7 @@ def test_written_modules_pass_ruff() -> None:
             assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_an_environment_is_moved_in_with_its_manifest(home: Path) -> None:
     assert sorted(snapshot(home)) == [f"{SPEC.id}.json", f"{SPEC.id}.py"]
     assert not (home / CANDIDATES).exists()
@@ -142,6 +143,7 @@ def test_again_nothing_happens_and_that_is_said(home: Path) -> None:
     assert f"{SPEC.id} is unchanged" in line and "force" in line
 
 
+@pytest.mark.slow
 def test_change_of_any_part_rewrites_environment(home: Path, waved_through: None) -> None:
     module, card = home / f"{SPEC.id}.py", home / f"{SPEC.id}.json"
     spec = SPEC.model_copy(update={"title": "Call the right tool."})
@@ -175,6 +177,7 @@ def test_version_of_environment_is_preserved(home: Path, waved_through: None) ->
     assert written(home, force=True).version == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

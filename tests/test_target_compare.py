@@ -75,6 +75,7 @@ def compared(
     return {row.tool: row for row in compare(home, recorder(home, seed), DEFAULTS["episodes"])}
 
 
+@pytest.mark.slow
 def test_true_base_world_agrees_and_every_goal_is_covered(
     home: TargetFolder, recordings: dict[int, Recording], monkeypatch: pytest.MonkeyPatch
 ) -> None:

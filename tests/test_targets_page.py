@@ -13,6 +13,8 @@ from trace_gym import sandbox
 from trace_gym.types import Call
 from trace_gym.world import ToolError, call_tool, tool_methods
 
+pytestmark = pytest.mark.slow
+
 PAGE = "docs/guides/targets.md"
 
 

@@ -28,6 +28,8 @@ from trace_gym.trainers.config import GRPOConfig, SFTConfig
 from trace_gym.trainers.demonstrations import Recorded, demonstrate
 from trace_gym.trainers.sft import train
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(__file__).parent / "trainer_package"
 SMALL = SFTConfig(groups=4, iterations=3, minibatches=1, lr=1e-2, max_turn_tokens=80)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from snippets import ROOT, shell
 
+pytestmark = pytest.mark.slow
+
 FAILS = "# exit code 1"
 """Comment in a shell block whose command must end with exit code 1."""
 TUTORIALS = [p for p in sorted((ROOT / "docs" / "tutorials").glob("*.md")) if p.stem != "index"]

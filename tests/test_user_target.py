@@ -321,6 +321,7 @@ def test_a_folder_that_is_no_target_says_how_to_make_one(tmp_path: Path, fresh: 
 # The base world and its environment
 
 
+@pytest.mark.slow
 def test_a_base_world_is_written_mended_and_admitted(made: Made) -> None:
     purposes = [request.purpose for request in made.parrot.asked]
     name = "parcel_depot_base"

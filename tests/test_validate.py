@@ -92,6 +92,7 @@ def run(snippet: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENVS)
 def test_shipped_environment_of_each_target_passes(name: str) -> None:
     report = quick(registry.module_path(name))

@@ -368,6 +368,7 @@ def test_group_has_one_problem_and_different_rollouts() -> None:
     assert env_and_level("toy_boxes/2/7") == ("toy_boxes", 2) and env_and_level("math-7") is None
 
 
+@pytest.mark.slow
 def test_hugging_face_policy_is_run(tmp_path: Path) -> None:
     from tiny_model import save_tiny  # imports torch
 

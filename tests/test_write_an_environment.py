@@ -12,6 +12,8 @@ from trace_gym import registry
 from trace_gym.sandbox.linter import lint
 from trace_gym.validation import validate
 
+pytestmark = pytest.mark.slow
+
 PAGE = "docs/guides/write_an_environment.md"
 MODULE, *FACTS, DIALOGUE, USE_PYTHON = blocks(PAGE, "python")
 QUICK, ADMIT, USE_SHELL = blocks(PAGE, "bash")
