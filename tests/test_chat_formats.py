@@ -160,7 +160,7 @@ def test_the_agent_is_told_what_is_wrong_with_a_call(style: str, text: str) -> N
         read_turn(text, style)
 
 
-@pytest.mark.parametrize("style", FORMATS.keys() - {"json"})
+@pytest.mark.parametrize("style", sorted(FORMATS.keys() - {"json"}))
 def test_ordinary_messages_are_no_calls(style: str) -> None:
     for text in ("Your refund is [pending].", "Shall I cancel order (A1)?", "1 < 2", "Options: [a] now, [b] later"):
         assert read_turn(text, style) == (text, [])
