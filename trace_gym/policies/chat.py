@@ -23,6 +23,8 @@ MARK = "dummy-turn-of-the-assistant"
 PROBE = Call("probe", {"text": "a b", "number": 12})
 """Tool call that is rendered to find the chat format of a template."""
 USER: Message = {"role": "user", "content": "-"}
+RESULT = "result-of-the-tool"
+"""Tool result that is rendered to check a template."""
 KEPT = 20_000
 """Maximum number of cached answers. The cache is cleared when it is full."""
 
@@ -56,7 +58,7 @@ class Chat:
         self.eos: int = int(tokenizer.eos_token_id)
         self._eos_text = str(tokenizer.eos_token)
         self._known: dict[str, list[int]] = {}
-        self._check_tools()
+        self._check_results()
         self.style = self._detect_style() if style == "auto" else style
 
     def opening(self, messages: Sequence[Message], tools: Sequence[Message]) -> list[int]:
@@ -85,32 +87,24 @@ class Chat:
             [list(t) for t in bare], skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
 
-    def _check_tools(self) -> None:
-        """Check that the chat template renders tools and their results.
+    def _check_results(self) -> None:
+        """Check that the chat template renders the results of tools.
+
+        Tools themselves may be missing, because a model may have been trained with a fixed set of tools.
 
         Raises:
-            ConfigError: The model would not see the tools or their results.
+            ConfigError: The model would not see the results of its tool calls.
         """
-        name, result = PROBE.tool, "result-of-the-tool"
-        schema: Message = {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": name,
-                "parameters": {"type": "object", "properties": {"text": {"type": "string", "description": name}}},
-            },
-        }
-        missing = [] if name in self._render([USER], [schema]) else ["tools"]
         self._suffix([USER], [])
-        answer: Message = {"role": "tool", "name": name, "tool_call_id": "call_0_0", "content": result}
-        try:
-            missing += [] if result in self._suffix([answer], [schema]) else ["the results of tools"]
-        except ConfigError:
-            missing.append("the results of tools")
-        if missing:
+        answer: Message = {"role": "tool", "name": PROBE.tool, "tool_call_id": "call_0_0", "content": RESULT}
+        shown = False
+        with suppress(ConfigError):
+            shown = RESULT in self._suffix([answer], [])
+        if not shown:
             raise ConfigError(
-                f"the chat template does not render {' and '.join(missing)}, so the model could not use them. Use a "
-                "model whose chat template supports tools, or replace the chat template of the model"
+                "the chat template does not render the results of tools after a turn that ends with the eos_token "
+                f"{self._eos_text!r}, so the model would not see them. Use a model whose chat template supports tools, "
+                "or replace the chat template of the model"
             )
 
     def _detect_style(self) -> str:
