@@ -57,6 +57,18 @@ def test_list_names_every_environment_with_its_gymnasium_id() -> None:
     assert {"trace/tau2-precondition-v0", "trace/tau2-airline-desk-v0", "trace/tau2-mixture-v0"} <= ids
 
 
+def test_list_names_modules_that_changed_after_their_validation(user_folder: Path) -> None:
+    assert "cannot be used" not in CliRunner().invoke(app, ["list"]).output
+    module = user_folder / "twin_loans.py"
+    module.write_text(module.read_text() + "# changed\n")
+    result = CliRunner().invoke(app, ["list"])
+    assert result.exit_code == 0 and "trace/twin-loans-v0" in result.output
+    assert [line for line in result.output.splitlines() if "cannot be used" in line] == [
+        f"twin_loans cannot be used: {module} does not match its validation. To check it, run: trace-gym validate "
+        "twin_loans --admit"
+    ]
+
+
 def test_show_plays_the_oracle_and_prints_its_checks() -> None:
     result = CliRunner().invoke(app, ["show", "tau2_precondition", "--seed", "3"])
     assert result.exit_code == 0

@@ -149,6 +149,7 @@ def test_recordings_show_each_tool_before_and_after_writes_with_options_and_refu
     assert not unexplained_changes(home)
 
 
+@pytest.mark.slow
 def test_calls_fit_their_schemas(finished: Path) -> None:
     from trace_gym.schemas import complaint_about
 

@@ -343,6 +343,7 @@ def test_a_base_world_is_written_mended_and_admitted(made: Made) -> None:
     assert (made.home.path / "base" / CANDIDATES / name / "round-1" / "diagnostics.md").is_file()
 
 
+@pytest.mark.slow
 def test_the_author_reads_the_target_and_not_all_of_its_episodes(made: Made) -> None:
     asked = str(made.parrot.asked[0].messages[-1]["content"])
     assert (

@@ -46,19 +46,26 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Prin
     If the output is not a terminal, each line contains the id, the capability, the number of levels and the title,
     separated by tabs.
 
+    Environments whose module does not match its validation are listed, and named in a message. They cannot be used.
+
     Exit code 1: the files of an environment cannot be read. The other environments are listed.
 
     Example: trace-gym list
     """
     from trace_gym import registry
 
-    rows, faults = [], []
+    rows, changed, faults = [], [], []
     for name in (*registry.list_environments(), *registry.list_mixtures()):
         try:
             rows.append((registry.gym_id(name), *_summary(name)))
+            module = registry.entry_of(name).module  # a mixture has none
+            changed += [(name, module)] if module is not None and not registry.is_admitted(module) else []
         except TraceGymError as error:
             faults.append(error)
     _print_list(rows, as_json)
+    for name, module in changed:
+        say(f"{name} cannot be used: {module} does not match its validation. To check it, run: trace-gym validate "
+            f"{name} --admit", err=True)  # fmt: skip
     for fault in faults:
         say(f"not listed: {fault}", err=True)
     if faults:
