@@ -37,7 +37,7 @@ class Qwen3Coder:
         return f"<tool_call>\n<function={call.tool}>\n{arguments}</function>\n</tool_call>"
 
     def _call(self, name: str, body: str, tools: Sequence[Message]) -> Call:
-        known = next((t["function"] for t in tools if t["function"]["name"] == name), {})
+        known: Mapping[str, Any] = next((t["function"] for t in tools if t["function"]["name"] == name), {})
         schemas = known.get("parameters", {}).get("properties", {})
         found = self._parameter.findall(body)
         return Call(name, {key: _typed(value, schemas.get(key, {})) for key, value in found})

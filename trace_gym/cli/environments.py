@@ -53,12 +53,13 @@ def list_environments(as_json: Annotated[bool, typer.Option("--json", help="Prin
     Example: trace-gym list
     """
     from trace_gym import registry
+    from trace_gym.lookup import entry_of
 
     rows, changed, faults = [], [], []
     for name in (*registry.list_environments(), *registry.list_mixtures()):
         try:
             rows.append((registry.gym_id(name), *_summary(name)))
-            module = registry.entry_of(name).module  # a mixture has none
+            module = entry_of(name).module  # a mixture has none
             changed += [(name, module)] if module is not None and not registry.is_admitted(module) else []
         except TraceGymError as error:
             faults.append(error)

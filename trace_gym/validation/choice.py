@@ -24,6 +24,7 @@ from statistics import fmean
 from typing import Any
 
 from trace_gym.types import Bars, Call, Scenario
+from trace_gym.validation.choice_exploit import exploit_success
 from trace_gym.validation.choice_heuristics import ChoiceCase, heuristic_picks
 from trace_gym.validation.context import Context
 from trace_gym.validation.expert_plans import EXPERTS, is_write
@@ -138,7 +139,8 @@ def choices_match_no_heuristic(world: type[World], scenarios: Sequence[Scenario]
         message = f"no heuristic exceeds its bound in {len(found)} choices; the nearest one: {worst.message}"
         return Passed(message, metrics, (worst.bars,))
     case = next(c for c in worst.cases if dict(heuristic_picks(c)).get(worst.nearest) == c.right)
-    made = context.failure(case.scenario, worst.message, context.plan(case.scenario, "oracle"), CHECKS)
+    message = f"{worst.message}; {exploit_success(worst.cases, worst.nearest, context)}"
+    made = context.failure(case.scenario, message, context.plan(case.scenario, "oracle"), CHECKS)
     raise CheckFailed(made.message, made.counterexample, metrics, (worst.bars,), made.replay)
 
 

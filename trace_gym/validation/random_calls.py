@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import lru_cache
 from random import Random
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from trace_gym.types import Call, Interface
 from trace_gym.world import World
@@ -34,6 +34,8 @@ JUNK: tuple[Any, ...] = (
 
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
+_fields: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()
+"""Names of the fields of each dataclass."""
 
 
 def to_plain_data(value: Any) -> Any:
@@ -47,17 +49,13 @@ def to_plain_data(value: Any) -> Any:
         return [v if type(v) in SCALARS else to_plain_data(v) for v in value]
     if isinstance(value, (set, frozenset)):
         return sorted(map(to_plain_data, value), key=repr)
-    if (names := _field_names(kind)) is not None:
+    if (names := _fields.get(kind)) is None and is_dataclass(kind):
+        names = _fields.setdefault(kind, tuple(f.name for f in fields(kind)))
+    if names is not None:
         return {name: to_plain_data(getattr(value, name)) for name in names}
     if isinstance(value, World):
         return {name: to_plain_data(part) for name, part in vars(value).items()}
     return value if isinstance(value, (str, int, float)) else repr(value)
-
-
-@lru_cache(maxsize=4096)
-def _field_names(kind: type) -> tuple[str, ...] | None:
-    """Return the names of a dataclass's fields, or None if the class is not a dataclass."""
-    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
 
 
 @dataclass(frozen=True)
