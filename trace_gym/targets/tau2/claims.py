@@ -16,7 +16,9 @@ _BOOKED_IN = (
     r"no )\w+ ){0,2}?(?:in |as |an? |for )?|"
     r"(?:booked|made|created|bought|purchased) (?:on )?(?:\w+ \d{1,2}(?:\w\w)?(?:,? \d{4})?|"
     r"\d{4}-\d\d-\d\d),? (?:in|as) (?:an? )?|"
-    r"cabin(?: class)?:? (?:is |was )?|(?:your|this|the) "
+    r"cabin(?: class)?:? (?:is |was )?|(?:your|this|the) |"
+    r"(?:\b[a-z0-9]{6}: |\()(?=[a-z _]+,? (?:(?:booked|made|created|bought|purchased)(?! (?:within|in|less))|"
+    r"(?:no |without |travel )*insurance|not insured)\b)"
 )
 _OTHERS = (
     r"(?: class)?(?! (?:class )?(?:fares?|tickets?|cabin) (?:is|are|would)\b)"
@@ -54,6 +56,7 @@ _within_a_day = re.compile(
     rf"\b(?:24|hours?|day)\b[^\n:?|]{{0,20}}?(?:[:?|]|->| - )\s*(?:{_VERDICT}\W*)?(?:(?:no|not met|failed|false)\b)?"
     rf"[\s(,:-]*(?=\w)(?!yes|true)"
 )
+_insurance = re.compile(r"(?:\w+ ){0,3}insur(?:ance|ed)")
 _inverted = re.compile(r"^(?:is|was) (?:it|this|the trip|the reservation|your trip) (?:an? |in )?")
 
 
@@ -66,7 +69,10 @@ def _resolved(text: str) -> str:
 def _verdict(match: re.Match[str]) -> str:
     """Convert a checklist item with its mark, such as "yes", "no" or a check mark, to a statement."""
     label = _inverted.sub("", match["label"])
-    insurance = re.fullmatch(r"(?:\w+ ){0,2}insur(?:ance|ed)", label) is not None
+    before, comma, last = label.rpartition(", ")
+    if comma and _insurance.fullmatch(last):  # an ordinary sentence that ends with the insurance status
+        return f"{match['lead']}{before}, insurance: {'yes' if _affirmed.match(match['verdict']) else 'no'}, "
+    insurance = _insurance.fullmatch(label) is not None
     if _affirmed.match(match["verdict"]):
         return f"{match['lead']}{'it is insured' if insurance else f'it is {label}'}: "
     return f"{match['lead']}insurance: no, " if insurance else match["lead"]
