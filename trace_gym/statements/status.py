@@ -129,7 +129,7 @@ def _done(action: str) -> re.Pattern[str]:
         rf"\b(?:i|we)(?:'ve| have)? {adverbs}(?:{verbs})\b|\bi(?:'ve| have)? (?:\w+ ){{1,6}}?and (?:{verbs})\b|"
         rf"\b(?:has|have) {adverbs}been {adverbs}(?:{verbs})\b(?! by the airline)|\b(?:is|are) (?:now|successfully|"
         rf"hereby) {adverbs}(?:{verbs})\b|"
-        rf"\bsuccessfully (?:{verbs})\b|\b(?:is|are) (?:{verbs})(?= (?:now|successfully)|[,.!;]|$)"
+        rf"\bsuccessfully (?:{verbs})\b|\b(?:is|are) (?:{verbs})(?= (?:now|successfully|too|as well)\b|[,.!;]|$)"
     )
 
 

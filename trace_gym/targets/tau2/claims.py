@@ -32,12 +32,13 @@ CABIN_CLAIMS: Mapping[str, str] = frozen({
 """Mapping from cabin to a pattern of statements that a reservation is in this cabin."""
 INSURANCE_CLAIMS: Mapping[str, str] = frozen({
     "yes": (
-        r"(?:is|was|are|being|it's) (?:fully )?insured|insurance:? yes|covered by (?:the |travel |your )*insurance|"
+        r"(?:is|was|are|being|it's) (?:fully )?insured|insurance(?: status)?(?::| is| was)? yes|"
+        r"covered by (?:the |travel |your )*insurance|"
         r"(?:has|have|had|includes?|bought|with) (?:an? |the |travel |trip )*insurance(?! (?:would|could))"
     ),
     "no": (
         r"(?:no|without) (?:travel |trip |any )*insurance|not insured(?! (?:for|against)\b)|uninsured|"
-        r"insurance:? no|(?:does|do|did|has|have)"
+        r"insurance(?: status)?(?::| is| was)? no(?! longer)|(?:does|do|did|has|have)"
         r"(?:n't| not) (?:have |include |carry |buy |purchase |got )?(?:any |an? |travel |trip )*insurance"
     ),
 })  # fmt: skip
