@@ -15,7 +15,7 @@ from trace_gym.targets.toolsandbox.expert import SKILLS, Expert
 from trace_gym.targets.toolsandbox.false_reports import misreports
 from trace_gym.targets.toolsandbox.phone_user import PhoneUser
 from trace_gym.targets.toolsandbox.records import Data
-from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.toolsandbox.requests import Request, Text
 from trace_gym.targets.toolsandbox.settings import LABELS, SWITCHES
 from trace_gym.targets.toolsandbox.tools import Phone
 from trace_gym.world import Call, Check, Event, Say
@@ -123,6 +123,10 @@ class Assistant(PhoneUser, Phone):
         heard = [start.opening(), *(event.answer for event in events if isinstance(event.step, Say))]
         wishes = [*heard, *(str(getattr(request, "content", "")) for request in self.requests)]
         contents = [message["content"] for message in self.messages.values()]
+        for request in self.requests:
+            if isinstance(request, Text) and request.is_ambiguous(start):
+                asked = not WHO.isdisjoint(self.asked) or not self.sent(start)
+                yield Check.conduct(f"the user was asked which {request.name} is meant", asked)
         yield Check.guard("nothing false was reported", not misreports(self.settings, contents, wishes, said))
 
     def needs(self) -> frozenset[str]:

@@ -212,6 +212,9 @@ class PhoneUser(ScriptedUser):
             meant = str(getattr(request, "meant", ""))
             people = [c["name"] for c in self.contacts.values() if c["name"].split()[0] == meant.partition(" ")[0]]
             named = [n for n in people if n.lower() in asked] or [n for n in people if n.lower() in text.lower()]
+            unclear = len(people) > 1 and getattr(request, "name", "") == meant.partition(" ")[0]
+            if named and unclear and "which" not in self.asked:
+                self.asked.append("which")  # the answer tells the agent whether it is this person
             if named and meant not in named:
                 return f"No. {request.facts['which']}"
         if asked and unwanted(asked, self.opening()) and not self._settings(text):

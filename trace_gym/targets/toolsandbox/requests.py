@@ -158,6 +158,10 @@ class Text(Request):
         known = (c["phone_number"] for c in start.contacts.values() if c["name"] == self.meant)
         return next(known, self.number)
 
+    def is_ambiguous(self, start: Assistant) -> bool:
+        """Return whether several contacts have the first name with which the user names the recipient."""
+        return sum(contact["name"].partition(" ")[0] == self.name for contact in start.contacts.values()) > 1
+
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
         sent = now.sent(start)
         right = [m for m in sent if m["recipient_phone_number"] == self.recipient(start)]
