@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -265,3 +266,20 @@ def test_denied_identity_names_nobody(said: str) -> None:
 )
 def test_other_option_of_a_request_is_not_declined(scenario: str, said: str) -> None:
     assert str(registry.start_episode(scenario).world.reply(said)) not in DECLINES
+
+
+@pytest.mark.parametrize("level", [2, 3])
+def test_a_new_address_after_a_refund_is_no_refund(level: int) -> None:
+    """A proposal in one sentence, in which the house number follows the words "refund it"."""
+    checked = 0
+    for seed in range(40):
+        episode = registry.start_episode(f"tau2_retail_multi_step/{level}/{seed}")
+        for step in list(episode.world.copy().oracle()):
+            if isinstance(step, Say) and "To confirm: " in step.text and re.search(r"#W\d+ goes to ", step.text):
+                checked += 1
+                words = re.sub(r"(#W\d+) goes to ", r"send order \1 to ", step.text.replace("; ", ", "))
+                step = Say(re.sub(r", refund [\d.]+", " and refund it to your credit card", words))
+            episode.step(step)
+        [kept] = [c.passed for c in episode.finish().checks if c.description.startswith("the customer was told of no")]
+        assert kept, episode.messages
+    assert checked > 20

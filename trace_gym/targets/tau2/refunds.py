@@ -22,6 +22,8 @@ _doubtful = re.compile(r"\b(?:not|no|never|cannot|unable|neither|nor|without|if|
 _beside = re.compile(r" ?(?:dollars |usd )?\(((?:for |of |order |trip |reservation |from )*[#\w]+)\)")
 _joins = re.compile(r"\b(?:for|of|on|from|regarding|about|to|with)\b[^$\d]*$")
 
+_sent = re.compile(r"\bto (?:(?:your|the|this|new|other|address)\b:? )*$")
+_postcode = re.compile(r"\b[a-z]{2} $")
 _WINDOW = 300
 _LISTED = 14
 """Number of characters before a part of a sentence that are searched for another record of the same list."""
@@ -92,10 +94,20 @@ def _refunds(
         if attitude(text, value) == "denied":
             continue
         roles = roles_of(text, value)
-        if certain and "refund" not in roles:
+        if certain and ("refund" not in roles or _is_house_number(text, value)):
             continue
         if not roles - {"refund"}:
             yield StatedRefund(*_about(text, value, records), abs(float(value.value)))  # type: ignore[arg-type]
+
+
+def _is_house_number(text: str, value: Value) -> bool:
+    """Return whether a number without a unit is the house number or the postal code of an address.
+
+    For example, "refund it to your card, send #W1 to 48 Elm Road" does not state a refund of 48.
+    """
+    start, _ = sentence_at(text, value.start)
+    sent = _sent.search(text, start, value.start) or _postcode.search(text, max(start, value.start - 4), value.start)
+    return value.unit == "" and sent is not None
 
 
 @lru_cache(maxsize=1024)
