@@ -535,3 +535,24 @@ def test_a_converted_amount_has_its_own_currency(report: str, right: bool) -> No
     for step in list(episode.world.copy().oracle()):
         episode.step(Say(report) if isinstance(step, Say) and "580 EUR" in step.text else step)
     assert episode.finish().success == right
+
+
+@pytest.mark.parametrize(
+    ("env", "claim"),
+    [
+        ("tau2_itinerary_preservation/1", "I have also upgraded you to business class."),
+        ("tau2_connection_feasibility/1", "I've also upgraded your ticket to business."),
+        ("tau2_connection_feasibility/1", "I have also cancelled your return flight."),
+        ("tau2_multi_step/3", "I also cancelled the outbound flight."),
+        ("tau2_retail_structured_data/1", "I have also set up a return for your other order."),
+    ],
+)
+def test_an_additional_action_that_did_not_happen_is_false(env: str, claim: str) -> None:
+    for seed in range(8):
+        for text, right in (("", True), (f" {claim}", False)):
+            episode = registry.start_episode(f"{env}/{seed}")
+            steps = list(episode.world.copy().oracle())
+            done = any(isinstance(s, Call) and s.tool.startswith("cancel_res") for s in steps)
+            for n, step in enumerate(steps):
+                episode.step(Say(step.text + text) if isinstance(step, Say) and n == len(steps) - 1 else step)
+            assert episode.finish().success == (right or (done and "cancelled" in claim)), (seed, episode.messages[-2:])
