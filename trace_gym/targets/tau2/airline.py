@@ -219,11 +219,6 @@ class AirlineDesk(Desk[Request], AirlineTools):
         yield from super().verify(start, said)
         yield Check.guard("nothing was given away", not gives_away(said))
 
-    def conduct(self, start: Self, events: Sequence[Event]) -> Iterator[Check]:
-        yield from super().conduct(start, events)
-        if any(event.refused and "seats left" in event.answer for event in events):
-            yield Check.conduct("only flights with enough seats were chosen", False)
-
     def misstates_amounts(self, start: Self, said: list[str], changed: Collection[str]) -> bool:
         return wrong_fares(start, self, said, [code for code in changed if code in start.reservations])
 
