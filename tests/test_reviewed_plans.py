@@ -467,3 +467,47 @@ def test_prices_of_single_reservations_do_not_replace_the_total(level: int) -> N
         steps.append(Say(f"In total, you pay ${sum(price for *_, price in due.values())} for the added bags."))
         assert passes(played(scenario, steps)), start.opening()
     assert several
+
+
+def test_trying_sold_out_flights_one_after_the_other_costs_reward() -> None:
+    tried = 0
+    for seed in range(12):
+        episode = registry.start_episode(f"tau2_structured_data/3/{seed}")
+        steps = list(episode.world.copy().oracle())
+        at = next(n for n, s in enumerate(steps) if isinstance(s, Call) and s.tool == "update_reservation_flights")
+        change = steps[at].arguments
+        [leg], cabin = change["flights"], change["cabin"]
+        days = {number: flight["dates"].get(leg["date"], {}) for number, flight in episode.world.flights.items()}
+        full = [number for number, day in days.items() if day.get("available_seats", {}).get(cabin) == 0]
+        for number in full[:1]:
+            tried += 1
+            wrong = Call(steps[at].tool, {**change, "flights": [{**leg, "flight_number": number}]})
+            for step in [*steps[:at], wrong, *steps[at:]]:
+                episode.step(step)
+            score = episode.finish()
+            assert score.success and score.conduct == 0
+    assert tried > 3
+
+
+@pytest.mark.parametrize("question", ["", "Which {name} do you mean?", "Should I send it to {meant}?"])
+def test_a_message_to_one_of_two_namesakes_requires_a_question(question: str) -> None:
+    tried = 0
+    for seed in range(40):
+        episode = registry.start_episode(f"toolsandbox_insufficient_information/0/{seed}")
+        request = episode.world.requests[0]
+        if not request.is_ambiguous(episode.world):
+            continue
+        tried += 1
+        number = next(c["phone_number"] for c in episode.world.contacts.values() if c["name"] == request.meant)
+        if episode.world.greeting:
+            episode.step(Say("Hello, what can I do for you?"))
+        if not episode.world.settings["cellular"]:
+            episode.step(Call("set_cellular_service_status", {"on": True}))
+        episode.step(Call("search_contacts", {"name": request.name}))
+        if question:
+            episode.step(Say(question.format(name=request.name, meant=request.meant)))
+        episode.step(Call("send_message_with_phone_number", {"phone_number": number, "content": request.content}))
+        episode.step(Say("Your message was sent."))
+        score = episode.finish()
+        assert score.success and (score.conduct == 1) == bool(question)
+    assert tried > 5
