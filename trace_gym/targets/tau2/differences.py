@@ -21,6 +21,8 @@ _settled = re.compile(
     r"(?:with|using|by|via|through|on|onto|to|against)\b"
 )
 """Pattern of verbs that do not indicate who receives an amount, as in ``settled with your gift card``."""
+_whole = re.compile(r"\d(?: dollars)? (?:out )?of (?:the|your|all|these|those) (?:total (?:of )?)?\$? ?$")
+"""Pattern of the words before an amount of which another amount is a part, as in ``791 of the 3605 dollars``."""
 _MOST = 6
 """Maximum number of amounts whose sums are computed."""
 _LARGEST = 100_000.0
@@ -79,6 +81,8 @@ def stated_amounts(said: Iterable[str]) -> Iterator[tuple[str, float]]:
         for value in find_values(text):
             statement = Statement(text, value)
             amount = abs(float(value.value)) if value.unit == "money" else _LARGEST  # type: ignore[arg-type]
+            if _whole.search(text, 0, value.start):
+                continue
             if amount >= _LARGEST or statement.attitude != "claimed":
                 continue
             roles = statement.roles
