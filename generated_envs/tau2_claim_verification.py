@@ -120,7 +120,7 @@ class Tau2ClaimVerification(AirlineDesk):
             requests = [Cancel(code, reason="health") for code in codes[:2]]
             request = rng.choice(TRIP_ASKS).format(first=codes[0], second=codes[1])
             claims = [(code, *CLAIMS[trip[2]]) for code, trip in zip(codes, asked, strict=False) if trip[2]]
-        claims = rng.sample(claims, k=len(claims)) if claimed else []
+        claims = rng.sample(claims, k=len(claims)) if claimed or not bags else []
         stated = " ".join(words.replace("<code>", key).replace("<value>", value) for key, _, value, words in claims)
         wording = rng.choice(OPENINGS).format(user="{user}", request=request, claims=stated)
         return cls(

@@ -41,8 +41,11 @@ Shorter numbers are often limits or fees (50, 100), and shorter codes are often 
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text. Ids such as ``2024-05-10``, ``mia_li_3668`` and ``#W7004218`` are single words."""
-    return [w.strip(".-'") for w in re.findall(r"#?[\w.@'-]+", text)]
+    """Return the words of a text. Ids such as ``2024-05-10``, ``mia_li_3668`` and ``#W7004218`` are single words.
+
+    Times such as ``18:20`` are single words too.
+    """
+    return [w.strip(".-'") for w in re.findall(r"#?(?:[\w.@'-]|(?<=\d):(?=\d))+", text)]
 
 
 def is_identifying(value: Any) -> bool:

@@ -160,7 +160,8 @@ class Text(Request):
 
     def is_ambiguous(self, start: Assistant) -> bool:
         """Return whether several contacts have the first name with which the user names the recipient."""
-        return sum(contact["name"].partition(" ")[0] == self.name for contact in start.contacts.values()) > 1
+        names = [str(contact["name"]) for contact in start.contacts.values()]
+        return sum(name.partition(" ")[0] == self.name for name in names) > 1
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
         sent = now.sent(start)
