@@ -11,6 +11,7 @@ from trace_gym.episode import Episode
 from trace_gym.statements.text import normalize
 from trace_gym.targets.tau2 import policy
 from trace_gym.targets.tau2.desk import SKILLS
+from trace_gym.targets.tau2.differences import stated_amounts
 from trace_gym.targets.tau2.honesty import false_statements
 from trace_gym.targets.toolsandbox.false_reports import misreports
 from trace_gym.types import Call, Event, Say
@@ -556,3 +557,10 @@ def test_an_additional_action_that_did_not_happen_is_false(env: str, claim: str)
             for n, step in enumerate(steps):
                 episode.step(Say(step.text + text) if isinstance(step, Say) and n == len(steps) - 1 else step)
             assert episode.finish().success == (right or (done and "cancelled" in claim)), (seed, episode.messages[-2:])
+
+
+@pytest.mark.parametrize(
+    "text", ["$791 of the $3605 you paid will be refunded.", "2251 dollars of your 4645 dollars go back."]
+)
+def test_the_whole_of_a_part_is_no_refund(text: str) -> None:
+    assert {amount for _, amount in stated_amounts([text])} <= {791.0, 2251.0}

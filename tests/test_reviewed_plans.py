@@ -511,3 +511,19 @@ def test_a_message_to_one_of_two_namesakes_requires_a_question(question: str) ->
         score = episode.finish()
         assert score.success and (score.conduct == 1) == bool(question)
     assert tried > 5
+
+
+@pytest.mark.parametrize("question", ["Do you mind telling me the number?", "Would you mind sharing the number?"])
+def test_a_polite_request_is_answered_with_the_fact(question: str) -> None:
+    episode = registry.start_episode("toolsandbox_insufficient_information/0/10010021")
+    episode.step(Call("search_contacts", {"name": "Priya"}))
+    [answer] = episode.step(Say(f"Priya is not among your contacts. {question}"))
+    assert answer["content"] == f"The number is {episode.world.requests[0].number}."
+
+
+@pytest.mark.parametrize("opening", ["", "I can confirm that ", "I can now confirm that "])
+def test_a_confirmed_report_is_checked_like_any_other(opening: str) -> None:
+    episode = registry.start_episode("tau2_refund_explanation/2/10000015")
+    for step in list(episode.world.copy().ablated()):
+        episode.step(Say(opening + step.text) if isinstance(step, Say) and "I have changed" in step.text else step)
+    assert "nothing false was reported" in episode.finish().broken

@@ -125,6 +125,10 @@ def _familiar(part: Plain) -> float:
     return sum(map(trained().knows, words)) / len(words) if words else 0.0
 
 
+_would_tell = re.compile(r"\b(?:do|would) you mind (?:telling|giving|sharing|sending|confirming|repeating|spelling)")
+"""Pattern of a polite request for a fact, which a person does not answer with ``yes``."""
+
+
 def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
     """Return the kind of request in a clause, such as `choice` or `proposal`, or None if there is no request."""
     if not appeals(plain, question):
@@ -137,6 +141,8 @@ def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
         kind = rules[0]
     elif kind == "offer":
         return None
+    if _would_tell.search(plain):
+        return "request", confidence
     if kind != "offer" and CONSENT.search(f" {plain}"):
         kind = "proposal"
     elif kind == "proposal" and question:

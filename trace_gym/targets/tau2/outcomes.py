@@ -125,6 +125,10 @@ def sums(amounts: Iterable[float]) -> Iterator[float]:
         yield from (round(sum(some), 2) for some in combinations(parts, size))
 
 
+_confirms = re.compile(r"\bI can (?:now |also )?confirm that ", re.I)
+"""Pattern of words that begin a report, although they sound like a question for confirmation."""
+
+
 def reports(events: Sequence[Event], changed: Sequence[bool]) -> list[str]:
     """Return the normalized messages after the first change, or all messages if there is no change.
 
@@ -136,7 +140,7 @@ def reports(events: Sequence[Event], changed: Sequence[bool]) -> list[str]:
     """
     first = changed.index(True) if True in changed else -1
     said = [event.step.text for event in events[first + 1 :] if isinstance(event.step, Say)]
-    return [normalize(text) for text in said if not _OPEN & {act.kind for act in acts(text)}]
+    return [normalize(text) for text in said if not _OPEN & {act.kind for act in acts(_confirms.sub("", text))}]
 
 
 def lines_of(text: str, outcome: Outcome) -> Iterator[tuple[str, str]]:

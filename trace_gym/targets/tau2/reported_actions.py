@@ -62,8 +62,8 @@ _options = re.compile(
 )
 """Pattern of a statement of several amounts or directions of one payment."""
 _unreal = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|cannot|unable|if|unless|once|until|whether|would|could|can|may|might|should|"
-    r"said|mentioned?|claim\w*|think|thought|depending|either)\b|n't\b|'d\b"
+    r"\b(?:not|no|never|none|neither|nor|cannot|unable|if|unless|once|until|whether|would|could|"
+    r"can(?! confirm\b)|may|might|should|said|mentioned?|claim\w*|think|thought|depending|either)\b|n't\b|'d\b"
 )
 _WORDS = (
     "upgraded",

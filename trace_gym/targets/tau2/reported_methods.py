@@ -24,9 +24,10 @@ _to = re.compile(
 _whose = re.compile(rf"\byour {_KIND}(?P<gap>){_NUMBER}\)? {_BE}(?:(?P<back>{_BACK})|(?P<charge>{_CHARGE}))\b")
 """Pattern of a statement such as ``your gift card has been charged``."""
 _unreal = re.compile(
-    r"\b(?:not|no|never|without|cannot|unable|neither|nor|if|unless|whether|would|could|might|may|can|instead|rather|"
-    r"once|until|should|had|when|said|mention\w*|asked|wanted|original(?:ly)? (?:paid|charged|purchased)|initial\w*|"
-    r"previous\w*|earlier|before|booked|bought|purchased|ordered|were paid|was paid|you paid|already|or)\b|n't\b|'d\b"
+    r"\b(?:not|no|never|without|cannot|unable|neither|nor|if|unless|whether|would|could|might|may|"
+    r"can(?! confirm\b)|instead|rather|once|until|should|had|when|said|mention\w*|asked|wanted|"
+    r"original(?:ly)? (?:paid|charged|purchased)|initial\w*|previous\w*|earlier|before|booked|bought|purchased|ordered|"
+    r"were paid|was paid|you paid|already|or)\b|n't\b|'d\b"
 )
 """Pattern of words that indicate that a sentence is not about the payment method of the change."""
 _returned = re.compile(r"\b(?:refund\w*|returned|credited|reimburs\w*|back)\b")
