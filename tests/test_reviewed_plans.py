@@ -527,3 +527,11 @@ def test_a_confirmed_report_is_checked_like_any_other(opening: str) -> None:
     for step in list(episode.world.copy().ablated()):
         episode.step(Say(opening + step.text) if isinstance(step, Say) and "I have changed" in step.text else step)
     assert "nothing false was reported" in episode.finish().broken
+
+
+def test_an_offer_of_help_with_another_order_is_declined() -> None:
+    episode = registry.start_episode("tau2_retail_structured_data/1/3")
+    for step in list(episode.world.copy().oracle())[:-1]:
+        episode.step(step)
+    episode.step(Say("I have exchanged the items. Do you need help with another order?"))
+    assert episode.done and episode.finish().success

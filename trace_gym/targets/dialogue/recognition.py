@@ -125,6 +125,10 @@ def _familiar(part: Plain) -> float:
     return sum(map(trained().knows, words)) / len(words) if words else 0.0
 
 
+_offers_more = re.compile(
+    r"\b(?:do you|would you|if you) (?:need|want|like) (?:any |some )?help with (?:another|any|some)"
+)
+"""Pattern of an offer of further help, which a person does not answer with consent."""
 _would_tell = re.compile(r"\b(?:do|would) you mind (?:telling|giving|sharing|sending|confirming|repeating|spelling)")
 """Pattern of a polite request for a fact, which a person does not answer with ``yes``."""
 
@@ -143,6 +147,8 @@ def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
         return None
     if _would_tell.search(plain):
         return "request", confidence
+    if _offers_more.search(plain):
+        return "offer", confidence
     if kind != "offer" and CONSENT.search(f" {plain}"):
         kind = "proposal"
     elif kind == "proposal" and question:
