@@ -1,11 +1,11 @@
-"""False alarms: how often an admitted environment fails a validation with scenarios that nobody has validated before.
+"""False alarms: how often a shipped environment fails validation on new scenarios.
 
     python benchmarks/bench_false_alarms.py --out runs/alarms.jsonl --draws 10 [--profile gate] [environment ...]
 
-Each draw is a validation of one environment with seeds that no other draw uses. The draws of an environment are
-independent samples from the same generator, so a failure means that the verdict depends on the choice of the seeds: it
-is either a false alarm, or a defect that occurs in few scenarios. By default, properties that start processes or run
-fixed scenarios of their own are not checked again, because another draw does not change what they test.
+Each draw validates one environment with seeds that no other draw of this environment uses. The draws of an environment
+are independent samples from the same generator. A failure therefore means that the verdict depends on the seeds. It is
+either a false alarm, or a defect that occurs in only a few scenarios. Properties that start processes, or that use
+their own fixed scenarios, are skipped, because another draw does not change what they test.
 
 Results are appended to a file. If the file exists, the draws that it contains are not repeated.
 """
@@ -30,17 +30,22 @@ FIRST = 10_000_000
 DISTANCE = 10_000
 """Distance between the first seeds of two draws."""
 UNCHANGED = {"TG102", "TG106", "TG405", "TG704", "TG901", "TG902"}
-"""Properties that start processes, or whose scenarios do not depend on the draw."""
+"""Properties that are skipped, because they start processes or their scenarios do not depend on the draw."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("envs", nargs="*", metavar="environment", help="all admitted environments by default")
+    parser.add_argument(
+        "envs",
+        nargs="*",
+        metavar="environment",
+        help="environments to validate (default: all admitted environments except mixtures)",
+    )
     parser.add_argument("--out", type=Path, required=True, help="results, one JSON object per line")
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=10, help="draws per environment")
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
-    parser.add_argument("--profile", choices=list(PROFILES), default="gate")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--profile", choices=list(PROFILES), default="gate", help="profile of the validation")
+    parser.add_argument("--workers", type=int, default=2, help="number of processes")
     options = parser.parse_args()
     envs = options.envs or [name for name in list_environments() if not name.endswith("mixture")]
     done = {(row["env"], row["draw"], row["profile"]) for row in read(options.out)}
@@ -66,7 +71,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def validated(env: str, draw: int, profile: str) -> dict[str, Any]:
-    """Validate one environment with the seeds of one draw, and return the messages of failed properties by code."""
+    """Validate an environment with the seeds of one draw, and return a row with the message of each failed property."""
     world, reference = load(env)
     chosen = PROFILES[profile]
     start = FIRST + draw * DISTANCE
@@ -88,7 +93,10 @@ def report(rows: list[dict[str, Any]], profile: str) -> None:
     rows = [row for row in rows if row["profile"] == profile]
     alarms = [row for row in rows if row["failed"]]
     low, high = wilson(len(alarms), len(rows))
-    print(f"\n{len(alarms)} of {len(rows)} validations failed ({len(alarms) / len(rows):.1%}, {low:.1%} to {high:.1%})")
+    print(
+        f"\n{len(alarms)} of {len(rows)} validations failed ({len(alarms) / len(rows):.1%}, 95% CI: {low:.1%} to "
+        f"{high:.1%})"
+    )
     for code, count in Counter(code for row in alarms for code in row["failed"]).most_common():
         where = sorted({row["env"] for row in alarms if code in row["failed"]})
         print(f"{code} {PROPERTIES[code].name}: {count}, in {', '.join(where)}")

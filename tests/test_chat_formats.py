@@ -104,7 +104,7 @@ def test_a_template_is_supported_or_rejected_with_a_reason(path: Path) -> None:
     try:
         chat = Chat(tokenizer)
     except ConfigError as error:
-        reasons = ("does not render", "format that is not supported", "does not end an assistant turn")
+        reasons = ("does not render", "unsupported format", "does not end an assistant turn")
         assert any(reason in str(error) for reason in reasons)
     else:
         text = chat.tokenizer.decode(chat.answer(answers, [schema]))

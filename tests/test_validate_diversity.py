@@ -75,7 +75,10 @@ def test_finding_names_matching_heuristic() -> None:
     assert "the first except the ablated expert's" in paid.message and "in 100% of" in paid.message
     assert "'the largest', applied to search_direct_flight" in largest.message
     for found, control in ((paid, 96), (largest, 32)):
-        assert f"succeeds in 192 of 192 cases; with random values instead, in {control}" in found.message
+        assert (
+            f"succeeds in 192 of 192 cases; an agent that chooses at random instead succeeds in {control}"
+            in found.message
+        )
 
 
 @pytest.mark.parametrize(("blind", "verdict"), [(False, "passed"), (True, "failed")])

@@ -1,7 +1,7 @@
 """Chat formats: how different families of models write tool calls in an assistant turn.
 
 A chat format is a class with the methods `parse` and `render` (see `trace_gym.chat_formats.base.ChatFormat`). To add
-one, register it in `FORMATS`.
+a format, add an instance of its class to `FORMATS`.
 """
 
 from trace_gym.chat_formats.base import ChatFormat

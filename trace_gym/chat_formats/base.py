@@ -1,4 +1,4 @@
-"""The interface of chat formats, and what the formats share."""
+"""Interface and shared helpers of the chat formats."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class ChatFormat(Protocol):
     """Format in which one family of models writes tool calls as text."""
 
     def parse(self, text: str, tools: Sequence[Message] = ()) -> tuple[str, list[Call]]:
-        """Return the message to the user and the tool calls in a turn.
+        """Split a turn into its message to the user and its tool calls.
 
         Args:
             text: The turn, without the end-of-turn token.
-            tools: Schemas of the tools, for formats in which the type of an argument does not follow from the text.
+            tools: Tool schemas. Formats whose text does not show the types of the arguments use them.
 
         Raises:
             Malformed: The turn contains the start of a tool call that cannot be parsed.
@@ -32,7 +32,7 @@ class ChatFormat(Protocol):
 
 
 def read_call(body: str, where: str) -> Call:
-    """Return the call in a JSON text that `where` contains.
+    """Parse a tool call from JSON. `where` names the place of the JSON text in error messages.
 
     Raises:
         Malformed: The text is not a call.
@@ -44,7 +44,7 @@ def read_call(body: str, where: str) -> Call:
 
 
 def invalid_json(error: ValueError, where: str) -> str:
-    """Return the message for a tool call that is not valid JSON."""
+    """Return the error message for a tool call that is not valid JSON."""
     return f"the tool call is not valid JSON ({error}); {where} must hold {EXAMPLE}"
 
 

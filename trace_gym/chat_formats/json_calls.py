@@ -12,7 +12,7 @@ from trace_gym.types import Call, Message
 
 
 class Hermes:
-    """Tool calls as JSON between ``<tool_call>`` tags, such as those of Qwen2.5, Qwen3 and Hermes."""
+    """Chat format of Qwen2.5, Qwen3 and Hermes: each tool call is JSON between ``<tool_call>`` tags."""
 
     _block = re.compile(r"<tool_call>(.*?)(?:</tool_call>|$)", re.S)
 
@@ -27,7 +27,7 @@ class Hermes:
 
 
 class JsonAction:
-    """Chat format of the tau2 gym: a turn is a JSON object ``{"name": ..., "arguments": {...}}`` or a message."""
+    """Chat format of tau2-bench's Gymnasium interface: ``{"name": ..., "arguments": {...}}`` or a message."""
 
     def parse(self, text: str, tools: Sequence[Message] = ()) -> tuple[str, list[Call]]:
         if not text.lstrip().startswith("{"):
@@ -39,7 +39,7 @@ class JsonAction:
 
 
 class Llama3:
-    """Chat format of Llama 3.1 to 3.3: a turn is a message, or JSON objects with ``name`` and ``parameters``."""
+    """Chat format of Llama 3.1 to 3.3: a message, or one or more JSON objects with ``name`` and ``parameters``."""
 
     def parse(self, text: str, tools: Sequence[Message] = ()) -> tuple[str, list[Call]]:
         rest = text.strip().removeprefix("<|python_tag|>").lstrip()
@@ -62,7 +62,10 @@ class Llama3:
 
 
 class Mistral:
-    """Chat format of Mistral models: ``[TOOL_CALLS]``, and then a JSON list of calls, or a name and JSON arguments."""
+    """Chat format of Mistral models: the marker ``[TOOL_CALLS]`` and a list of calls, or a name and arguments.
+
+    The list and the arguments are JSON.
+    """
 
     _named = re.compile(r"\s*([^\[{\s]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?(?:\[ARGS\])?\s*(?=\{)")
 

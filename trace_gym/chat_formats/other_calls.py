@@ -1,4 +1,4 @@
-"""Chat formats in which the arguments of a tool call are not JSON."""
+"""Chat formats in which a tool call is not a JSON object."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from trace_gym.types import Call, Message
 
 
 class Qwen3Coder:
-    """Tool calls as ``<function=NAME>`` tags with ``<parameter=NAME>`` tags, such as those of Qwen3-Coder.
+    """Chat format of Qwen3-Coder: ``<function=NAME>`` tags that contain ``<parameter=NAME>`` tags.
 
-    An argument is text if its schema says so, and otherwise JSON. Without a schema, it is JSON if it can be parsed.
+    If the schema says that an argument is a string, its text is used unchanged. Otherwise, the text is parsed as JSON.
+    If it is not valid JSON, it is used unchanged.
     """
 
     _function = re.compile(r"<function=(.*?)>(.*?)(?:</function>|(?=<function=)|$)", re.S)
@@ -76,10 +77,10 @@ class Pythonic:
         """Return the call that a Python expression describes.
 
         Raises:
-            ValueError: The expression is not a call with named arguments that are literals.
+            ValueError: The expression is not a call whose arguments are all keyword arguments with literal values.
         """
         if not (isinstance(item, ast.Call) and isinstance(item.func, ast.Name)) or item.args:
-            raise ValueError("the list must contain calls of tools with named arguments")
+            raise ValueError("the list must contain only tool calls with keyword arguments")
         arguments = {str(k.arg): ast.literal_eval(k.value) for k in item.keywords if k.arg is not None}
         return Call(tool_name(item.func.id), read_json(json.dumps(arguments)))
 

@@ -1,4 +1,4 @@
-"""Conversion of conversations to token ids with a chat template. Earlier turns are not tokenized again."""
+"""Rendering of conversations as token ids with a chat template, without tokenizing earlier turns again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 MARK = "dummy-turn-of-the-assistant"
-"""Text of a placeholder for an assistant turn, which marks the position of the turn in the rendered template."""
+"""Placeholder text that marks the position of an assistant turn in the rendered conversation."""
 PROBE = Call("probe", {"text": "a b", "number": 12})
 """Tool call that is rendered to find the chat format of a template."""
 USER: Message = {"role": "user", "content": "-"}
@@ -30,19 +30,19 @@ KEPT = 20_000
 
 
 class Chat:
-    """Renderer that converts prompts and answers of the environment to token ids for one tokenizer.
+    """Renderer that converts prompts and the environment's responses to the token ids of one tokenizer.
 
     Rendered answers are cached, because the same answers occur in many episodes.
 
     Args:
         tokenizer: The tokenizer.
-        template: Additional arguments of the chat template, such as ``enable_thinking``.
-        style: Chat format in which the model writes tool calls, a key of `trace_gym.chat_formats.FORMATS`. ``auto`` is
-            the format in which the chat template writes them.
+        template: Additional arguments for the chat template, such as ``enable_thinking``.
+        style: Chat format of the model's tool calls: a key of `trace_gym.chat_formats.FORMATS`, or ``auto`` to detect
+            it from the chat template.
 
     Raises:
-        ConfigError: The tokenizer has no end-of-turn token or no chat template, or the format of the tool calls is not
-            supported.
+        ConfigError: The tokenizer has no end-of-turn token or no chat template, the template does not render
+            tool results, or the format of the tool calls is not supported.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Chat:
     def answer(self, answers: Sequence[Message], tools: Sequence[Message]) -> list[int]:
         """Return the token ids of the environment's answers and the next generation prompt.
 
-        They follow the end-of-turn token of the assistant turn.
+        The result starts right after the assistant turn's end-of-turn token.
 
         Raises:
             ConfigError: The chat template does not end an assistant turn with the end-of-turn token.
@@ -88,9 +88,9 @@ class Chat:
         )
 
     def _check_results(self) -> None:
-        """Check that the chat template renders the results of tools.
+        """Check that the chat template renders tool results.
 
-        Tools themselves may be missing, because a model may have been trained with a fixed set of tools.
+        The template does not have to render the tool schemas, because a model can be trained with a fixed set of tools.
 
         Raises:
             ConfigError: The model would not see the results of its tool calls.
@@ -102,16 +102,16 @@ class Chat:
             shown = RESULT in self._suffix([answer], [])
         if not shown:
             raise ConfigError(
-                "the chat template does not render the results of tools after a turn that ends with the eos_token "
-                f"{self._eos_text!r}, so the model would not see them. Use a model whose chat template supports tools, "
-                "or replace the chat template of the model"
+                "the chat template does not render tool results after a turn that ends with the eos_token "
+                f"{self._eos_text!r}, so the model would not see the results. Use a model whose chat template supports "
+                "tools, or replace the model's chat template"
             )
 
     def _detect_style(self) -> str:
-        """Return the chat format that converts a tool call in a rendered conversation to the same call.
+        """Return the first chat format that recovers the call `PROBE` from a rendered conversation.
 
         Raises:
-            ConfigError: The template writes tool calls in another format.
+            ConfigError: No chat format can parse the tool calls that the template writes, or it writes none.
         """
         turn = _calling("", [_wire(PROBE, "0" * 9)])
         text = self._render([USER, turn], [], start_turn=False)
@@ -121,16 +121,17 @@ class Chat:
                 "the chat template does not render the tool calls of earlier turns, so the format in which the model "
                 f"writes tool calls is unknown. Set tool_calls to one of {', '.join(FORMATS)}"
             )
-        starts = [found.start() for found in re.finditer(r"[<\[{]", text)]  # the turn may begin with its role
+        starts = [found.start() for found in re.finditer(r"[<\[{]", text)]  # the turn may begin with a role header
         for name, style in FORMATS.items():
             for start in starts:
                 with suppress(Malformed):
                     if style.parse(text[start:])[1] == [PROBE]:
                         return name
         raise ConfigError(
-            f"the chat template writes tool calls in a format that is not supported: found {text.strip()!r}, expected "
-            f"one of {', '.join(FORMATS)}. If the model also writes one of these formats, set tool_calls to it; "
-            "otherwise serve the model with an engine that parses its tool calls, and use the endpoint"
+            f"the chat template writes tool calls in an unsupported format: found {text.strip()!r}. The supported "
+            f"formats are {', '.join(FORMATS)}. If the model can also use one of them, set tool_calls to its name; "
+            "otherwise, serve the model with an inference server that parses its tool calls, and use it through an "
+            "endpoint"
         )
 
     def _suffix(self, answers: Sequence[Message], tools: Sequence[Message]) -> str:
@@ -140,7 +141,7 @@ class Chat:
             try:  # one tool is enough for templates that check whether there are tools, and much faster than all tools
                 text = self._render([USER, turn, *following], tools[:1])
             except TemplateError as error:
-                problem = f" ({error})"
+                problem = f" (template error: {error})"
                 continue
             _, marked, rest = text.partition(MARK)
             _, ended, suffix = rest.partition(self._eos_text)
@@ -166,8 +167,8 @@ class Chat:
 def _placeholders(answers: Sequence[Message]) -> Iterator[tuple[Message, Sequence[Message]]]:
     """Yield placeholder turns that contain `MARK`, each with the answers that follow it.
 
-    The first one suits most templates. Some templates do not render the content of a turn with tool calls, require ids
-    of nine characters, or support only one tool call per turn.
+    The first placeholder works with most templates. The others are for templates that omit the content of turns with
+    tool calls, require nine-character call ids, or support only one tool call per turn.
     """
     results = [answer for answer in answers if answer["role"] == "tool"]
     if not results:
