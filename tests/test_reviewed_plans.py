@@ -535,3 +535,20 @@ def test_an_offer_of_help_with_another_order_is_declined() -> None:
         episode.step(step)
     episode.step(Say("I have exchanged the items. Do you need help with another order?"))
     assert episode.done and episode.finish().success
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is everything settled for you?",
+        "Is everything taken care of now?",
+        "Did I get everything?",
+        "Is all in order now?",
+    ],
+)
+def test_a_question_whether_all_is_done_gets_no_consent(question: str) -> None:
+    episode = registry.start_episode("tau2_structured_data/1/5")
+    for step in list(episode.world.copy().oracle())[:-1]:
+        episode.step(step)
+    episode.step(Say(f"Your trip has been moved. {question}"))
+    assert episode.done and episode.finish().success

@@ -126,9 +126,11 @@ def _familiar(part: Plain) -> float:
 
 
 _offers_more = re.compile(
-    r"\b(?:do you|would you|if you) (?:need|want|like) (?:any |some )?help with (?:another|any|some)"
+    r"\b(?:do|would|if) you (?:need|want|like) (?:any |some )?help with (?:another|any|some)|"
+    r"\bis (?:all|everything) (?:\w+ )?(?:settled|taken care of|sorted(?: out)?|in order|resolved|wrapped up)\b|"
+    r"\b(?:did|have) i (?:get|got|cover(?:ed)?|catch|caught|handled?|take care of|taken care of) everything\b"
 )
-"""Pattern of an offer of further help, which a person does not answer with consent."""
+"""Pattern of an offer of further help, or of a question whether all is done. A person does not answer with consent."""
 _would_tell = re.compile(r"\b(?:do|would) you mind (?:telling|giving|sharing|sending|confirming|repeating|spelling)")
 """Pattern of a polite request for a fact, which a person does not answer with ``yes``."""
 

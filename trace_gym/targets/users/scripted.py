@@ -129,6 +129,8 @@ class ScriptedUser(QuestionAnswering):
         if asks_whether_done(heard):
             reports = kinds & {"progress", "completion", "closing"}
             return self.concludes(text) if reports else self._offered(text, THATS_ALL)
+        if "offer" in kinds and "progress" in kinds:  # the agent has nothing left to do
+            return self.concludes(text)
         if "progress" in kinds or ("completion" in kinds and CONTINUES.search(text.lower())):
             return self.varied(GOES_ON if any(OWN_WORK.search(act.text.lower()) for act in heard) else WAITS)
         if kinds & {"completion", "closing"}:
