@@ -38,6 +38,7 @@ class Tau2StructuredData(AirlineDesk):
     id = "tau2_structured_data"
     capability = "structured_data_reasoning"
     levels = range(4)
+    checks_seats = True
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:

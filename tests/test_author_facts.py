@@ -35,7 +35,7 @@ from trace_gym.world import ToolError
 
 ROOT = Path(__file__).resolve().parents[1]
 GOOD = (ROOT / "generated_envs" / "tau2_precondition.py").read_text()
-SHORT = 142_000
+SHORT = 143_000
 """Maximum number of characters of a prompt. The sources of the target, with their docstrings, are most of it."""
 
 

@@ -68,6 +68,8 @@ class AirlineDesk(Desk[Request], AirlineTools):
     In `wording`, the template of the customer's first message, ``{user}`` is replaced by the customer's id.
     """
 
+    checks_seats: ClassVar[bool] = False
+    """Whether consent to a change does not count after the agent has tried to book sold-out seats."""
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = frozen(
         {
             "user_id": re.compile(
@@ -193,6 +195,8 @@ class AirlineDesk(Desk[Request], AirlineTools):
 
     def _agreed(self, start: Self, before: Sequence[Event], write: Call | Say) -> bool:
         if not super()._agreed(start, before, write):
+            return False
+        if self.checks_seats and any(event.refused and "seats left" in event.answer for event in before):
             return False
         booked = start.reservations.get(str(write.arguments.get("reservation_id"))) if isinstance(write, Call) else None
         kept = {leg["flight_number"] for leg in booked["flights"]} if booked else set()

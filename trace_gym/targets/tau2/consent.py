@@ -137,15 +137,13 @@ def proposed(
 
 
 def attempts(events: Sequence[Event], records: Collection[str], kinds: Mapping[str, str]) -> bool:
-    """Return whether the agent tried to change one of some records or to book sold-out seats, and the tool refused it.
+    """Return whether the agent tried to change one of some records, and the tool refused it.
 
     Args:
         events: The agent's tool calls and messages.
         records: The ids of the records.
         kinds: Mapping from tool to its kind.
     """
-    if any(event.refused and "seats left" in event.answer for event in events):
-        return True
     tried = (e.step for e in events if e.refused and isinstance(e.step, Call) and kinds.get(e.step.tool) == "write")
     return any(value in records for call in tried for value in call.arguments.values() if isinstance(value, str))
 

@@ -109,3 +109,17 @@ def _promises(text: str) -> bool:
         if not _conditional.search(text, max(start, clause), end):
             return True
     return False
+
+
+_currency_amount = re.compile(r"(\d[\d,]*(?:\.\d+)?) ?([A-Z]{3})\b|\b([A-Z]{3}) ?(\d[\d,]*(?:\.\d+)?)")
+"""Pattern of a number directly next to the code of a currency."""
+
+
+def states_amounts(said: Sequence[str], wrong: Mapping[str, float]) -> bool:
+    """Return whether messages state one of the given amounts in the currency that is its key."""
+    for text in said:
+        for before, code, other_code, after in _currency_amount.findall(text):
+            number = float((before or after).replace(",", ""))
+            if abs(number - wrong.get(code or other_code, -1.0)) < 0.01:
+                return True
+    return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, Stuck
+from trace_gym.targets.toolsandbox.false_reports import states_amounts
 from trace_gym.targets.toolsandbox.hearing import stated
 from trace_gym.targets.toolsandbox.measures import distance
 from trace_gym.targets.toolsandbox.requests import Request
@@ -21,8 +22,6 @@ INVENTED = 100.0
 """Number that an expert without the skill `ASKING` invents if it finds none."""
 NAMES_SUBJECT = re.compile(r"\b(?:of|to) [A-Z]\w+")
 """Pattern of the company or place of a number, as in ``the price of Tessaro``."""
-CURRENCY_AMOUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?) ?([A-Z]{3})\b|\b([A-Z]{3}) ?(\d[\d,]*(?:\.\d+)?)")
-"""Pattern of a number directly next to the code of a currency."""
 TEMPERATURES = frozen({
     "max_temperature": "the highest temperature", "min_temperature": "the lowest temperature",
     "average_temperature": "the average temperature",
@@ -83,10 +82,6 @@ class Lookup(Request):
         """Return the numbers that could be mistaken for the correct one."""
         raise NotImplementedError
 
-    def misattributed(self, start: Assistant, said: list[str]) -> bool:
-        """Return whether a message states the number as something else."""
-        return False
-
     def answer(self, expert: Expert) -> Plan:
         """Yield the steps of an expert, and return the number, or `INVENTED` if it finds none.
 
@@ -103,7 +98,7 @@ class Lookup(Request):
         return f"I found {self.what}: {short(found)}."
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
-        told = stated(self.value(start), self.rivals(start), said, self.role) and not self.misattributed(start, said)
+        told = stated(self.value(start), self.rivals(start), said, self.role)
         yield Check.goal(f"the user was told {self.what}", told)
 
 
@@ -155,15 +150,10 @@ class Exchange(Lookup):
     def value(self, start: Assistant) -> float:
         return round(self.amount / start.rates[self.source] * start.rates[self.wanted], 2)
 
-    def misattributed(self, start: Assistant, said: list[str]) -> bool:
-        """Return whether a message states the result in the source currency, or the amount in the requested one."""
-        wrong = {self.source: self.value(start), self.wanted: float(self.amount)}
-        for text in said:
-            for before, code, other_code, after in CURRENCY_AMOUNT.findall(text):
-                number = float((before or after).replace(",", ""))
-                if abs(number - wrong.get(code or other_code, -1.0)) < 0.01:
-                    return True
-        return False
+    def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
+        wrong = states_amounts(said, {self.source: self.value(start), self.wanted: self.amount})
+        for check in super().checks(now, start, said):
+            yield Check.goal(check.description, check.passed and not wrong)
 
     def rivals(self, start: Assistant) -> Iterable[float]:
         usd = self.amount / start.rates[self.source]
