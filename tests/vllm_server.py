@@ -62,16 +62,20 @@ class Vllm:
             act = self.acts.pop(0) if self.acts else None
         if act:
             act(handler, body)
-        elif body["model"] not in {"base", *self.adapters}:
+        elif (
+            path := {"base": "", **self.adapters}.get(body["model"])
+        ) is None:  # another thread may restart the server
             fails(404, "The model does not exist")(handler, body)
         else:
-            handler.reply(json.dumps(self.completion(body)).encode())
+            handler.reply(json.dumps(self.completion(body, path)).encode())
 
-    def completion(self, body: Body) -> Body:
+    def completion(self, body: Body, path: str | None = None) -> Body:
         assert body["return_token_ids"] and body["ignore_eos"] if "stop_token_ids" in body else body["logprobs"] == 2
         end = body.get("stop_token_ids", [-1])[0]
         with self._lock:
-            ids, logprobs, best = self._sample(body, end)
+            ids, logprobs, best = self._sample(
+                body, end, self.adapters.get(body["model"], "") if path is None else path
+            )
             self.completions.append((body, ids, logprobs))
         finish = "stop" if ids[-1] == end else "length"
         scores = {"token_logprobs": list(logprobs), "top_logprobs": best}
@@ -79,9 +83,9 @@ class Vllm:
         choice |= {"finish_reason": finish, "logprobs": scores}
         return {"id": "c", "object": "text_completion", "choices": [choice]}
 
-    def _sample(self, body: Body, end: int) -> tuple[list[int], list[float], list[Body]]:
+    def _sample(self, body: Body, end: int, path: str) -> tuple[list[int], list[float], list[Body]]:
         ids, logprobs, best = list[int](), list[float](), list[Body]()
-        model, generator = self._model(body["model"]), torch.Generator().manual_seed(body["seed"])
+        model, generator = _loaded(self.folder, body["model"], path), torch.Generator().manual_seed(body["seed"])
         past, chunk = None, body["prompt"]
         while len(ids) < body["max_tokens"] and end not in ids:
             with torch.inference_mode():
@@ -95,9 +99,6 @@ class Vllm:
             logprobs.append(float(shown[ids[-1]]))
             best.append({f"token_id:{i}": float(shown[i]) for i in scaled.topk(2).indices.tolist()})
         return ids, logprobs, best
-
-    def _model(self, name: str) -> Any:
-        return _loaded(self.folder, name, self.adapters.get(name, ""))
 
 
 @lru_cache(64)
