@@ -47,6 +47,8 @@ def main() -> None:
     parser.add_argument("--profile", choices=list(PROFILES), default="gate", help="profile of the validation")
     parser.add_argument("--workers", type=int, default=2, help="number of processes")
     options = parser.parse_args()
+    if min(options.draws, options.workers) < 1 or options.first < 0:
+        parser.error("--draws and --workers must be at least 1, and --first must not be negative")
     envs = options.envs or [name for name in list_environments() if not name.endswith("mixture")]
     done = {(row["env"], row["draw"], row["profile"]) for row in read(options.out)}
     jobs = [
@@ -66,8 +68,14 @@ def main() -> None:
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
-    if path.exists():
-        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    """Yield the results in a file. The benchmark ends if the file is invalid."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    if lines and not lines[-1].endswith("\n"):
+        raise SystemExit(f"{path} ends with an incomplete line. Remove this line, and run the command again")
+    try:
+        yield from map(json.loads, lines)
+    except ValueError as error:
+        raise SystemExit(f"{path} is not a file of this benchmark ({error}). Choose another file") from None
 
 
 def validated(env: str, draw: int, profile: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -18,6 +18,7 @@ from trace_gym.actions import read_turn
 from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError
 from trace_gym.model_text import Malformed
+from trace_gym.models import ModelSettings
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.scripted import Oracle
 from trace_gym.registry import start_episode
@@ -172,3 +173,8 @@ def test_arguments_have_the_types_of_the_schema() -> None:
     text = "<function=find><parameter=zip>\n01234\n</parameter><parameter=count>\n3\n</parameter>"
     call = read_turn(text + "<parameter=note>\nnull\n</parameter></function>", "qwen3_coder", [schema])[1]
     assert call == [Call("find", {"zip": "01234", "count": 3, "note": None})]
+
+
+def test_every_format_can_be_set_for_a_model() -> None:
+    options = get_args(ModelSettings.model_fields["tool_calls"].annotation)
+    assert {*options} == {"auto", *FORMATS}

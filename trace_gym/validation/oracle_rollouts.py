@@ -251,11 +251,7 @@ def extend_sample(
     count = max(least, factor * context.profile.seeds_per_level)
     first = min((s.seed for s in scenarios), default=0)
     levels = sorted({s.level for s in scenarios})
-    return [
-        Scenario(env=context.world.id, level=level, seed=seed)
-        for level in levels
-        for seed in range(first, first + count)
-    ]
+    return [Scenario(env=context.world.id, level=level, seed=first + n) for level in levels for n in range(count)]
 
 
 def paired_writes(writes: Sequence[Call], naive: Sequence[Step]) -> Iterator[tuple[Call, Call | None]]:
