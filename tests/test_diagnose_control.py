@@ -180,8 +180,8 @@ def test_labels_of_files_reproduce_the_selection(tmp_path: Path) -> None:
         ('{"labels": {"t0": {"skill": "MAYBE"}}}', "contains no valid labels"),
         ('{"labels": {"skill": {"lacking_failed": ["t0"], "na_failed": ["t0"]}}}', "the id t0 is in two lists"),
         ('{"labels": {"skill": {"lacking_passed": ["t0"]}}}', "contradict the outcome of t0"),
-        ('{"labels": {"skill": {"lacking_failed": ["x"]}}}', "contains no label of the trajectories"),
-        ('{"labels": {"x": {"skill": "NA"}}}', "contains no label of the trajectories"),
+        ('{"labels": {"skill": {"lacking_failed": ["x"]}}}', "contains no labels for these trajectories"),
+        ('{"labels": {"x": {"skill": "NA"}}}', "contains no labels for these trajectories"),
     ],
 )
 def test_wrong_files_of_labels_are_refused(content: str, message: str, tmp_path: Path) -> None:

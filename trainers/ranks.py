@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Number of this process, and number of processes. The default is a single process."""
+    """Index of this process, and the total number of processes. The default is a single process."""
 
     rank: int = 0
     count: int = 1

@@ -1,4 +1,4 @@
-"""Rules that label the capabilities of a trajectory with a reference, one function per capability.
+"""Rules that label the capabilities in trajectories that have a reference solution, one function per capability.
 
 Rules do not use the outcome of the task. To add a capability, write a function that takes a `ReferenceComparison`,
 describe the capability in one sentence in its docstring, and decorate the function with `rule`.

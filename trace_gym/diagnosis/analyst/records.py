@@ -18,7 +18,7 @@ class ProposedCapability(BaseModel):
 
     @property
     def definition(self) -> str:
-        """Description with the conditions of the labels."""
+        """Description of the capability, including when each label applies."""
         return (
             f"{self.description.strip()} Needed when: {self.needed_when.strip()} Present when: "
             f"{self.present_when.strip()} Lacking when: {self.lacking_when.strip()}"

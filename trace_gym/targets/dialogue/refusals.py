@@ -57,9 +57,9 @@ def refused(record: str, said: Iterable[str], records: Sequence[str] = (), groun
     Args:
         record: The id of the record. The agent may omit a leading ``#``.
         said: The messages of the agent.
-        records: The ids of all records that requests of the user concern. If there is only one, a refusal does not
-            have to contain its id. If there are several, a refusal without an id concerns the records whose ids precede
-            the refusal most closely in the message.
+        records: The ids of all records that the user's requests are about. If there is only one, a refusal does not
+            have to contain its id. If there are several, a refusal without an id applies to the record or records that
+            the message mentions last before it.
         grounds: Whether the agent stated the facts that forbid the request. If so, any statement that the record
             remains unchanged counts as a refusal, unless the agent also proposes the change.
     """

@@ -135,9 +135,9 @@ class AirlineDesk(Desk[Request], AirlineTools):
         return ""
 
     def beyond(self, kind: str, asked: str) -> str:
-        """Return the answer to a question that is not about a known topic.
+        """Return the answer to a question that matches no known topic.
 
-        For an upgrade, the customer states the cabin and adds that the flights stay the same.
+        If the customer wants an upgrade, the answer contains the cabin, and states that the flights stay the same.
         """
         upgrade = next((r for r in self.requests if isinstance(r, Upgrade)), None)
         if upgrade is not None and kind in ("fact", "preference", "wish") and _cabin.search(asked.lower()):

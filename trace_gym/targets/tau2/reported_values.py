@@ -1,4 +1,4 @@
-"""Detection of reports with a wrong value for a change, such as a wrong amount, cabin, address or flight."""
+"""Detection of messages in which the agent reports a change with a wrong value, such as a wrong cabin or flight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollouts of asynchronous libraries. The caller supplies the turns of the model, one at a time."""
+"""Rollouts with asynchronous libraries, to which the caller supplies the turns of the model one at a time."""
 
 from __future__ import annotations
 
