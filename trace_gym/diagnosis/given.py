@@ -128,6 +128,6 @@ def _listed(path: Path, labels: _SixLists, trajectories: Sequence[Summary]) -> d
 
 def _unmatched(path: Path, trajectories: Sequence[Summary]) -> dict[str, dict[str, Label]]:
     raise ReadError(
-        f"{path} contains no labels for these trajectories: expected trajectory ids such as {trajectories[0].id}, or task "
-        f"ids such as {trajectories[0].task}. Pass the trajectories that the file labels"
+        f"{path} contains no labels for these trajectories: expected trajectory ids such as {trajectories[0].id}, or "
+        f"task ids such as {trajectories[0].task}. Pass the trajectories that the file labels"
     )

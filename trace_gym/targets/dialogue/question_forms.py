@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from trace_gym.targets.dialogue.patterns import RECORD_ID
 
-__all__ = ["FACTUAL", "question_form", "unwanted"]
+__all__ = ["FACTUAL", "leaves_open", "question_form", "unwanted"]
 
 _whole = r"(?:(?:and|so|or|ok|okay|then|well|also|just|now|hi|hello|thanks|[\w']+,),? )*"
 FACTUAL = re.compile(
@@ -35,6 +35,7 @@ _both = re.compile(
     r"(?! (?:after|when|once|if|later))|"
     r"\b(?:just|only|one)\b.* or .*\b(?:both|all|everything|each)\b(?! (?:right|the same))"
 )
+_plural = re.compile(r"\bmy (?:\w+ )?(?:trips|orders|reservations|bookings|flights)\b", re.IGNORECASE)
 _given = re.compile(
     r"\b(?:could|can|would|will|may|might) (?:you|i) (?:please |kindly |just |also )*(?:let me (?:know|have)|tell|"
     r"send|give|"
@@ -90,6 +91,12 @@ _consent = re.compile(
     r"continue)\b(?! with which)"
 )
 """Pattern of a request for consent that resembles a question about a fact."""
+_another = re.compile(
+    r"\b(?:another|a different|any other|an alternative) (?:\w+ )?(?:numbers?|ids?|codes?|e-?mails?|reference)\b|"
+    r"\b(?:number|id|code) of (?:an?|one of your|another|a different) (?:own |other )?"
+    r"(?:orders?|reservations?|bookings?|trips?)\b"
+)
+"""Pattern of a question for a value other than the one that the user gave."""
 _people = re.compile(r"\b(?:which|who|whose)\b.{0,20}\b(?:travell?ers?|passengers?|doctors?)\b")
 _wording = re.compile(r"^by \W|\bby (?:quotation|[\"']|the one )|\bwhen you (?:say|write|wrote|said)\b")
 _follow = re.compile(
@@ -167,13 +174,18 @@ _plain = frozenset({
     "have", "from", "your", "should", "rather", "them", "both", "just", "only", "mean", "tell", "take", "make",
     "about", "will", "what", "when", "where", "there", "here", "could", "does", "shall", "than", "also", "know",
     "keep", "instead", "flight", "flights", "other", "another", "different", "else", "some", "more", "sure",
-    "they", "their", "order", "trip", "reservation", "done", "change", "right",
+    "they", "their", "already", "cancelled", "order", "trip", "reservation", "done", "change", "right",
 })  # fmt: skip
 """Words that do not distinguish alternatives."""
 _ordinal = re.compile(
     r"\b(?:keep|leave|cancel|switch|move|stay|skip|option|all|both|only|just)\b|\b\w or \w\b|\b(?:first|second|"
     r"third|former|latter|one) or\b|\bor (?:\w+ )?(?:the )?(?:other|another)\b"
 )
+_differently = re.compile(
+    r"\b(?:would you (?:like|want|prefer|rather have)|do you want|should i)\b.{0,40}\b"
+    r"(?:differently|(?:an|some) ?other (?:way|wording|text|title)|anything (?:changed|different))\W*$"
+)
+"""Pattern of an offer to do what the user asked for in another way."""
 _extra = re.compile(
     r"^(?:\W|\w+,? ){0,4}would you (?:also )?(?:like|care|want)(?: to)?(?: also)? (?:add|include|buy|purchase|"
     r"receive|"
@@ -192,6 +204,8 @@ def question_form(asked: str, opening: str) -> str:
     asked = _follow.sub("", asked)
     if '"quotation"' in asked and re.search(r"\bmeans?\b", asked):
         return "wording"
+    if _another.search(asked) and len({*RECORD_ID.findall(opening)}) < 2:
+        return "another"
     if _embedded.search(asked) and " or " not in asked and not _preferred.search(asked):
         return "polar"
     if _proof.search(asked):
@@ -237,13 +251,28 @@ def question_form(asked: str, opening: str) -> str:
 
 def _all_or_one(asked: str, opening: str) -> bool:
     """Return whether a question asks if the user means all of several records or only one of them."""
-    return _both.search(asked) is not None and len({*RECORD_ID.findall(opening)}) > 1
+    several = len({*RECORD_ID.findall(opening)}) > 1 or _plural.search(opening)
+    return _both.search(asked) is not None and bool(several)
 
 
 def unwanted(asked: str, opening: str) -> bool:
-    """Return whether a question offers an extra that the user did not mention, such as an insurance or a seat."""
+    """Return whether a question offers an extra that the user did not mention, or another version of the request."""
+    if _differently.search(asked.lower()):
+        return True
     found = _extra.match(asked.lower()) or _besides.match(asked.lower())
     return found is not None and not _content(found[1]) & _content(opening.lower())
+
+
+def leaves_open(asked: str, answer: str) -> bool:
+    """Return whether an answer does not decide between the alternatives of a question, such as ``A or B?``.
+
+    Return False if two alternatives contain different figures, because the request determines which one is right.
+    """
+    every = _alternatives(asked)
+    if len(every) < 2 or _meaning.search(asked) or re.search(r"\bor (?:not|no|if|so)\b", asked):
+        return False
+    known = _content(answer.lower())
+    return sum(any(word[0].isdigit() for word in own) for own in every) < 2 and not any(own & known for own in every)
 
 
 def _decided(asked: str, opening: str) -> bool:
@@ -252,13 +281,17 @@ def _decided(asked: str, opening: str) -> bool:
     This is the case if the first message contains a word that only one alternative has. Alternatives such as ``cancel
     or keep`` and ``the first or the second`` also count as decided, because they refer to the user's request.
     """
-    every = re.split(r",? or ", asked)
+    known = _content(opening.lower())
+    return bool(_ordinal.search(asked)) or any(own & known for own in _alternatives(asked))
+
+
+def _alternatives(asked: str) -> list[frozenset[str]]:
+    """Return the words that only one alternative of a question contains, for each alternative."""
+    every = re.split(r",? or ", re.sub(r"\bif (?:it|that|they)\b[^,]*", "", asked))
     every[-1] = _tail.sub("", every[-1])
     words = [[w[:6] for w in _word.findall(part) if w not in _plain] for part in every]
     parts = [frozenset(own[-max(len(words[-1]), 1) :]) | {w for w in own if w[0].isdigit()} for own in words]
-    known = _content(opening.lower())
-    own = [part.difference(*(p for p in parts if p is not part)) & known for part in parts]
-    return bool(_ordinal.search(asked)) or any(own)
+    return [part.difference(*(p for p in parts if p is not part)) for part in parts]
 
 
 def _content(text: str) -> frozenset[str]:

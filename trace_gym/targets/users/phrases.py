@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from trace_gym.targets.constants import frozen
 
 __all__ = [
-    "ACCEPTS", "BEYOND", "CHANGED", "CHECKED", "CONFIRMS", "CONSENTS", "DECLINES", "GOES_ON", "LACKS", "MEANT", "NOTES",
-    "NOT_FOUND", "PATIENCE", "PROCEEDS", "PUSHES", "PUZZLED", "REVISED", "STARTS", "THANKS", "THATS_ALL", "TRANSFERRED",
-    "UNPRODUCTIVE", "WAITS", "WANTS", "consents",
+    "ACCEPTS", "AT_ONCE", "BEYOND", "CHANGED", "CHECKED", "CONFIRMS", "CONSENTS", "DECLINES", "FIXED", "GOES_ON",
+    "LACKS", "MEANT", "NOTES", "NOT_FOUND", "PATIENCE", "PROCEEDS", "PUSHES", "PUZZLED", "REVISED", "STARTS",
+    "THANKS", "THATS_ALL", "TRANSFERRED", "UNDECIDED", "UNPRODUCTIVE", "WAITS", "WANTS", "consents",
 ]  # fmt: skip
 
 PUSHES = ("But I need this. Please make an exception.", "Is there really nothing that you can do for me?")
 """Objections to a refusal."""
 CONSENTS = ("Yes, please.", "Yes, please go ahead.")
 """Answers to a proposal. In each group, the second wording is used to avoid saying the first one twice in a row."""
+AT_ONCE = ("Yes, please go ahead. You need not ask again.", "Yes, go ahead, please; there is no need to ask again.")
+"""Answers to a proposal that offers to ask again before the work starts."""
 CONFIRMS = ("Yes, that is right. Please go ahead.", "Yes, all of that is right. Please go ahead.")
 """Answers to a proposal that also asks for confirmation of its content."""
 CHECKED = ("That is right.", "That is right, as far as I can tell.")
@@ -54,6 +56,8 @@ CHANGED = "Then I asked you to "
 """Introduction of a change in a repeated request."""
 PUZZLED = ("Sorry, I do not understand what you mean.", "Sorry, what do you mean by that?")
 """Answers to a message that is not understood."""
+UNDECIDED = ("Apart from that, either is fine with me.", "Apart from that, I do not mind.")
+"""Additions to an answer that does not decide between the alternatives of a question."""
 MEANT = "I mean it just as I wrote it: "
 """Introduction of the quoted request in an answer to a question about its wording."""
 UNPRODUCTIVE = frozenset({*NOTES, *PUZZLED})
@@ -102,12 +106,16 @@ BEYOND: Mapping[str, tuple[str, ...]] = frozen(
             "I have nothing to add to what I asked for.",
             "I cannot say more about it than what I wrote.",
         ),
+        "another": ("That is the only one that I have.", "I have no other one, I am sorry."),
         "meaning": ("Whichever of the two fits that is fine with me.", "Whichever of them fits that is fine with me."),
         "numbers": ("Either of them is fine.", "Whichever of them you have."),
         "unwanted": ("No, thank you, only what I asked for.", "No, thank you, nothing beyond what I asked for."),
     }
 )
 """Mapping from the form of a question (see `question_form`) to the answers that are used if its topic is unknown."""
+
+FIXED = frozenset({*LACKS, *(line for lines in BEYOND.values() for line in lines)})
+"""Answers that contain nothing from the user's request."""
 
 
 def consents(answer: str) -> bool:

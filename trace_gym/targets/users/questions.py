@@ -13,7 +13,7 @@ from trace_gym.targets.dialogue.question_parts import asks_for_others, head, is_
 from trace_gym.targets.users import patterns
 from trace_gym.targets.users.answers import UserAnswers
 from trace_gym.targets.users.patterns import ASKED, IDENTITY_TOPICS, NEEDED_TOPICS, TOPIC_WORDINGS
-from trace_gym.targets.users.phrases import BEYOND, LACKS, MEANT
+from trace_gym.targets.users.phrases import BEYOND, CHANGED, LACKS, MEANT
 from trace_gym.targets.users.recall import means_either, preferred, quoted, recalled, same_or_other
 
 __all__ = ["QuestionAnswering"]
@@ -52,7 +52,9 @@ class QuestionAnswering(UserAnswers):
         topics = self.topics(familiar)
         if kind == "details" and patterns.STORED_METHOD.search(self.opening()):  # the user knows only the id
             kind = "fact"
-        if kind in ("details", "first", "both", "wording") and not proposed:
+        if kind == "both" and CHANGED in self.restated():
+            kind = "wish"
+        if kind in ("another", "details", "first", "both", "wording") and not proposed:
             reasons = [self.tells("reason")] if "reason" in topics else []
             return " ".join(filter(None, [*reasons, self.beyond(kind, asked)]))
         facts = self.personal(asked.lower(), topics)

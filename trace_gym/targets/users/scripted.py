@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trace_gym.targets.dialogue import Act, acts
@@ -13,10 +14,12 @@ from trace_gym.targets.dialogue.clarification import (
     only_confirms,
 )
 from trace_gym.targets.dialogue.further_wishes import asks_first, describes_change
-from trace_gym.targets.dialogue.question_forms import unwanted
+from trace_gym.targets.dialogue.question_forms import leaves_open, unwanted
 from trace_gym.targets.users.patterns import (
     ASKED,
+    ASKS_AGAIN,
     CONTINUES,
+    NEEDED_TOPICS,
     ON_A_DAY,
     OTHER_HELPER,
     OWN_WORK,
@@ -27,11 +30,14 @@ from trace_gym.targets.users.patterns import (
 )
 from trace_gym.targets.users.phrases import (
     ACCEPTS,
+    AT_ONCE,
     CHECKED,
     CONFIRMS,
     CONSENTS,
     DECLINES,
+    FIXED,
     GOES_ON,
+    MEANT,
     NOT_FOUND,
     NOTES,
     NOTHING_ELSE,
@@ -43,6 +49,7 @@ from trace_gym.targets.users.phrases import (
     THANKS,
     THATS_ALL,
     TRANSFERRED,
+    UNDECIDED,
     UNPRODUCTIVE,
     WAITS,
     WANTS,
@@ -107,7 +114,7 @@ class ScriptedUser(QuestionAnswering):
         if "choice" in kinds and only_confirms(heard):
             kinds.discard("proposal")
         if kinds & ASKED:
-            return self._informs(text, heard, "proposal" in kinds)
+            return self._with_the_rest(heard, self._informs(text, heard, "proposal" in kinds))
         if "proposal" in kinds:
             self.reminded = 0  # further work is reported later, after which the user may ask again
             consent = self.agrees(without_old_values(text))
@@ -165,7 +172,17 @@ class ScriptedUser(QuestionAnswering):
         asked = [act.text for act in clarified(acts(text)) if act.kind == "proposal"]
         if asked and unwanted(asked[-1], self.opening()):
             return self.beyond("unwanted", asked[-1])
+        if asked and ASKS_AGAIN.search(asked[-1].lower()):
+            return self.varied(AT_ONCE)
         return self.varied(CONFIRMS if asked and VERIFIES.search(asked[-1]) else CONSENTS)
+
+    def _with_the_rest(self, heard: Sequence[Act], answer: str) -> str:
+        """Return an answer to a question such as ``A or B?``, with a sentence about what the answer does not decide."""
+        asked = " ".join(act.text for act in heard if act.kind in ASKED).lower()
+        decides = answer in FIXED or answer.startswith(("Yes", "No", "I mean", MEANT))
+        if decides or {*self.topics(heard)} & {*NEEDED_TOPICS} or not leaves_open(asked, answer):
+            return answer
+        return f"{answer} {self.varied(UNDECIDED)}"
 
     def offered_other(self, text: str, heard: tuple[Act, ...]) -> bool:
         """Return whether a message refuses a request and offers something that the user did not ask for."""
