@@ -108,11 +108,11 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 for one, value in changed:
                     yield _root(one), container_of(value)
                     yield from _record_keys(one)
-            case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value):
-                values = [value]
-            case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value):
-                values = [value]
-            case ast.For(target=ast.Attribute() | ast.Subscript() as into, iter=value):
+            case (
+                ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value)
+                | ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value)
+                | ast.For(target=ast.Attribute() | ast.Subscript() as into, iter=value)
+            ):
                 values = [value]
             case ast.Call(func=ast.Attribute(value=into, attr=attr)) if attr in MUTATORS:
                 values = [*part.args, *(k.value for k in part.keywords)]
