@@ -103,11 +103,10 @@ def _added(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         values: list[ast.expr] = []
         match part:
             case ast.Assign(targets=targets, value=value):
-                pairs = [pair for target in targets for pair in unpacked(target, value)]
-                changed = [(one, v) for one, v in pairs if not isinstance(one, ast.Name)]
-                for one, value in changed:
-                    yield _root(one), container_of(value)
-                    yield from _record_keys(one)
+                for one, bound in [pair for target in targets for pair in unpacked(target, value)]:
+                    if not isinstance(one, ast.Name):
+                        yield _root(one), container_of(bound)
+                        yield from _record_keys(one)
             case (
                 ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as into, value=ast.expr() as value)
                 | ast.AugAssign(target=ast.Attribute() | ast.Subscript() as into, value=value)
