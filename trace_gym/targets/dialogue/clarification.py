@@ -12,6 +12,7 @@ from trace_gym.targets.dialogue.recognition import Act
 from trace_gym.targets.dialogue.rules import ALTERNATIVES
 
 __all__ = [
+    "announces_work",
     "asks_whether_done",
     "clarified",
     "only_checks",
@@ -72,6 +73,16 @@ def clarified(heard: tuple[Act, ...]) -> tuple[Act, ...]:
 def asks_whether_done(heard: Sequence[Act]) -> bool:
     """Return whether a message asks if the conversation is over, as in ``Is that all?``."""
     return any(act.kind == "offer" and ALL_DONE.match(act.text) for act in heard)
+
+
+def announces_work(meant: Sequence[Act]) -> bool:
+    """Return whether a message ends with an announcement of work, so that the conversation is not over.
+
+    Args:
+        meant: The dialogue acts of the message, corrected by `clarified`.
+    """
+    kinds = [act.kind for act in meant if act.kind not in ("greeting", "inform")]
+    return bool(kinds) and kinds[-1] == "hold"
 
 
 def only_checks(heard: Sequence[Act], meant: Sequence[Act]) -> bool:

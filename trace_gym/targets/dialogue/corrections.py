@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from trace_gym.targets.dialogue.further_wishes import asks_consent
+from trace_gym.targets.dialogue.patterns import NEGATED
 from trace_gym.targets.dialogue.recognition import Act
 
 __all__ = ["ALL_DONE", "ASKED", "AS_KNOWN", "TAG", "corrected_kind"]
@@ -150,18 +151,71 @@ AS_KNOWN = re.compile(
 )
 """Pattern of a request that the user check statements of the agent."""
 
-_begins = re.compile(r"^(?:\w+,? ){0,3}?i(?:'m| am) (?:now )?(?:going ahead|proceeding|starting)\b", re.IGNORECASE)
-"""Pattern of a statement that the agent starts to work."""
+_begins = re.compile(
+    r"^(?:\W|[\w']+,? ){0,5}?(?:"
+    r"i(?:'m| am) (?:now )?(?!(?:being|asking|looking forward|hoping|having|leaving|keeping|transferring|declining|"
+    r"refusing|wondering|assuming|going to (?:have|need|leave|keep))\b)\w+ing\b|"
+    r"i (?:now |will |shall |can now )?(?:go ahead|proceed|start|begin)\b|"
+    r"(?:i(?:'ll| will| shall)|let me) (?:(?:now|first|then|also|just|gladly|quickly|next) )*"
+    r"(?!(?:be|know|not|never|leave|keep|need|have|transfer|connect|forward|hand|pass|escalate|miss|no|only|note|"
+    r"send you|email you|explain|wait|stop|do (?:so|my)|help|assist|assume|require|await)\b)\w+|"
+    r"i (?:first |now |still )?(?:need|have|want) to (?:first |now )?(?:open|look|check|find|see|retrieve|pull|verify|"
+    r"search|read|review)\b)",
+    re.IGNORECASE,
+)
+"""Pattern of an announcement of the agent's own work."""
+_still = re.compile(r"\bstill (?:being|to be|to)\b|\b(?:is|are) being \w+ed\b", re.IGNORECASE)
+"""Pattern of a statement that some work is not finished."""
+_conditional = re.compile(
+    r"^(?:\W|and |but |or |only |also |that |please (?:note|be aware|keep in mind) that ){0,3}"
+    r"(?:if (?!i (?:can't|cannot|don't|do not) find)|in case|unless|once|whenever|"
+    r"should (?:it|that|this|there|you|the))\b|"
+    r"(?<!even )\bif (?:the|it|that|they|your|this|any|one)\b.{0,40}\b(?:is|are|was|were|has|have|turns?)\b|"
+    r"\b(?:after (?:this|that|it)|afterwards|once (?:this|that|it|you))\W*$",
+    re.IGNORECASE,
+)
+"""Pattern of a statement about a case that may not apply, or about later changes. It refuses nothing."""
+_should = re.compile(r"^should (?:it|that|this|there|the)\b", re.IGNORECASE)
+_explains = re.compile(r"^(.*?)\b(?:because|since)\b", re.IGNORECASE)
+_declines = re.compile(
+    rf"{NEGATED.pattern}|\b(?:declin\w+|refus\w+|stays?|remains?|keeps?|unable|unfortunately|sorry|afraid|impossible|"
+    r"only|leave|must|need)\b",
+    re.IGNORECASE,
+)
+_made = re.compile(
+    r"^(?:\W|\w+, ){0,2}(?:the|your|this|that) (?:\w+ )?(?:change|cancellation|exchange|return|booking|upgrade|update|"
+    r"refund|payment|correction|request)s? (?:is|are) (?:now )?(?:made|done|completed?|through|finished|in place)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a report in the present tense."""
+_understands = re.compile(r"^i (?:understand|see|hear|know|realize) (?:that )?you", re.IGNORECASE)
+_with_consent = re.compile(
+    r"\bwith your (?:\w+ )?(?:agreement|consent|approval|permission|okay|ok|go-ahead|confirmation)\b,? "
+    r"i(?:'ll| will| can| would)\b",
+    re.IGNORECASE,
+)
+_or_proceed = re.compile(
+    r"\bany(?:thing)? (?:\w+ )?(?:other|else)\b.*\bor (?:shall|should|may|can) i (?:\w+ )?(?:proceed|go ahead|continue|"
+    r"start|do)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a request for consent that also asks for further wishes."""
+_heading = re.compile(r"^(?:what|which|who|when|where)\b(?!.*\b(?:please|tell|could|let)\b)[^?]*:[^?]*$", re.IGNORECASE)
+"""Pattern of a statement with a heading, as in ``What was wrong: the date of birth``."""
+_tell_me = re.compile(
+    r"\b(?:tell|let) me (?:know )?(?:exactly |just |simply )?(?:what|which|who|when|where|how)\b", re.IGNORECASE
+)
 _no_problem = re.compile(
     r"^(?:\W|\w+,? ){0,2}?(?:(?:that's|that is|it's) )?(?:no|not an?) (?:problem|issue|trouble|worries)\b(?!.*\bbut\b)",
     re.IGNORECASE,
 )
 _in_case = re.compile(
-    r"\bif (?:you|i|we|it|that|this|they) (?:\w+ )?(?:can|could|is|are|works?|fits?)\b.*\bif not\b", re.I
+    r"\bif (?:you|i|we|it|that|this|they) (?:\w+ )?(?:can|could|is|are|works?|fits?)\b.*\b(?:if not|otherwise)\b", re.I
 )
 """Pattern of a condition with its opposite, as in ``keep it if you can make it, if not the cheapest``."""
 _through = re.compile(r"\bput (?!you\b|me\b|us\b)(?:[\w#'-]+ ){1,4}?through\b", re.IGNORECASE)
-"""Pattern of a report that a request was carried out: ``I have put the return through``."""
+"""Pattern of words about carrying out a request, as in ``I have put the return through``."""
+_has_put = re.compile(r"\b(?:i've|i have|we've|we have|was|been) (?:\w+ )?put\b", re.IGNORECASE)
 _then_tells = re.compile(r"^(?:once|as soon as|when|after) i\b.*\bi(?:'ll| will)\b", re.IGNORECASE)
 """Pattern of an announcement of what the agent does after it has found something out."""
 _you_want = re.compile(
@@ -186,8 +240,17 @@ def corrected_kind(act: Act, before: Act | None) -> str:
     asks = kind in ASKED or kind == "proposal"
     taken: tuple[tuple[str, bool], ...] = (
         ("inform", kind == "refusal" and bool(_no_problem.match(text) or _in_case.search(text))),
-        ("completion", kind == "transfer" and bool(_through.search(text))),
-        ("hold", tells and bool(_begins.match(text))),
+        ("completion", kind == "transfer" and bool(_through.search(text) and _has_put.search(text))),
+        ("hold", kind == "transfer" and bool(_through.search(text))),
+        ("inform", kind == "refusal" and (bool(_conditional.search(text)) or _only_explains(text))),
+        ("inform", kind == "completion" and bool(_understands.match(text))),
+        ("completion", kind in ("inform", "progress") and bool(_made.match(text))),
+        ("request", tells and bool(_tell_me.search(text))),
+        ("proposal", tells and bool(_with_consent.search(text))),
+        ("proposal", kind in ASKED and bool(_or_proceed.search(text))),
+        ("inform", kind in ASKED and "?" not in text and bool(_should.match(text) or _heading.match(text))),
+        ("hold", (tells or kind == "refusal" or (kind in ASKED and "?" not in text)) and bool(_begins.match(text))),
+        ("hold", tells and bool(_still.search(text))),
         ("hold", kind == "request" and "?" not in text and bool(_then_tells.match(text))),
         ("proposal", kind == "request" and bool(_you_want.match(text))),
         ("hold", bool(_moment.search(text))),
@@ -215,3 +278,9 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ("inform", kind == "request" and before is not None and bool(_otherwise.match(before.text))),
     )
     return next((meant for meant, holds in taken if holds), "")
+
+
+def _only_explains(text: str) -> bool:
+    """Return whether the negation is only in the reason, as in ``You now fly A, because B could not be kept``."""
+    found = _explains.match(text)
+    return found is not None and bool(found[1].strip()) and not _declines.search(found[1])

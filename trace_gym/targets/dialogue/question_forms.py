@@ -97,6 +97,10 @@ _another = re.compile(
     r"(?:orders?|reservations?|bookings?|trips?)\b"
 )
 """Pattern of a question for a value other than the one that the user gave."""
+_facts = re.compile(
+    r"\b(?:is|was|were|does|did) (?:it|the|this|that|your|there|he|she|they)\b|\bdo you (?:remember|recall|know|have)\b"
+)
+_any = re.compile(r"\b(?:is|are|would|will) any \w+(?: \w+){0,4}? (?:fine|ok|okay|all right|good|suit|do|work)\b")
 _people = re.compile(r"\b(?:which|who|whose)\b.{0,20}\b(?:travell?ers?|passengers?|doctors?)\b")
 _wording = re.compile(r"^by \W|\bby (?:quotation|[\"']|the one )|\bwhen you (?:say|write|wrote|said)\b")
 _follow = re.compile(
@@ -206,19 +210,17 @@ def question_form(asked: str, opening: str) -> str:
         return "wording"
     if _another.search(asked) and len({*RECORD_ID.findall(opening)}) < 2:
         return "another"
+    if _any.search(asked):
+        return "any"
     if _embedded.search(asked) and " or " not in asked and not _preferred.search(asked):
         return "polar"
     if _proof.search(asked):
         return "proof"
-    if _instead.search(asked) and " or " not in asked:
-        return "unwanted"
-    if _beyond.search(asked):
+    if _beyond.search(asked) or (_instead.search(asked) and " or " not in asked):
         return "unwanted"
     if _unless.search(asked):
         return "preference"
-    if _people.search(asked):
-        return "fact"
-    if _given.search(asked):
+    if _people.search(asked) or _given.search(asked):
         return "fact"
     if _first.search(asked):
         return "both" if _all_or_one(asked, opening) else "first"
@@ -230,16 +232,15 @@ def question_form(asked: str, opening: str) -> str:
         return "both"
     if _wording.search(asked):
         return "wording"
-    if " or " in asked and not re.search(r"\bor (?:not|no|if)\b", asked):
-        if _timing.search(asked):
-            return "either"
-        if _meaning.search(asked):
-            return "meaning"
-        if _decided(asked, opening):
-            return "wish"
-        return "polar" if _about_user.match(asked) else "either"
+    alternatives = " or " in asked and not re.search(r"\bor (?:not|no|if)\b", asked)
+    if alternatives and _timing.search(asked):
+        return "either"
     if _meaning.search(asked):
         return "meaning"
+    if alternatives and not _decided(asked, opening):
+        return "polar" if _about_user.match(asked) else "either"
+    if alternatives:
+        return "wish"
     if _bare_choice.search(asked):
         return "wish"
     if _wish.search(asked) or (_polar.match(asked) and any(d in opening.lower() for d in _figure.findall(asked))):
@@ -269,7 +270,7 @@ def leaves_open(asked: str, answer: str) -> bool:
     Return False if two alternatives contain different figures, because the request determines which one is right.
     """
     every = _alternatives(asked)
-    if len(every) < 2 or _meaning.search(asked) or re.search(r"\bor (?:not|no|if|so)\b", asked):
+    if len(every) < 2 or _meaning.search(asked) or _facts.search(asked) or re.search(r"\bor (?:not|no|if|so)\b", asked):
         return False
     known = _content(answer.lower())
     return sum(any(word[0].isdigit() for word in own) for own in every) < 2 and not any(own & known for own in every)

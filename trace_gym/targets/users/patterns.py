@@ -47,8 +47,9 @@ SETTLED = re.compile(
 )
 """Pattern of a statement that all parts of the request are done."""
 OWN_WORK = re.compile(
-    r"\b(?:i'll|i will|i shall|i'm (?!sorry|afraid)|i am (?!sorry|afraid)|i'd|i can|let me|now|then|comes?|follows?|"
-    r"remain\w*|left|turn|one more|second|other|up next|proceed\w*|moving|\w+ing next)\b"
+    r"\b(?:i'll|i will|i shall|i'm (?!sorry|afraid)|i am (?!sorry|afraid)|i'd|i can|let me|"
+    r"now (?:i|we|on|for|to|comes?|the)|then|comes?|follows?|remain\w*|left|turn|one more|second|"
+    r"other (?:one|part|\w*order|request|trip|reservation|item)|up next|proceed\w*|moving|\w+ing next)\b"
 )
 """Pattern of an announcement of further work by the agent."""
 CONTINUES = re.compile(

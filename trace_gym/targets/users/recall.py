@@ -48,7 +48,10 @@ _SUBJECTS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = frozen(
             ),
             re.compile(r"\b\d{1,2}:\d\d\b"),
         ),
-        "date": (re.compile(r"\b(?:dates?|days?|when)\b"), re.compile(DATES, re.IGNORECASE)),
+        "date": (
+            re.compile(r"\b(?:dates?|(?<!time of )(?<!time of the )days?|when)\b"),
+            re.compile(DATES, re.IGNORECASE),
+        ),
         "travelers": (
             re.compile(
                 r"\b(?:who|whom|which)\b.*\b(?:travell?ing|flying|going|with you|on board|travell?ers?|companions?)\b"

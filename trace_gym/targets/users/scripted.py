@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trace_gym.targets.dialogue import Act, acts
 from trace_gym.targets.dialogue.changes import describes, without_old_values
 from trace_gym.targets.dialogue.clarification import (
+    announces_work,
     asks_whether_done,
     clarified,
     only_checks,
@@ -92,7 +93,10 @@ class ScriptedUser(QuestionAnswering):
         A single message that is not understood does not end the conversation. More than `PATIENCE` consecutive
         unproductive messages do.
         """
-        answer = self._answer(text, acts(text))
+        heard = acts(text)
+        answer = self._answer(text, heard)
+        if answer is None and announces_work(clarified(heard)):
+            answer = self.varied(WAITS)
         self.idle = self.idle + 1 if answer in UNPRODUCTIVE else 0
         if self.idle > PATIENCE:
             return None
