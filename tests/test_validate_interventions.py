@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,7 +28,7 @@ from trace_gym.validation.interventions import (
 )
 from trace_gym.validation.right_variants import right_plans
 from trace_gym.validation.text_cues import CueCase, cross_validated, mentioned_records, record_cues, text_cues
-from trace_gym.validation.wrong_variants import replaced, wrong_plans
+from trace_gym.validation.wrong_variants import first_difference, replaced, wrong_plans
 
 CODES = ("TG211", "TG212", "TG213", "TG706", "TG805")
 SCENARIO = Scenario(env="hotel", level=1, seed=3)
@@ -235,3 +236,48 @@ def test_levels_are_compared_with_the_same_random_numbers() -> None:
     report = validate(world, profile="quick", only=("TG805",), progress=False)
     [found] = [f for f in report.findings if f.code == "TG805"]
     assert found.metrics["identical_0_1"] == 0
+
+
+def test_first_difference_between_two_states_is_named_by_its_path() -> None:
+    state = {"rooms": {"12": {"guest": "Ada", "dues": [1, 2]}}, "room": "12"}
+    assert first_difference(state, pickle.loads(pickle.dumps(state))) == ""
+    assert first_difference(state, {**state, "room": "13"}) == "room"
+    assert first_difference(state, {**state, "rooms": {"12": {"guest": "Ada", "dues": [1, 3]}}}) == "rooms.12.dues.1"
+    assert first_difference(state, {"rooms": {}, "room": "12"}) == "rooms.12"
+
+
+@dataclass
+class EitherOrder(Hotel):
+    """Hotel with a log of its writes, which the verifier ignores. A random draw determines the oracle's order."""
+
+    id = "either_order"
+    key_first: bool = False
+    log: list[str] = field(default_factory=list)
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Hotel:  # type: ignore[override]
+        made = super().generate(rng, level)
+        made.key_first = rng.choice((False, True))
+        return made
+
+    def paid(self, room: str, invoice: str, amount: int) -> str:
+        self.log.append("settled")
+        return super().paid(room, invoice, amount)
+
+    def handed(self, room: str) -> str:
+        self.log.append("handed over")
+        return super().handed(room)
+
+    def violations(self, call: Call) -> list[str]:
+        return []
+
+    def oracle(self) -> Iterator[Call | Say]:
+        first, *writes, last = super().oracle()
+        yield from (first, *(reversed(writes) if self.key_first else writes), last)
+
+
+def test_message_about_another_order_of_the_writes_names_the_field_that_differs() -> None:
+    report = validate(EitherOrder, profile="quick", only=("TG212",), progress=False)
+    message = next(f.message for f in report.findings if f.code == "TG212")
+    assert "the oracle's plan with its writes in another order succeeds with another final state" in message
+    assert "(log.0 differs)" in message

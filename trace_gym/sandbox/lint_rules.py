@@ -39,8 +39,8 @@ RULES: dict[str, str] = {
     "`__post_init__`, `__str__`, `__len__`, `__iter__`, `__contains__` and `__lt__`.",
     "attribute": "An attribute is defined by the module or a class of its target, is a method of plain data, or is a "
     "name on the allowlist of an imported module; names that begin with an underscore are accessed only on `self`.",
-    "class": "Base classes are worlds, classes of the module, ToolError, NamedTuple or TypedDict, and a class has no "
-    "metaclass or keywords and does not override `copy` or `interface`.",
+    "class": "Base classes are worlds, classes of the module, ToolError, NamedTuple or TypedDict, not requests, and a "
+    "class has no metaclass or keywords and does not override `copy` or `interface`.",
     "decorator": "Classes are decorated only with @dataclass, and methods only with @tool, @classmethod, @staticmethod "
     "and @property, with constant arguments.",
     "assignment": "A function assigns only to declared fields and items of `self`, of objects reachable from `self`, "
@@ -48,7 +48,8 @@ RULES: dict[str, str] = {
     "shared-state": "Imported objects, module-level objects and class attributes are not modified, also not by `+=`.",
     "value": "Modules, classes, types and imported functions are used only directly, in attribute access, calls, base "
     "classes, annotations, `isinstance` and `except`, and are not assigned, stored or passed as arguments, except "
-    "classes and functions as the first argument of `map` or `filter`, and functions as `key`.",
+    "classes and functions as the first argument of `map` or `filter`, and functions as `key`. Methods are called on "
+    "objects or by `super()`, not through a class.",
     "exception": "An `except` clause names ToolError, ordinary builtin exceptions such as KeyError, or exception "
     "classes of the module, but not BaseException, Exception or StopIteration, because a module could then ignore the "
     "exception that stops it.",

@@ -50,7 +50,8 @@ Named = tuple[str, list[Step]]
     "TG212",
     statement="Plans close to the oracle's plan with another final state do not succeed.",
     reason="A verifier that accepts a neighboring outcome rewards agents that skip the decision between the two.",
-    fix="Derive expected values from `start`, not from the final state, and compare whole records and lists.",
+    fix="Derive expected values from `start`, not from the final state, and compare whole records and lists. If both "
+    "outcomes are equally good, let the oracle reach the state that every correct plan reaches.",
 )
 def wrong_outcomes_fail(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Passed:
     tried: Counter[str] = Counter()
@@ -88,13 +89,34 @@ def _accepted(context: Context, scenario: Scenario, tried: Counter[str]) -> Chec
                 (pair for pair in zip(context.plan(scenario, "oracle"), plan, strict=False) if _differ(*pair)), None
             )
             instead = f": {describe(changed[1])} instead of {describe(changed[0])}" if changed else ""
+            if _writes(plan, context) == _writes(context.plan(scenario, "oracle"), context):
+                name, instead = "its writes in another order", ""
             message = f"the oracle's plan with {name} succeeds with another final state{instead}"
+            if path := first_difference(correct, state_after(episode)):
+                message += f" ({path} differs)"
             if name == SILENT:
                 message = (
                     f"the oracle's plan succeeds with {name}: {' '.join(s.text for s in plan if isinstance(s, Say))}"
                 )
             return context.failure(scenario, message, plan, CHECKS)
     return None
+
+
+def _writes(plan: Sequence[Step], context: Context) -> list[str]:
+    """Return the write calls of a plan in alphabetical order."""
+    return sorted(str(step) for step in plan if is_write(step, context.interface))
+
+
+def first_difference(one: Any, other: Any) -> str:
+    """Return the path of the first value that differs between two states, or `""` if the states are equal."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        inside = [(str(k), one.get(k), other.get(k)) for k in {**one, **other}]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        inside = [(str(n), a, b) for n, (a, b) in enumerate(zip(one, other, strict=True))]
+    else:
+        inside = []
+    key, a, b = next((found for found in inside if found[1] != found[2]), ("", None, None))
+    return f"{key}.{first_difference(a, b)}".rstrip(".") if key else ""
 
 
 def _differ(one: Step, other: Step) -> bool:
