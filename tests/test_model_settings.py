@@ -99,6 +99,10 @@ def test_memory_limits_the_conversations_that_run_at_once(folder: Path) -> None:
         ({"endpoint": "http://localhost:8000"}, "is not a valid model URI"),
         ({"max_tokens": 64, "max_turn_tokens": 64}, "max_turn_tokens is too large"),
         ({"cache_gib": 0}, "cache_gib: Input should be greater than 0"),
+        ({"top_p": 0}, "top_p: Input should be greater than 0"),
+        ({"top_p": 1.01}, "top_p: Input should be less than or equal to 1"),
+        ({"top_p": float("nan")}, "top_p: Input should be"),
+        ({"top_k": -1}, "top_k: Input should be greater than or equal to 0"),
         ({"dtype": "int8"}, "dtype: Input should be 'auto', 'float32' or 'bfloat16'"),
         ({"budget": 3}, "budget: Extra inputs are not permitted"),
         ("nowhere.yaml", "nowhere.yaml"),
@@ -125,6 +129,11 @@ def test_a_file_with_something_else_is_an_error(tmp_path: Path) -> None:
             "device must be set for the model, not for the trainer. Use model: .name: ..., device: cuda.",
         ),
         ({"train": {"max_tokens": 2048}}, "train.max_tokens is too large: found 2048, expected at most 1024"),
+        ({"model": {"top_p": 0.9}}, "model, which all stages share: the trainer torch_grpo does not support top_p: "),
+        (
+            {"model": {"top_k": 20}, "train": {"trainer": "distill"}},
+            "the trainer distill does not support top_k: found",
+        ),
         ({"model": "openai:m@http://127.0.0.1:1/v1"}, "training requires the model weights"),
     ],
 )

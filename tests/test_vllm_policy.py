@@ -23,6 +23,7 @@ from vllm_server import Change, Vllm, changed, serve
 from trace_gym.errors import ConfigError, ReadError, Unavailable
 from trace_gym.models import ModelSettings, load_policy, vllm
 from trace_gym.models.sampled import BadAnswer, read_sampled
+from trace_gym.models.truncation import ALL_TOKENS
 from trace_gym.models.vllm import VLLMServer
 from trace_gym.policies.base import BatchPolicy
 from trace_gym.policies.hf import HFPolicy
@@ -262,7 +263,7 @@ def test_an_adapter_in_use_is_not_unloaded(folder: Path, adapter: Path, model: V
             finish.wait(10)
 
     model.before = before
-    ask = {"limit": 1, "temperature": 1.0, "seed": 0, "end": 2, "stop": threading.Event()}
+    ask = {"limit": 1, "temperature": 1.0, "seed": 0, "end": 2, "stop": threading.Event(), "among": ALL_TOKENS}
     request = threading.Thread(target=player.servers[0].sample, args=([1],), kwargs=ask)
     request.start()
     assert started.wait(10)

@@ -14,6 +14,8 @@ from llm_server import Act, Body, Handler, Server, fails
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
+from trace_gym.models.truncation import Truncation
+
 Change = Callable[[Body], None]
 """Function that changes the body of a completion before it is sent."""
 
@@ -45,7 +47,7 @@ class Vllm:
                 assert body["lora_name"] not in self.adapters, "vLLM refuses a second adapter with the same name"
                 self.log.append(f"+{body['lora_name']}")
                 self.adapters[body["lora_name"]] = body["lora_path"]
-                self._model(body["lora_name"])
+                _loaded(self.folder, body["lora_name"], body["lora_path"])
                 handler.reply(b"Success")
             case "unload_lora_adapter":
                 self.log.append(f"-{body['lora_name']}")
@@ -92,6 +94,7 @@ class Vllm:
                 out = model(input_ids=torch.tensor([chunk]), past_key_values=past, use_cache=True)
             past, logits = out.past_key_values, out.logits[0, -1].float()
             scaled = (logits / (body["temperature"] or 1.0)).log_softmax(-1)
+            scaled = Truncation(body["top_p"], max(body["top_k"], 0)).apply(scaled[None])[0]
             shown = scaled if self.scaled else logits.log_softmax(-1)
             token = int(torch.multinomial(scaled.exp(), 1, generator=generator)) if body["temperature"] else -1
             ids.append(token if token >= 0 else int(scaled.argmax()))

@@ -87,6 +87,11 @@ class RunConfig(Record):
             self.model.limited(self.train.max_tokens, self.train.max_turn_tokens)
         except ConfigError as error:
             raise ValueError(f"invalid setting: train.{error}") from None
+        if self.train.samples_rollouts:
+            try:
+                self.model.check_training(self.train.trainer, samples=True)
+            except ConfigError as error:
+                raise ValueError(f"invalid model, which all stages share: {error}") from None
         if self.train.user:
             raise ValueError("the setting train.user has no effect. Use the top-level setting 'user' instead")
         if self.author == "llm" and not self.llm.model:

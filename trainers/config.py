@@ -48,6 +48,8 @@ class TrainerConfig(Record):
 
     needs_variance: ClassVar[bool] = True
     """Whether the trainer learns only from groups of rollouts with different rewards."""
+    samples_rollouts: ClassVar[bool] = True
+    """Whether the trainer samples rollouts, in which case the engine of the model has an effect."""
 
     trainer: str = "torch_grpo"
     """Name of the trainer; see `trace_gym.trainers.registered.trainer`."""
@@ -262,6 +264,7 @@ class SFTConfig(TrainerConfig):
     """Settings of supervised fine-tuning (`trace_gym.trainers.sft`)."""
 
     needs_variance: ClassVar[bool] = False
+    samples_rollouts: ClassVar[bool] = False
 
     trainer: str = "sft"
     average: Literal["trajectory", "token", "constant"] = "token"

@@ -119,8 +119,6 @@ class Method:
     """Function that returns the reason for the end of the run, or None if the run continues."""
     idle: Callable[[RunState], str] = lambda state: ""
     """Function that returns an error message if training makes no progress, else ``""``."""
-    samples: bool = True
-    """Whether the step samples rollouts, in which case the engine of the model has an effect."""
     parallel: bool = False
     """Whether several processes can run the step together (`Learner.ranks`)."""
 
@@ -146,7 +144,8 @@ def run(
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
     if config.trackers:
         check(config.trackers)
-    if settings.engine != "process" and not method.samples:
+    settings.check_training(config.trainer, samples=config.samples_rollouts)
+    if settings.engine != "process" and not config.samples_rollouts:
         raise ConfigError(
             f"engine: {settings.engine} has no effect on the trainer {config.trainer}, which samples no rollouts. "
             "Remove engine, or choose another trainer"

@@ -87,7 +87,7 @@ def train(
         }
 
     return loop.run(
-        Method("sft", "sft loss {loss:.3f}", step, samples=False),
+        Method("sft", "sft loss {loss:.3f}", step),
         config,
         env=env,
         model=model,

@@ -79,6 +79,7 @@ def train(
         WriteError: `out_dir` is a file, or cannot be created.
     """
     settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
+    settings.check_training(config.trainer, samples=config.samples_rollouts)
     if settings.tool_calls not in ("auto", "hermes"):
         raise ConfigError(
             f"the trainer skyrl_grpo supports only tool calls in the Hermes format: found tool_calls: "

@@ -70,6 +70,7 @@ def train(
     """
     require_libraries(config)
     settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
+    settings.check_training(config.trainer, samples=config.samples_rollouts)
     if settings.engine != "process":
         raise ConfigError(
             f"the trainer trl_grpo does not support engine: {settings.engine}. Remove engine, and use the settings "

@@ -71,6 +71,7 @@ def train(
         chosen = registered.parse(settings)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}" if config else str(error)) from None
+    agent.check_training(chosen.trainer, samples=chosen.samples_rollouts)
     name = registry.name_of(env)
     require_lab_extra()
     from trace_gym.policies.hints import require_hints

@@ -5,10 +5,12 @@ No other module of the package loads a model for rollouts, training or routing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.llm.model_uri import endpoint_of
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from trace_gym.policies.hf import HFPolicy
     from trace_gym.policies.vllm import VLLMPolicy
 
+OPENAI_URL = "https://api.openai.com/v1"
+"""URL of an endpoint without a URL."""
 MAX_ROWS = 256
 """Maximum number of conversations that an in-process policy runs at the same time."""
 
@@ -64,6 +68,7 @@ def hf_policy(settings: ModelSettings, model: Any, tokenizer: Any, *, name: str 
         max_rows=rows_in_memory(model.config, tokens, settings.cache_gib, next(model.parameters()).element_size()),
         template=settings.template,
         style=settings.tool_calls,
+        truncation=settings.truncation,
         name=name,
     )
 
@@ -99,6 +104,7 @@ def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: s
         max_turn_tokens=settings.limits[1],
         template=settings.template,
         style=settings.tool_calls,
+        truncation=settings.truncation,
         name=name,
     )
 
@@ -252,11 +258,28 @@ def _endpoint_policy(
     from trace_gym.policies.openai import OpenAIPolicy
 
     model, url = endpoint_of(settings.served)
+    if settings.top_k:
+        _check_top_k(settings, url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
     if adapter is not None:
         model = load_adapter(url, Path(adapter))
     # The weights of an endpoint are compared with runs in process, so the same limits apply.
     tokens, turn = settings.limits if settings.has_weights else (settings.max_tokens, settings.max_turn_tokens)
     options: dict[str, Any] = {"temperature": temperature} | ({"max_tokens": turn} if turn else {})
-    if settings.template:
-        options["extra_body"] = {"chat_template_kwargs": settings.template}
+    options |= {"top_p": settings.top_p} if settings.top_p < 1 else {}
+    extra: dict[str, Any] = {"chat_template_kwargs": settings.template} if settings.template else {}
+    extra |= {"top_k": settings.top_k} if settings.top_k else {}
+    options |= {"extra_body": extra} if extra else {}
     return OpenAIPolicy(model, name=name or model, base_url=url, conversation_tokens=tokens, **options)
+
+
+def _check_top_k(settings: ModelSettings, url: str) -> None:
+    """Check that the endpoint is not that of OpenAI, which rejects the field ``top_k``.
+
+    Raises:
+        ConfigError: The endpoint is that of OpenAI.
+    """
+    if (urlsplit(url).hostname or "").endswith("api.openai.com"):
+        raise ConfigError(
+            f"the endpoint {settings.served} does not support top_k: found top_k: {settings.top_k}. Remove top_k or "
+            "use top_p, or add the URL of a server that supports top_k, such as vLLM: openai:MODEL@URL"
+        )

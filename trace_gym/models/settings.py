@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, JsonValue, ValidationError, model_valida
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.llm.model_uri import endpoint_of
 from trace_gym.models.catalog import CATALOG, fetched_folder
+from trace_gym.models.truncation import Truncation
 from trace_gym.parsing import read_yaml
 from trace_gym.types import Record
 
@@ -100,6 +101,12 @@ class ModelSettings(Record):
     """Arguments of the chat template, such as ``enable_thinking: false``."""
     tool_calls: Literal["auto", "hermes", "json", "llama3", "mistral", "qwen3_coder", "pythonic"] = "auto"
     """Format in which the model writes tool calls. ``auto`` is the format in which its chat template writes them."""
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Nucleus sampling: tokens are sampled from the smallest set of the most probable tokens whose probability is at
+    least `top_p`. 1 samples from all tokens. Training requires 1."""
+    top_k: Annotated[int, Field(ge=0)] = 0
+    """Tokens are sampled from the `top_k` most probable tokens, before `top_p` is applied. 0 samples from all tokens.
+    Training requires 0."""
 
     @model_validator(mode="before")
     @classmethod
@@ -206,9 +213,39 @@ class ModelSettings(Record):
         """
         return ", ".join(self.endpoints) if self.has_weights else self.name
 
-    def in_process(self) -> Self:
-        """Return the settings without endpoints, for a stage that only loads the weights."""
-        return self.model_copy(update={"engine": "process", "endpoint": "", "server": ServerSettings()})
+    @property
+    def truncation(self) -> Truncation:
+        """The tokens from which the model is sampled without training."""
+        return Truncation(self.top_p, self.top_k)
+
+    def check_training(self, trainer: str, *, samples: bool) -> None:
+        """Check that a trainer supports the settings for sampling.
+
+        Args:
+            trainer: Name of the trainer.
+            samples: Whether the trainer samples rollouts.
+
+        Raises:
+            ConfigError: The settings exclude tokens from sampling, or have no effect.
+        """
+        if not self.truncation:
+            return
+        names = " and ".join(self.truncation.fields)
+        if not samples:
+            raise ConfigError(
+                f"the settings for sampling have no effect on the trainer {trainer}, which samples no rollouts: found "
+                f"{self.truncation}. Remove {names}"
+            )
+        raise ConfigError(
+            f"the trainer {trainer} does not support {names}: found {self.truncation}, but its gradient assumes that "
+            f"tokens are sampled from the whole distribution. Remove {names}. Only rollouts without training can "
+            "exclude tokens"
+        )
+
+    def only_weights(self) -> Self:
+        """Return the settings without endpoints and truncation, for a stage that only loads the weights."""
+        unused = ("engine", "endpoint", "server", "top_p", "top_k")
+        return self.model_copy(update={key: getattr(ModelSettings(), key) for key in unused})
 
     @property
     def limits(self) -> tuple[int, int]:

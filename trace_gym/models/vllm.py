@@ -21,6 +21,7 @@ from trace_gym.llm.retries import is_temporary, next_pause, retry_after
 from trace_gym.models.last_words import GAVE_UP
 from trace_gym.models.sampled import BadAnswer, Sampled, read_sampled, shown
 from trace_gym.models.serving import HOW, versioned_name
+from trace_gym.models.truncation import ALL_TOKENS, Truncation
 
 TIMEOUT = 600.0
 """Time limit for one request in seconds."""
@@ -119,7 +120,7 @@ class VLLMServer:
         previous = self._current
         self._current = (name, folder)
         try:
-            self.sample([0], limit=1, temperature=1.0, seed=0, end=0, stop=stop)
+            self.sample([0], limit=1, temperature=1.0, seed=0, end=0, stop=stop, among=ALL_TOKENS)
         except BaseException:
             self._current = previous
             self._old.add(name)
@@ -140,7 +141,9 @@ class VLLMServer:
         self._current = (self.base, None)
         self.unload_old()
 
-    def sample(self, prompt: list[int], *, limit: int, temperature: float, seed: int, end: int, stop: Event) -> Sampled:
+    def sample(
+        self, prompt: list[int], *, limit: int, temperature: float, seed: int, end: int, stop: Event, among: Truncation
+    ) -> Sampled:
         """Return the token ids of one turn and their log-probabilities.
 
         Args:
@@ -150,6 +153,7 @@ class VLLMServer:
             seed: Seed of the request.
             end: Token that ends the turn. It is the last token of the result, unless `limit` was reached.
             stop: Event that ends the attempts, so that a rollout that has failed does not wait for its other episodes.
+            among: The tokens from which the model is sampled.
 
         Raises:
             Unavailable: All attempts failed, or the server cannot be restarted.
@@ -157,7 +161,8 @@ class VLLMServer:
         """
         body = {"prompt": prompt, "max_tokens": limit, "temperature": temperature, "seed": seed, "logprobs": 0}
         body |= {"ignore_eos": True, "stop_token_ids": [end], "skip_special_tokens": False, "return_token_ids": True}
-        return self._with_retries(lambda: read_sampled(self._complete(body | UNSHAPED), prompt, limit, end), stop)
+        body |= UNSHAPED | among.fields
+        return self._with_retries(lambda: read_sampled(self._complete(body), prompt, limit, end), stop)
 
     def scales_logprobs(self, prompt: list[int], temperature: float) -> bool:
         """Return whether the log-probabilities that the server returns are those at the sampling temperature."""

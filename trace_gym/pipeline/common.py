@@ -36,6 +36,7 @@ def model_key(run: Run) -> dict[str, Any]:
     more |= {"dtype": model.dtype} if model.dtype != "auto" else {}
     more |= {"template": model.template} if model.template else {}
     more |= {"tool_calls": model.tool_calls} if model.tool_calls != "auto" else {}
+    more |= {"truncation": str(model.truncation)} if model.truncation else {}
     more |= {"user": run.config.user} if run.config.user else {}
     return {"model": files or model.folder, "tokens": model.limits, "version": VERSION, **more}
 

@@ -35,7 +35,9 @@ class TrainJob:
     @property
     def uses_engine(self) -> bool:
         """Whether the trainer samples rollouts, in which case the engine of the model has an effect."""
-        return bool(self.config.get("trainer") != "sft")
+        from trace_gym.trainers import registered
+
+        return registered.trainer(str(self.config.get("trainer", "torch_grpo"))).Config.samples_rollouts
 
     def __call__(self) -> dict[str, Any]:
         from trace_gym.errors import NoSignal
@@ -44,8 +46,8 @@ class TrainJob:
         try:
             config = registered.parse(self.config)
             trainer = registered.trainer(config.trainer)
-            # Without an effect, the engine is not an error in a run, because other stages use it.
-            model = self.model if self.uses_engine else self.model.in_process()
+            # Without an effect, engine, top_p and top_k are not errors in a run, because other stages use them.
+            model = self.model if config.samples_rollouts else self.model.only_weights()
             done = trainer.train(config, env=self.mixture, model=model, out_dir=self.out, progress=False)
         except NoSignal as error:
             return {"name": self.name, "no_signal": str(error)}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, PolicyError
+from trace_gym.models.truncation import ALL_TOKENS, Truncation
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model
@@ -36,6 +37,7 @@ class HFPolicy:
         max_rows: Maximum number of episodes in a batch. More episodes are run in several batches.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
         style: Chat format in which the model writes tool calls; see `Chat`.
+        truncation: The tokens from which the model is sampled. It has no effect at temperature 0.
         name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
@@ -53,11 +55,13 @@ class HFPolicy:
         max_rows: int = 256,
         template: Mapping[str, Any] | None = None,
         style: str = "auto",
+        truncation: Truncation = ALL_TOKENS,
         name: str = "hf",
     ) -> None:
         self.model = model.to(device)
         self.chat = Chat(tokenizer, template, style)
         self.device = device
+        self.truncation = truncation
         self.max_turn_tokens = max_turn_tokens
         self.max_tokens = min(max_tokens, getattr(model.config, "max_position_embeddings", None) or max_tokens)
         self.max_rows = max_rows
@@ -75,11 +79,12 @@ class HFPolicy:
     ) -> list[TokenRollout]:
         """Run new episodes to their end and return the rollouts in the same order.
 
-        The log-probabilities are those of the distribution from which the tokens were sampled,
-        ``softmax(logits / temperature)``, because the GRPO ratio requires them. At temperature 0 (greedy), they are
-        those of ``softmax(logits)``. If a turn is truncated at `max_turn_tokens`, an end-of-turn token is appended that
-        does not count as sampled. If there is no room within `max_tokens` for the next turn, the episode is finished in
-        its current state without an unfinished turn, and `TokenRollout.overflow` is True.
+        The log-probabilities are those of the distribution from which the tokens were sampled, ``softmax(logits /
+        temperature)``, renormalized over the tokens in `truncation`, because the GRPO ratio requires them. At
+        temperature 0 (greedy), they are those of ``softmax(logits)``. If a turn is truncated at `max_turn_tokens`, an
+        end-of-turn token is appended that does not count as sampled. If there is no room within `max_tokens` for the
+        next turn, the episode is finished in its current state without an unfinished turn, and `TokenRollout.overflow`
+        is True.
 
         Args:
             episodes: Episodes in which no turn has been taken.
@@ -119,6 +124,8 @@ class HFPolicy:
         import torch
 
         logp = torch.log_softmax(logits.float() / (temperature or 1.0), -1)
+        if temperature:
+            logp = self.truncation.apply(logp)
         tokens = self.choose(logp, rollouts, greedy=temperature == 0, generator=generator)
         chosen = logp.gather(1, tokens[:, None])[:, 0].tolist()
         if not math.isfinite(sum(chosen)):

@@ -151,6 +151,7 @@ class OpenAIPolicy:
                     continue
                 following = self._dialect.fallback(message, False) if error.status_code in (400, 422) else None
                 if following is None or following == self._dialect:
+                    _refuse_truncation(request, error, f"{where} rejects the request: {message}")
                     raise
                 if self._dialect.temperature and not following.temperature and request.get("temperature") != 1:
                     raise ConfigError(
@@ -265,6 +266,14 @@ def _is_passing(error: Any) -> bool:
     if overflows(error.status_code, error.code or error.type, message) or _unparsed(error) is not None:
         return False
     return is_temporary(error.status_code, error.code, error.response.headers.get)
+
+
+def _refuse_truncation(request: dict[str, Any], error: Any, message: str) -> None:
+    """Raise an error if the endpoint rejects ``top_p`` or ``top_k``, and therefore every request."""
+    given = {**request, **(request.get("extra_body") or {})}
+    named = [name for name in ("top_p", "top_k") if name in given and name in message]
+    if named and error.status_code in (400, 422) and _unparsed(error) is None:
+        raise ConfigError(f"{message}. Remove {' and '.join(named)} from the settings of the model") from None
 
 
 def _overflow_error(episode: Episode, overflow: ContextOverflow) -> ContextOverflow | ConfigError:

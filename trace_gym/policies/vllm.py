@@ -7,8 +7,9 @@ so that a slow conversation does not delay others. All turns of a conversation g
 of that server contains the earlier tokens.
 
 Requests override the sampling parameters in ``generation_config.json``, which vLLM uses by default, because rollouts
-must come from the whole distribution of the model. At temperatures other than 0 and 1, the server must be started with
-``--logprobs-mode processed_logprobs``; otherwise its log-probabilities are those at temperature 1.
+must come from the whole distribution of the model, or from the tokens that the settings of the model select. At
+temperatures other than 0 and 1, or with such a selection, the server must be started with ``--logprobs-mode
+processed_logprobs``; otherwise its log-probabilities are those of the whole distribution at temperature 1.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, Unavailable
+from trace_gym.models.truncation import ALL_TOKENS, Truncation
 from trace_gym.models.vllm import VLLMServer
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 THREADS = 256
 """Maximum number of conversations that run at once. vLLM queues requests that do not fit into its cache."""
+
+OTHER_TEMPERATURE = 2.0
+"""Temperature of the request that shows whether the log-probabilities depend on the temperature, if it is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class VLLMPolicy:
         max_tokens: Maximum number of tokens of a conversation.
         template: Additional arguments of the chat template, such as ``enable_thinking``.
         style: Chat format in which the model writes tool calls; see `Chat`.
+        truncation: The tokens from which the model is sampled. It has no effect at temperature 0.
         name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
@@ -75,11 +81,13 @@ class VLLMPolicy:
         max_tokens: int = 1024,
         template: Mapping[str, Any] | None = None,
         style: str = "auto",
+        truncation: Truncation = ALL_TOKENS,
         name: str = "vllm",
     ) -> None:
         self.servers = list(servers)
         self.chat = Chat(tokenizer, template, style)
         self.vocabulary = vocabulary
+        self.truncation = truncation
         self.max_turn_tokens, self.max_tokens = max_turn_tokens, max_tokens
         self.name = name
         self._tokenizing = Lock()
@@ -119,7 +127,7 @@ class VLLMPolicy:
             Unavailable: A server failed, even after retries. No rollout is returned, because a missing rollout must not
                 be scored.
             ConfigError: An episode was already started, an initial observation does not fit, the temperature is
-                negative, or the log-probabilities of a server are not those at the temperature.
+                negative, or the log-probabilities of a server are not those of the distribution that is sampled.
         """
         if not temperature >= 0:
             raise ConfigError(f"invalid temperature: found {temperature}, expected 0 or more")
@@ -152,19 +160,21 @@ class VLLMPolicy:
         return jobs
 
     def _check_logprobs(self, jobs: Sequence[_Job], temperature: float) -> None:
-        """Check that the log-probabilities of all servers are those at the sampling temperature.
+        """Check that the log-probabilities of all servers are those of the distribution that is sampled.
+
+        A server that scales its log-probabilities by the temperature also truncates the distribution first.
 
         Raises:
             ConfigError: The log-probabilities of a server do not depend on the temperature.
         """
-        if temperature in (0, 1) or not jobs:
+        if not jobs or temperature == 0 or (temperature == 1 and not self.truncation):
             return
+        sampled = f"the sampling temperature {temperature}{f' with {self.truncation}' if self.truncation else ''}"
         for server in self.servers:
-            if not server.scales_logprobs(jobs[0].hinted, temperature):
+            if not server.scales_logprobs(jobs[0].hinted, OTHER_TEMPERATURE if temperature == 1 else temperature):
                 raise ConfigError(
                     f"the server {server.url} returns log-probabilities at temperature 1, expected log-probabilities "
-                    f"at the sampling temperature {temperature}. Start the server with --logprobs-mode "
-                    "processed_logprobs"
+                    f"at {sampled}. Start the server with --logprobs-mode processed_logprobs"
                 )
 
     def _run(self, job: _Job, temperature: float, stop: Event) -> None:
@@ -179,6 +189,7 @@ class VLLMPolicy:
                 seed=int(sha256(f"{job.seed}/{out.episode.turns}")[:8], 16),
                 end=self.chat.eos,
                 stop=stop,
+                among=self.truncation if temperature else ALL_TOKENS,
             )
             if max(ids) >= self.vocabulary:
                 raise Unavailable(
