@@ -126,7 +126,8 @@ class ModelSettings(Record):
         self._check_engine([url for _, url in found])
         if self.endpoint and not self.has_weights:
             raise ValueError(
-                f"the setting endpoint has no effect, because name is already the endpoint {self.name}. Remove endpoint"
+                f"the setting `endpoint` has no effect, because `name` is already the endpoint {self.name}. Remove "
+                "`endpoint`"
             )
         if not self.has_weights:
             given = [
