@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from trace_gym.targets.dialogue.announcements import is_listed
 from trace_gym.targets.dialogue.corrections import ALL_DONE, AS_KNOWN, ASKED, TAG, corrected_kind
 from trace_gym.targets.dialogue.question_forms import FACTUAL
 from trace_gym.targets.dialogue.recognition import Act
@@ -48,7 +49,11 @@ def clarified(heard: tuple[Act, ...]) -> tuple[Act, ...]:
     For example, a proposal that the user cannot answer with ``yes`` becomes a choice.
     """
     made: list[Act] = []
+    heading = ""
     for n, act in enumerate(heard):
+        if act.kind in ("request", "transfer") and is_listed(act, heading):
+            act = act._replace(kind="inform")
+        heading = act.text if act.text.endswith(":") else heading
         after = heard[n + 1].text.lower() if n + 1 < len(heard) else ""
         if kind := corrected_kind(act, heard[n - 1] if n else None):
             act = act._replace(kind=kind)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from trace_gym.targets.dialogue.announcements import announces, asks_for_a_moment
 from trace_gym.targets.dialogue.further_wishes import asks_consent
-from trace_gym.targets.dialogue.patterns import NEGATED
+from trace_gym.targets.dialogue.harmless_negations import refuses_nothing
 from trace_gym.targets.dialogue.recognition import Act
 
 __all__ = ["ALL_DONE", "ASKED", "AS_KNOWN", "TAG", "corrected_kind"]
@@ -30,11 +31,6 @@ _about_facts = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a yes/no question about a fact. The answer ``yes, please`` does not fit such a question."""
-_moment = re.compile(
-    r"\b(?:give|allow|grant) (?:me|us) (?:just )?(?:an?|one|another|two) (?:\w+ )?(?:moments?|minutes?|"
-    r"seconds?|sec|bit)\b",
-    re.IGNORECASE,
-)
 _agreement = re.compile(
     r"\b(?:need|have|wait(?:ing)? for|require) (?:a|your|the|an) (?:\w+ ){0,2}?(?:ok|okay|yes|"
     r"go-ahead|consent|"
@@ -83,16 +79,6 @@ _otherwise = re.compile(
     r"(?:and |or )?if (?:it's|it is|that's|this is) (?:an?other|a different|not|some other)\b", re.IGNORECASE
 )
 ASKED = frozenset({"request", "choice"})
-_looks_up = re.compile(
-    r"^(?:[\w']+,? ){0,4}?(?:(?:let me|allow me to|i'll|i will|i'm going to|i am going to)(?: \w+){0,2}? "
-    r"(?:check|(?:have|take|get) (?:a|another|one)(?: \w+)? (?:look|glance)|look|see (?:what|if|whether|how|which)|"
-    r"pull|find|search|review|open|retrieve|fetch|go (?:over|through)|bring up|work out|figure out|double-check|"
-    r"gather|get (?:the|your|all|some|what))\b|"
-    r"i(?:'d like to| would like to| want to| need to| have to| must)(?: \w+){0,2}? "
-    r"(?:check|(?:have|take) a(?: \w+)? look|look (?:at|into|up)|(?:make|be) sure .*\b(?:i'll|i will|so i)\b))",
-    re.IGNORECASE,
-)
-"""Pattern of an announcement that the agent will look something up."""
 _has_all = re.compile(
     r"\bi (?:now |already )?(?:have|'ve got|got) (?:all|everything|what|enough)\b.*\b(?:need|required?)\b",
     re.IGNORECASE,
@@ -151,37 +137,7 @@ AS_KNOWN = re.compile(
 )
 """Pattern of a request that the user check statements of the agent."""
 
-_begins = re.compile(
-    r"^(?:\W|[\w']+,? ){0,5}?(?:"
-    r"i(?:'m| am) (?:now )?(?!(?:being|asking|looking forward|hoping|having|leaving|keeping|transferring|declining|"
-    r"refusing|wondering|assuming|going to (?:have|need|leave|keep))\b)\w+ing\b|"
-    r"i (?:now |will |shall |can now )?(?:go ahead|proceed|start|begin)\b|"
-    r"(?:i(?:'ll| will| shall)|let me) (?:(?:now|first|then|also|just|gladly|quickly|next) )*"
-    r"(?!(?:be|know|not|never|leave|keep|need|have|transfer|connect|forward|hand|pass|escalate|miss|no|only|note|"
-    r"send you|email you|explain|wait|stop|do (?:so|my)|help|assist|assume|require|await)\b)\w+|"
-    r"i (?:first |now |still )?(?:need|have|want) to (?:first |now )?(?:open|look|check|find|see|retrieve|pull|verify|"
-    r"search|read|review)\b)",
-    re.IGNORECASE,
-)
-"""Pattern of an announcement of the agent's own work."""
-_still = re.compile(r"\bstill (?:being|to be|to)\b|\b(?:is|are) being \w+ed\b", re.IGNORECASE)
-"""Pattern of a statement that some work is not finished."""
-_conditional = re.compile(
-    r"^(?:\W|and |but |or |only |also |that |please (?:note|be aware|keep in mind) that ){0,3}"
-    r"(?:if (?!i (?:can't|cannot|don't|do not) find)|in case|unless|once|whenever|"
-    r"should (?:it|that|this|there|you|the))\b|"
-    r"(?<!even )\bif (?:the|it|that|they|your|this|any|one)\b.{0,40}\b(?:is|are|was|were|has|have|turns?)\b|"
-    r"\b(?:after (?:this|that|it)|afterwards|once (?:this|that|it|you))\W*$",
-    re.IGNORECASE,
-)
-"""Pattern of a statement about a case that may not apply, or about later changes. It refuses nothing."""
 _should = re.compile(r"^should (?:it|that|this|there|the)\b", re.IGNORECASE)
-_explains = re.compile(r"^(.*?)\b(?:because|since)\b", re.IGNORECASE)
-_declines = re.compile(
-    rf"{NEGATED.pattern}|\b(?:declin\w+|refus\w+|stays?|remains?|keeps?|unable|unfortunately|sorry|afraid|impossible|"
-    r"only|leave|must|need)\b",
-    re.IGNORECASE,
-)
 _made = re.compile(
     r"^(?:\W|\w+, ){0,2}(?:the|your|this|that) (?:\w+ )?(?:change|cancellation|exchange|return|booking|upgrade|update|"
     r"refund|payment|correction|request)s? (?:is|are) (?:now )?(?:made|done|completed?|through|finished|in place)\b",
@@ -205,25 +161,44 @@ _heading = re.compile(r"^(?:what|which|who|when|where)\b(?!.*\b(?:please|tell|co
 _tell_me = re.compile(
     r"\b(?:tell|let) me (?:know )?(?:exactly |just |simply )?(?:what|which|who|when|where|how)\b", re.IGNORECASE
 )
-_no_problem = re.compile(
-    r"^(?:\W|\w+,? ){0,2}?(?:(?:that's|that is|it's) )?(?:no|not an?) (?:problem|issue|trouble|worries)\b(?!.*\bbut\b)",
+_has_put = re.compile(
+    r"\b(?:i've|i have|we've|we have|was|been) (?:\w+ )?put (?!you\b|me\b|us\b)(?:[\w#'-]+ ){1,4}?through\b",
     re.IGNORECASE,
 )
-_in_case = re.compile(
-    r"\bif (?:you|i|we|it|that|this|they) (?:\w+ )?(?:can|could|is|are|works?|fits?)\b.*\b(?:if not|otherwise)\b", re.I
-)
-"""Pattern of a condition with its opposite, as in ``keep it if you can make it, if not the cheapest``."""
-_through = re.compile(r"\bput (?!you\b|me\b|us\b)(?:[\w#'-]+ ){1,4}?through\b", re.IGNORECASE)
-"""Pattern of words about carrying out a request, as in ``I have put the return through``."""
-_has_put = re.compile(r"\b(?:i've|i have|we've|we have|was|been) (?:\w+ )?put\b", re.IGNORECASE)
-_then_tells = re.compile(r"^(?:once|as soon as|when|after) i\b.*\bi(?:'ll| will)\b", re.IGNORECASE)
-"""Pattern of an announcement of what the agent does after it has found something out."""
+"""Pattern of a report that a request was carried out: ``I have put the return through``."""
 _you_want = re.compile(
     r"^(?:just )?(?:to (?:confirm|be sure|be clear|check|make sure|clarify)|so)\W+(?:so )?you(?:'d| would)? "
     r"(?:\w+ )?(?:want|like|need|wish)\b(?!.* or ).*\?$",
     re.IGNORECASE,
 )
 """Pattern of a question whether the agent has understood the request."""
+_no_transfer = re.compile(
+    r"\b(?:don't|do not|won't|no) (?:have to|need to|need)? ?(?:transfer|hand|connect|pass)\b|\bno need to\b",
+    re.IGNORECASE,
+)
+_noted = re.compile(r"^(?:confirmed|agreed|noted|understood|acknowledged)\W*$", re.IGNORECASE)
+_same_record = re.compile(
+    r"^just to (?:be sure|make sure|confirm|check)(?: (?:that )?we (?:mean|are talking about) the same \w+)?[:,] "
+    r"(?:it(?:'s| is)|this is|that is)\b(?!.* or ).*\?$",
+    re.IGNORECASE,
+)
+"""Pattern of a question whether both mean the same record."""
+_confirm_that = re.compile(
+    r"\bconfirm that (?:i (?:should|may|can|shall)|you(?:'d| would)? (?:want|like|agree|wish))\b", re.I
+)
+_more_first = re.compile(
+    r"\bif (?:there(?:'s| is| are)|you have) any(?:thing)? (?:\w+ )?(?:other|else)\b.*\blet me know\b|"
+    r"\blet me know (?:now )?if (?:any|there(?:'s| is) any|there are any|you have any)(?:thing)? "
+    r"(?:\w+ )?(?:other|else)\b",
+    re.IGNORECASE,
+)
+"""Pattern of an offer to include further wishes before the work starts."""
+_missing = re.compile(
+    r"\b(?:only thing|all)(?: that)?(?:'s| is)? (?:still )?(?:missing|i need|left|open) is "
+    r"(?:why|which|what|your|the reason)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a statement about a missing fact, which is a request for it."""
 
 
 def corrected_kind(act: Act, before: Act | None) -> str:
@@ -239,23 +214,22 @@ def corrected_kind(act: Act, before: Act | None) -> str:
     tells = kind in ("inform", "hold", "progress")
     asks = kind in ASKED or kind == "proposal"
     taken: tuple[tuple[str, bool], ...] = (
-        ("inform", kind == "refusal" and bool(_no_problem.match(text) or _in_case.search(text))),
-        ("completion", kind == "transfer" and bool(_through.search(text) and _has_put.search(text))),
-        ("hold", kind == "transfer" and bool(_through.search(text))),
-        ("inform", kind == "refusal" and (bool(_conditional.search(text)) or _only_explains(text))),
+        ("inform", kind == "refusal" and refuses_nothing(text)),
+        ("inform", kind == "transfer" and bool(_no_transfer.search(text))),
+        ("completion", kind == "transfer" and bool(_has_put.search(text))),
         ("inform", kind == "completion" and bool(_understands.match(text))),
         ("completion", kind in ("inform", "progress") and bool(_made.match(text))),
         ("request", tells and bool(_tell_me.search(text))),
         ("proposal", tells and bool(_with_consent.search(text))),
         ("proposal", kind in ASKED and bool(_or_proceed.search(text))),
         ("inform", kind in ASKED and "?" not in text and bool(_should.match(text) or _heading.match(text))),
-        ("hold", (tells or kind == "refusal" or (kind in ASKED and "?" not in text)) and bool(_begins.match(text))),
-        ("hold", tells and bool(_still.search(text))),
-        ("hold", kind == "request" and "?" not in text and bool(_then_tells.match(text))),
-        ("proposal", kind == "request" and bool(_you_want.match(text))),
-        ("hold", bool(_moment.search(text))),
+        ("offer", kind in ASKED and bool(_more_first.search(f"{before.text if before else ''} {text}"))),
+        ("hold", announces(kind, text) or asks_for_a_moment(text)),
+        ("inform", kind in ("proposal", *ASKED) and bool(_noted.match(text))),
+        ("proposal", kind in ASKED and bool(_you_want.match(text) or _same_record.match(text))),
+        ("proposal", kind in ASKED and bool(_confirm_that.search(text))),
+        ("request", tells and bool(_missing.search(text))),
         ("proposal", kind == "offer" and asks_consent(text, after_report)),
-        ("hold", asks and "?" not in text and bool(_looks_up.match(text))),
         ("inform", asks and "?" not in text and bool(_has_all.search(text))),
         ("refusal", asks and "?" not in text and bool(_not_given.search(text))),
         ("offer", kind not in _REPORTS and bool(ALL_DONE.match(text))),
@@ -278,9 +252,3 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ("inform", kind == "request" and before is not None and bool(_otherwise.match(before.text))),
     )
     return next((meant for meant, holds in taken if holds), "")
-
-
-def _only_explains(text: str) -> bool:
-    """Return whether the negation is only in the reason, as in ``You now fly A, because B could not be kept``."""
-    found = _explains.match(text)
-    return found is not None and bool(found[1].strip()) and not _declines.search(found[1])

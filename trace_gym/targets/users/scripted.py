@@ -129,9 +129,9 @@ class ScriptedUser(QuestionAnswering):
         if asks_first(heard) and not finished and ("refusal" not in kinds or describes_change(heard)):
             return self._more_wishes(text, heard)
         if "refusal" in kinds:
-            if needed := self.needed(heard):
-                return needed
             goes_on = not kinds.isdisjoint(("hold", "progress"))
+            if not goes_on and (needed := self.needed(heard)):
+                return needed
             if objection := self._objection(text):
                 return objection
             answer = self.varied(WAITS) if goes_on else self.concludes(text, refusal=True)
