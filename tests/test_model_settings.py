@@ -94,7 +94,7 @@ def test_memory_limits_the_conversations_that_run_at_once(folder: Path) -> None:
     ("settings", "fault"),
     [
         ({"name": "openai:m", "device": "cuda"}, "device has no effect, because name is the endpoint openai:m"),
-        ({"name": "openai:m", "endpoint": "openai:m"}, "`endpoint` has no effect, because `name` is already the endpoint"),
+        ({"name": "openai:m", "endpoint": "openai:m"}, "`endpoint` has no effect, because `name` is already"),
         ({"name": "openai:m@localhost:8000"}, "contains a host without a scheme"),
         ({"endpoint": "http://localhost:8000"}, "is not a valid model URI"),
         ({"max_tokens": 64, "max_turn_tokens": 64}, "max_turn_tokens is too large"),

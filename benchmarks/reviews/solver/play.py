@@ -9,7 +9,7 @@ tree,name,sid,*act=sys.argv[1:]
 s=json.loads(Path("scenarios.json").read_text())[sid]
 f=Path(f"{tree}/{sid}.json"); f.parent.mkdir(exist_ok=True)
 st=json.loads(f.read_text()) if f.exists() else {"by":name,"steps":[]}
-ep=registry.episode(Scenario(env=s["env"],level=s["level"],seed=s["seed"]))
+ep=registry.start_episode(Scenario(env=s["env"],level=s["level"],seed=s["seed"]))
 def do(x):
     if x[0]=="say": ep.step({"role":"assistant","content":x[1]})
     else: ep.step({"role":"assistant","content":"","tool_calls":[{"id":f"c{len(ep.messages)}","type":"function","function":{"name":x[1],"arguments":x[2]}}]})

@@ -43,6 +43,10 @@ _then_tells = re.compile(r"^(?:once|as soon as|when|after) i\b.*\bi(?:'ll| will)
 """Pattern of an announcement of what the agent does after it has found something out."""
 _through = re.compile(r"\bput (?!you\b|me\b|us\b)(?:[\w#'-]+ ){1,4}?through\b", re.IGNORECASE)
 """Pattern of words about carrying out a request, as in ``I have put the return through``."""
+_when_done = re.compile(
+    r"^(?:\W|[\w']+,? ){0,3}?i(?:'ll| will| shall)\b.*\b(?:when|once|as soon as|after)\b", re.IGNORECASE
+)
+"""Pattern of an announcement of a later report."""
 _asks_later = re.compile(
     r"^if (?:there|several|more than one|i|it|the)\b.*\bi(?:'ll| will) (?:then )?"
     r"(?:ask|check|tell|let|come back|get back)\b",
@@ -77,6 +81,8 @@ def announces(kind: str, text: str) -> bool:
         return True
     if kind == "refusal":
         return _begins.match(text) is not None
+    if kind == "completion":
+        return _when_done.match(text) is not None
     if "?" in text or kind not in ("request", "choice", "proposal"):
         return False
     patterns = (

@@ -9,7 +9,7 @@ from trace_gym.targets.dialogue.further_wishes import asks_consent
 from trace_gym.targets.dialogue.harmless_negations import refuses_nothing
 from trace_gym.targets.dialogue.recognition import Act
 
-__all__ = ["ALL_DONE", "ASKED", "AS_KNOWN", "TAG", "corrected_kind"]
+__all__ = ["ALL_DONE", "ASKED", "ASKS_AGAIN", "AS_KNOWN", "TAG", "corrected_kind"]
 
 _more = re.compile(r"\b(?:anything|something) (?:else|more|further)\b.*\?$", re.IGNORECASE)
 _REPORTS = frozenset({"progress", "completion"})
@@ -60,7 +60,7 @@ _lacking = re.compile(
 _stated = re.compile(r"\bconfirm (?:the|your|this|these) [\w -]{3,40}: \S", re.IGNORECASE)
 """Pattern of a request to confirm a value that is stated after a colon."""
 _long_ago = re.compile(
-    r"\b(?:on the day|when you|at the time|originally|back then|in the past|last (?:week|month|year)|(?:days?|"
+    r"\b(?:on the day|when you|at the time|originally|back then|in the past|last (?:week|month|year)|flown|(?:days?|"
     r"weeks?) ago)\b",
     re.IGNORECASE,
 )
@@ -172,6 +172,9 @@ _you_want = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a question whether the agent has understood the request."""
+ASKS_AGAIN = re.compile(r",? or (?:should|shall|do|would|must) i\b.*\b(?:check|ask|confirm|come back|wait)\b")
+"""Pattern of a proposal that offers to ask again, as in ``May I do it, or should I check with you first?``."""
+_may_i = re.compile(r"^(?:\W|\w+,? ){0,2}(?:may|shall|can|could|should) i\b", re.IGNORECASE)
 _no_transfer = re.compile(
     r"\b(?:don't|do not|won't|no) (?:have to|need to|need)? ?(?:transfer|hand|connect|pass)\b|\bno need to\b",
     re.IGNORECASE,
@@ -223,7 +226,12 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ("proposal", tells and bool(_with_consent.search(text))),
         ("proposal", kind in ASKED and bool(_or_proceed.search(text))),
         ("inform", kind in ASKED and "?" not in text and bool(_should.match(text) or _heading.match(text))),
-        ("offer", kind in ASKED and bool(_more_first.search(f"{before.text if before else ''} {text}"))),
+        ("proposal", kind == "choice" and bool(_may_i.match(text) and ASKS_AGAIN.search(text.lower()))),
+        (
+            "offer",
+            (tells or kind in (*ASKED, "completion"))
+            and bool(_more_first.search(f"{before.text if before else ''} {text}")),
+        ),
         ("hold", announces(kind, text) or asks_for_a_moment(text)),
         ("inform", kind in ("proposal", *ASKED) and bool(_noted.match(text))),
         ("proposal", kind in ASKED and bool(_you_want.match(text) or _same_record.match(text))),

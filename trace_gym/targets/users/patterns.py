@@ -9,15 +9,13 @@ from trace_gym.targets.constants import frozen
 from trace_gym.targets.dialogue.patterns import NEGATED
 
 __all__ = [
-    "ABOUT_REASON", "ALTERNATIVES", "ASKED", "ASKS_AGAIN", "CONTINUES", "ENDING", "GREETING", "IDENTITY_TOPICS",
+    "ABOUT_REASON", "ALTERNATIVES", "ASKED", "CONTINUES", "ENDING", "GREETING", "IDENTITY_TOPICS",
     "INTRODUCTION", "NEEDED_TOPICS", "OFFERS_MEANINGS", "ONE_BY_ONE", "ON_A_DAY", "OTHER_HELPER", "OWN_WORK",
     "PAYMENT_METHOD", "PERSONAL_FACT", "PROFILE", "REQUIREMENT", "SETTLED", "STORED_METHOD", "TOPIC_WORDINGS",
     "TOTAL", "VERIFIES", "WHICH_APPLIES", "WHO_IS_ASKING", "is_same_thing", "only_not_found", "repeats_value",
     "rules_out_others",
 ]  # fmt: skip
 
-ASKS_AGAIN = re.compile(r",? or (?:should|shall|do|would|must) i\b.*\b(?:check|ask|confirm|come back|wait)\b")
-"""Pattern of a proposal that offers to ask again, as in ``May I do it, or should I check with you first?``."""
 ASKED = frozenset({"request", "choice"})
 """Kinds of dialogue acts that ask for a fact or for a choice."""
 IDENTITY_TOPICS = ("user_id", "identity")

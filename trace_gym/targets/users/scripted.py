@@ -14,11 +14,11 @@ from trace_gym.targets.dialogue.clarification import (
     only_checks,
     only_confirms,
 )
+from trace_gym.targets.dialogue.corrections import ASKS_AGAIN
 from trace_gym.targets.dialogue.further_wishes import asks_first, describes_change
 from trace_gym.targets.dialogue.question_forms import leaves_open, unwanted
 from trace_gym.targets.users.patterns import (
     ASKED,
-    ASKS_AGAIN,
     CONTINUES,
     NEEDED_TOPICS,
     ON_A_DAY,
