@@ -58,6 +58,7 @@ BACK = re.compile(r"\b(?:back|refund|return|reimburs|receiv|repa[iy]|get|credit(
 SPENT = re.compile(
     r"\b(?:paid|spent|costs?|costing|cheapest|(?:least|most) expensive|prices?d?|came to)\b", re.IGNORECASE
 )
+AMOUNT = re.compile(r"\$ ?\d|\d (?:us )?dollars", re.IGNORECASE)
 DEBT = re.compile(r"\b(?:charg|bill|debit|owe|due|deduct|(?:to|will|must|'ll) pay\b)", re.IGNORECASE)
 
 
@@ -195,8 +196,12 @@ class Tau2Aggregation(AirlineDesk):
         news, self.reported = gone != self.reported, gone
         return news and not refusal and any(c not in gone for c in self.proposed)
 
+    def concludes(self, text: str, refusal: bool = False) -> str | None:
+        self.nudged = int(bool(AMOUNT.search(text)))  # the report contains an amount, whether right or wrong
+        return super().concludes(text, refusal)
+
     def outstanding(self) -> str:
-        return "Is everything that I asked for done?"
+        return "" if self.nudged else "Is everything that I asked for done?"
 
     def steps(self, codes: list[str]) -> Iterator[Call | Say]:
         """Yield the plan of an expert who takes `codes` for all trips, unless the customer named one."""
@@ -219,7 +224,6 @@ class Tau2Aggregation(AirlineDesk):
         for code in chosen:
             yield Call("cancel_reservation", {"reservation_id": code})
         yield Say(f"It is cancelled. Of the {total} dollars that you paid, {refund} go back to the methods that paid.")
-        yield Say("Yes, everything that you asked for is done.")
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         then, want, chosen = start.reservations, start.served(), [r.reservation for r in start.requests]

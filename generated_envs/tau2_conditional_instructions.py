@@ -37,8 +37,8 @@ LEVELS = (  # travelers, flights on the day, what one condition is about, what d
 NEAR = (2, 3, 4, 5, 6, 7, 8, 9, 13, 19, 28, 41, 58)
 WHO = ("I am {user}, and this is about reservation {code}.", "My id is {user}, and the trip is reservation {code}.")
 WISHES = (
-    "Also tell me what {flight} on {day} costs in business class per person, and what I pay or get back in total.",
-    "I also want to know the business fare of {flight} on {day} for one person and the total that I pay or get back.",
+    "Please tell me what {flight} on {day} costs in business class per person, and what I pay or get back in total.",
+    "I want to know the business fare of {flight} on {day} for one person and the total that I pay or get back.",
 )
 CLAUSES = ("{act} if {test}", "if {test}, {act}")
 CABIN = re.compile(r"basic[ _]economy|economy|business")

@@ -150,7 +150,8 @@ class Tau2ItineraryPreservation(AirlineDesk):
         )  # fmt: skip
 
     def reply(self, text: str) -> str | None:
-        if self.changed() and any(v.kind == "time" for v in find_values(text.lower())):
+        told, asked = ([v.value for v in find_values(s.lower()) if v.kind == "time"] for s in (text, self.wording))
+        if self.changed() and any(time not in asked for time in told):
             self.nudged = 1  # the agent has told a time after the change, whether right or wrong
         return super().reply(text)
 

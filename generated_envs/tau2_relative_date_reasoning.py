@@ -230,9 +230,11 @@ class Tau2RelativeDateReasoning(AirlineDesk):
 
     def agrees(self, text: str) -> str:
         """Agree without a calendar: the user cannot tell whether the date is right, and repeats it."""
-        named: list[Any] = [v.value for v in find_values(text.lower()) if v.kind == "date"]
-        full = [(year or 2024, month, day) for year, month, day in named if month and day]
-        days = list(dict.fromkeys(f"{year}-{month:02d}-{day:02d}" for year, month, day in full))[:4]
+        trip = self.reservations[self.code]
+        known = {records.NOW[:10], trip["created_at"][:10], *(leg["date"] for leg in trip["flights"])}
+        found: list[Any] = [v.value for v in find_values(text.lower()) if v.kind == "date"]
+        full = (f"{year or 2024}-{month:02d}-{day:02d}" for year, month, day in found if month and day)
+        days = [day for day in dict.fromkeys(full) if day not in known][: len(self.legs)]
         if days and not self.changed():
             verb = "is the day" if len(days) == 1 else "are the days"
             return f"Yes, if {' and '.join(days)} {verb} that I described, please go ahead."

@@ -82,6 +82,8 @@ def test_conditions_and_explanations_refuse_nothing(said: str) -> None:
     "said",
     [
         "I can't cancel it, because the rules do not allow that.",
+        "I'm sorry, the rules don't let me cancel it.",
+        "The rules do not let me change that.",
         "I'm sorry, even if you are ill, I cannot cancel it.",
         "Because one flight was flown, I cannot change the trip.",
         "Unfortunately, that is not possible, since it is in basic economy.",

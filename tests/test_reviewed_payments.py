@@ -9,6 +9,9 @@ import pytest
 from reviewed import passes, played
 
 from trace_gym import registry
+from trace_gym.statements import find_values
+from trace_gym.statements.roles import roles_of
+from trace_gym.statements.text import normalize
 from trace_gym.targets.tau2.consent import names_other_method
 from trace_gym.targets.tau2.desk import SKILLS
 from trace_gym.targets.tau2.payment_directions import exchanges_charge_and_refund
@@ -119,3 +122,18 @@ WALLETS = {"gift_card_1": {"source": "gift_card"}, "paypal_2": {"source": "paypa
 )
 def test_change_of_the_payment_method_has_one_direction(said: str, wrong: bool) -> None:
     assert exchanges_charge_and_refund("gift_card_1", "paypal_2", WALLETS, [said]) is wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "roles"),
+    [
+        ("That costs 203 dollars more (416 instead of 213), charged to your card.", 203, {"charge", "fare"}),
+        ("That costs 203 dollars more (416 instead of 213), charged to your card.", 416, {"fare"}),
+        ("That costs 203 dollars more (416 instead of 213), charged to your card.", 213, {"fare"}),
+        ("355 dollars go back instead of 200.", 355, {"refund"}),
+    ],
+)
+def test_compared_prices_are_fares_unless_the_words_say_otherwise(text: str, amount: float, roles: set[str]) -> None:
+    plain = normalize(text)
+    [value] = [v for v in find_values(plain) if v.value == amount]
+    assert roles_of(plain, value) == roles

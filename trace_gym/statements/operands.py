@@ -23,6 +23,9 @@ _result = re.compile(rf"{_CURRENCY}\)? ?(?:=|\))")
 _versus = re.compile(
     rf"{_CURRENCY} ?(?:versus|vs\.?|compared (?:to|with)|instead of|rather than) (?:the |your )*{_AMOUNT}"
 )
+_COMPARED = r"(?:versus|vs\.?|compared (?:to|with)|instead of|rather than) (?:the |your )*"
+_compared_behind = re.compile(rf"{_CURRENCY} ?{_COMPARED}(?:us)?\$? ?\d")
+_compared_before = re.compile(rf"\d{_CURRENCY} ?{_COMPARED}$")
 _arrow_behind = re.compile(rf"{_CURRENCY} ?-+> ?{_AMOUNT}")
 _arrow_before = re.compile(rf"{_AMOUNT}{_CURRENCY} ?-+> ?$")
 _cabin = re.compile(r"\b(?:economy|business|first)(?: class)? ?\($")
@@ -52,3 +55,9 @@ def is_price(text: str, start: int, end: int) -> bool:
     if _minus.search(before) and _result.match(text, end):
         return True
     return _arrow_before.search(before) is not None or _cabin.search(before) is not None
+
+
+def is_compared(text: str, start: int, end: int) -> bool:
+    """Return whether an amount is one of two prices that are compared, as in ``$203 more (416 instead of 213)``."""
+    before = text[max(0, start - 40) : start].removesuffix("$").removesuffix("us")
+    return _compared_behind.match(text, end) is not None or _compared_before.search(before) is not None

@@ -15,7 +15,7 @@ from trace_gym.statements.directions import (
     is_refunded_behind,
     is_settled_before,
 )
-from trace_gym.statements.operands import is_factor, is_left_over, is_price
+from trace_gym.statements.operands import is_compared, is_factor, is_left_over, is_price
 from trace_gym.statements.text import sentence_at
 from trace_gym.statements.values import Value, values_between
 
@@ -109,8 +109,10 @@ def _own_roles(text: str, value: Value) -> tuple[frozenset[str], Value | None]:
         found -= {"charge"}
     if value.unit == "money" and is_factor(text, value.end):
         found |= {"each"}
-    if value.unit == "money" and not found - NEUTRAL and is_price(text, value.start, value.end):
-        found |= {"fare"}
+    if value.kind == "number" and not found - NEUTRAL:
+        compared = value.unit in ("money", "") and is_compared(text, value.start, value.end)
+        if compared or (value.unit == "money" and is_price(text, value.start, value.end)):
+            found |= {"fare"}
     return found, before
 
 

@@ -28,8 +28,10 @@ _begins = re.compile(
     r"i(?:'m| am) (?:now )?(?!(?:being|asking|looking forward|hoping|having|leaving|keeping|transferring|declining|"
     r"refusing|wondering|assuming|going to (?:have|need|leave|keep))\b)\w+ing\b|"
     r"i (?:now |will |shall |can now )?(?:go ahead|proceed|start|begin)\b|"
-    r"(?:starting|proceeding|going ahead|carrying on) (?:with|on)\b|"
-    r"(?:i(?:'ll| will| shall)|let me) (?:(?:now|first|then|also|just|gladly|quickly|next) )*"
+    r"(?:starting|proceeding|going ahead|carrying on)(?: (?:with|on)\b|\W*$)|"
+    r"(?:i'm|i am) on it\b|"
+    r"(?:i(?:'ll| will| shall)|(?<!n't )(?<!not )(?<!never )let me) "
+    r"(?:(?:now|first|then|also|just|gladly|quickly|next) )*"
     r"(?!(?:be|know|not|never|leave|keep|need|have|transfer|connect|forward|hand|pass|escalate|miss|no|only|note|"
     r"send you|email you|explain|wait|stop|do (?:so|my)|help|assist|assume|require|await)\b)\w+|"
     r"i (?:first |now |still )?(?:need|have|want) to (?:first |now )?(?:open|look|check|find|see|retrieve|pull|verify|"
@@ -43,6 +45,16 @@ _then_tells = re.compile(r"^(?:once|as soon as|when|after) i\b.*\bi(?:'ll| will)
 """Pattern of an announcement of what the agent does after it has found something out."""
 _through = re.compile(r"\bput (?!you\b|me\b|us\b)(?:[\w#'-]+ ){1,4}?through\b", re.IGNORECASE)
 """Pattern of words about carrying out a request, as in ``I have put the return through``."""
+_through_later = re.compile(
+    r"\b(?:once|when|as soon as) [^,]{3,40} (?:is|are|has been|have been) (?:\w+ )?"
+    r"(?:through|done|complete\w*|made|set)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a statement about what follows when the work is done."""
+_if_needed = re.compile(
+    r"^if (?!you|any)\b.*\bi(?:'ll| will) (?!be (?:happy|glad)|not\b|have to\b|need to\b)\w+", re.IGNORECASE
+)
+"""Pattern of an announcement of work that may be necessary."""
 _when_done = re.compile(
     r"^(?:\W|[\w']+,? ){0,3}?i(?:'ll| will| shall)\b.*\b(?:when|once|as soon as|after)\b", re.IGNORECASE
 )
@@ -77,12 +89,14 @@ def announces(kind: str, text: str) -> bool:
     """
     if kind == "transfer":
         return _through.search(text) is not None
-    if kind in ("inform", "hold", "progress") and (_begins.match(text) or _still.search(text)):
+    if kind in ("inform", "hold", "progress") and (
+        _begins.match(text) or _still.search(text) or _if_needed.match(text)
+    ):
         return True
     if kind == "refusal":
         return _begins.match(text) is not None
     if kind == "completion":
-        return _when_done.match(text) is not None
+        return any((_when_done.match(text), _through_later.search(text), _if_needed.match(text)))
     if "?" in text or kind not in ("request", "choice", "proposal"):
         return False
     patterns = (

@@ -174,6 +174,24 @@ _you_want = re.compile(
 """Pattern of a question whether the agent has understood the request."""
 ASKS_AGAIN = re.compile(r",? or (?:should|shall|do|would|must) i\b.*\b(?:check|ask|confirm|come back|wait)\b")
 """Pattern of a proposal that offers to ask again, as in ``May I do it, or should I check with you first?``."""
+_asks_go = re.compile(
+    r"\b(?:tell me|let me know|say) (?:yes if|(?:whether|if) (?:i (?:should|may|can|shall)|"
+    r"you(?:'d| would)? (?:like|want) me to))\b",
+    re.IGNORECASE,
+)
+"""Pattern of a request for consent, as in ``Please tell me whether I should change it``."""
+_all_right_if = re.compile(
+    r"^(?:\W|\w+,? ){0,3}(?:is|would) (?:it|that) (?:be )?(?:all right|alright|ok|okay|fine|acceptable)"
+    r"(?: (?:with|for) you)? (?:if|that)\b(?!.*, or )",
+    re.IGNORECASE,
+)
+_not_needed = re.compile(r"\bi (?:don't|do not|won't|no longer) (?:\w+ )?need\b", re.IGNORECASE)
+_is_now = re.compile(r"\b(?:is|are) now\b|\bnow (?:reads?|has|have|flies|fly|is|are)\b", re.IGNORECASE)
+"""Pattern of a report on the state after a change."""
+_when_the = re.compile(
+    r"^(?:when|where) (?:the|a|an|your|this|it)\b[^?]*\b(?:can|cannot|may|is|are|must|has to)\b[^?]*$", re.IGNORECASE
+)
+"""Pattern of a general statement, as in ``When the reason is your health, a trip can be cancelled``."""
 _may_i = re.compile(r"^(?:\W|\w+,? ){0,2}(?:may|shall|can|could|should) i\b", re.IGNORECASE)
 _no_transfer = re.compile(
     r"\b(?:don't|do not|won't|no) (?:have to|need to|need)? ?(?:transfer|hand|connect|pass)\b|\bno need to\b",
@@ -227,6 +245,10 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ("proposal", kind in ASKED and bool(_or_proceed.search(text))),
         ("inform", kind in ASKED and "?" not in text and bool(_should.match(text) or _heading.match(text))),
         ("proposal", kind == "choice" and bool(_may_i.match(text) and ASKS_AGAIN.search(text.lower()))),
+        ("proposal", kind in ASKED and bool(_asks_go.search(text) or _all_right_if.match(text))),
+        ("completion", kind in ASKED and "?" not in text and bool(_is_now.search(text))),
+        ("inform", kind in ASKED and "?" not in text and bool(_not_needed.search(text) or _when_the.match(text))),
+        ("inform", kind == "closing" and text.startswith("otherwise ")),
         (
             "offer",
             (tells or kind in (*ASKED, "completion"))

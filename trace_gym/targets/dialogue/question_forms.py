@@ -97,6 +97,7 @@ _another = re.compile(
     r"(?:orders?|reservations?|bookings?|trips?)\b"
 )
 """Pattern of a question for a value other than the one that the user gave."""
+_only = re.compile(r"^(?:\W|\w+,? ){0,3}(?:is|are) .*\bthe only\b.*\byou\b")
 _facts = re.compile(
     r"\b(?:is|was|were|does|did) (?:it|the|this|that|your|there|he|she|they)\b|\bdo you (?:remember|recall|know|have)\b"
 )
@@ -210,8 +211,8 @@ def question_form(asked: str, opening: str) -> str:
         return "wording"
     if _another.search(asked) and len({*RECORD_ID.findall(opening)}) < 2:
         return "another"
-    if _any.search(asked):
-        return "any"
+    if _any.search(asked) or _only.search(asked):
+        return "any" if _any.search(asked) else "only"
     if _embedded.search(asked) and " or " not in asked and not _preferred.search(asked):
         return "polar"
     if _proof.search(asked):
@@ -237,10 +238,8 @@ def question_form(asked: str, opening: str) -> str:
         return "either"
     if _meaning.search(asked):
         return "meaning"
-    if alternatives and not _decided(asked, opening):
-        return "polar" if _about_user.match(asked) else "either"
     if alternatives:
-        return "wish"
+        return "wish" if _decided(asked, opening) else "polar" if _about_user.match(asked) else "either"
     if _bare_choice.search(asked):
         return "wish"
     if _wish.search(asked) or (_polar.match(asked) and any(d in opening.lower() for d in _figure.findall(asked))):

@@ -18,6 +18,9 @@ from trace_gym.targets.users.recall import means_either, preferred, quoted, reca
 
 __all__ = ["QuestionAnswering"]
 
+_BARE = 8
+"""Maximum number of words of a question whose topic may be in the preceding clause, such as ``Which one is it?``."""
+
 
 @dataclass(kw_only=True)
 class QuestionAnswering(UserAnswers):
@@ -54,7 +57,7 @@ class QuestionAnswering(UserAnswers):
             kind = "fact"
         if kind == "both" and CHANGED in self.restated():
             kind = "wish"
-        if kind in ("another", "any", "details", "first", "both", "wording") and not proposed:
+        if kind in ("another", "any", "details", "first", "both", "only", "wording") and not proposed:
             reasons = [self.tells("reason")] if "reason" in topics else []
             return " ".join(filter(None, [*reasons, self.beyond(kind, asked)]))
         facts = self.personal(asked.lower(), topics)
@@ -201,7 +204,8 @@ class QuestionAnswering(UserAnswers):
         found |= self._worded(asked, found)
         if found:
             return [topic for topic in self.questions if topic in found]
-        return [topic for topic, pattern in self.questions.items() if pattern.search(before)]
+        bare = sum(len(words.split()) for words in asked) <= _BARE
+        return [topic for topic, pattern in self.questions.items() if bare and pattern.search(before)]
 
     def _matching(self, words: str) -> list[str]:
         return [topic for topic, pattern in self.questions.items() if pattern.search(words)]
