@@ -186,7 +186,11 @@ _all_right_if = re.compile(
     re.IGNORECASE,
 )
 _not_needed = re.compile(r"\bi (?:don't|do not|won't|no longer) (?:\w+ )?need\b", re.IGNORECASE)
-_is_now = re.compile(r"\b(?:is|are) now\b|\bnow (?:reads?|has|have|flies|fly|is|are)\b", re.IGNORECASE)
+_is_now = re.compile(
+    r"^(?!should|if|when|once)(?!.*\bi(?:'ll| will)\b).*"
+    r"(?:\b(?:is|are) now\b|\bnow (?:reads?|has|have|flies|fly|is|are)\b)",
+    re.IGNORECASE,
+)
 """Pattern of a report on the state after a change."""
 _when_the = re.compile(
     r"^(?:when|where) (?:the|a|an|your|this|it)\b[^?]*\b(?:can|cannot|may|is|are|must|has to)\b[^?]*$", re.IGNORECASE
