@@ -20,7 +20,7 @@ _verified: ContextVar[tuple[World, dict[str, Any]] | None] = ContextVar("_verifi
 
 
 def checks_at_start(start: World) -> tuple[Check, ...]:
-    """Return the checks of a start state before the first message.
+    """Return the verifier's checks of a start state, as they are before the first message. The checks are cached.
 
     The key of the cache consists of the world class, its method `verify` and the content of the state, so a state that
     was changed is verified again. Worlds that are not copied with pickle are always verified.

@@ -41,7 +41,7 @@ def load_with_lora(config: TrainerConfig, model: ModelSettings) -> tuple[PeftMod
 
 
 def _prepare(config: TrainerConfig, learner: PeftModel, base: Any) -> None:
-    """Enable gradient checkpointing if the settings or the size of the model require it, and select the mode."""
+    """Enable gradient checkpointing if the settings or the model size require it, and set the training mode."""
     if checkpointed := checkpoints_gradients(config, base):
         learner.enable_input_require_grads()
         learner.gradient_checkpointing_enable()

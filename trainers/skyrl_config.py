@@ -55,5 +55,5 @@ class SkyRLConfig(ExternalGRPOConfig):
         return self
 
     def same_learning(self, other: TrainerConfig) -> dict[str, tuple[Any, Any]]:
-        """Return the settings that differ and must not change when a run is resumed. The number of GPUs may change."""
+        """Return the settings that differ from those of the interrupted run but must not. The number of GPUs may."""
         return {k: values for k, values in super().same_learning(other).items() if k != "gpus"}

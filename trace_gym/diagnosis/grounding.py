@@ -20,7 +20,7 @@ _name = re.compile(r"[A-Z][\w'.-]*(?: [A-Z][\w'.-]*){0,3}")
 
 
 def identifying_values(arguments: Any) -> Iterator[str]:
-    """Yield those values from the arguments of a call that an agent cannot compute.
+    """Yield the arguments of a call that an agent must have read somewhere, because it cannot compute them.
 
     These are ids (words of four or more characters with letters and digits), email addresses, numbers of five or more
     digits in text form, and proper names in arguments whose name contains ``name``. Dates, amounts and other texts are

@@ -19,8 +19,8 @@ class RuleAnalyst:
 
     If a trajectory has a reference, the two are compared by `RULES` and by the capabilities in `Roles.specific` of the
     registered targets. Otherwise, the trajectory is labeled by `BEHAVIOR_RULES`, which use only its tool calls and the
-    checks of its verifier. A broken guard shows that the agent acted without a permission. If the target has no policy
-    that forbids actions (`Roles.restricted`), it shows that the agent acted without enough information.
+    checks of its verifier. If a guard of the verifier fails, the agent acted without permission or, if the target has
+    no policy that forbids actions (`Roles.restricted`), without enough information.
     """
 
     name = "rules"

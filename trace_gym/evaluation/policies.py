@@ -148,7 +148,7 @@ def random_choices(scenarios: Sequence[Scenario], options: Collection[str], *, s
     """
     names = sorted(options)
     if not names:
-        raise ConfigError("there are no options to choose from. Pass at least one option")
+        raise ConfigError("the list of policies to choose from is empty. Pass at least one policy")
     return {s: Random(f"random routing/{seed}/{s}").choice(names) for s in scenarios}
 
 

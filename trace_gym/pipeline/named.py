@@ -1,4 +1,4 @@
-"""Environments and capabilities that the settings of a run list explicitly. Such a run does not require a diagnosis."""
+"""Environments and capabilities that are named in the settings of a run. Such a run does not require a diagnosis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESERVED = (common.BASE, common.MIXTURE, common.GRPO_TARGET, "none", "routed", "
 
 
 def search(config: RunConfig) -> None:
-    """Register the environments in the folders of the settings.
+    """Register the environments in the folders that the settings name.
 
     Raises:
         ReadError: A folder does not exist.

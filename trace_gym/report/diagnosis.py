@@ -1,4 +1,4 @@
-"""The HTML page of a diagnosis: capabilities, labels of all trajectories, and episodes that show the difference.
+"""The HTML page of a diagnosis: capabilities, labels, and episodes that show how failures differ from successes.
 
 The self-contained page has the style of a run report. It contains no scripts and loads no files, and a content security
 policy forbids both, because most of its text comes from trajectories.
@@ -49,7 +49,7 @@ class Rate(NamedTuple):
 
     @classmethod
     def of(cls, name: str, value: float, interval: tuple[float, float] | None) -> Rate:
-        """Create the rate of a value and an interval from 0 to 1."""
+        """Create a rate from a value and its confidence interval, both given as fractions between 0 and 1."""
         low, high = interval or (value, value)
         text = f"{value:.2f} ({low:.2f} to {high:.2f})" if interval else f"{value:.2f}"
         return cls(name, 100 * value, text, 100 * low, 100 * (high - low))

@@ -21,7 +21,7 @@ HOW = "Use an f-string, or call format on a string literal or an unmodified modu
 
 
 def violations(receiver: ast.expr, context: NameContext) -> Iterator[str]:
-    """Yield the errors of a call of `format` on an expression."""
+    """Yield the lint errors for a call to `format` on an expression."""
     texts = templates(receiver, context)
     if texts is None:
         yield f"{ast.unparse(receiver)[:60]} is not a constant template. {HOW}"

@@ -1,4 +1,4 @@
-"""Check that files and network are isolated before code that has not passed validation runs."""
+"""Check that files and the network are isolated before running code that has not passed validation."""
 
 from __future__ import annotations
 

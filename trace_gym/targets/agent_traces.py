@@ -181,8 +181,8 @@ def _outcome(metadata: dict[str, Any], place: str) -> tuple[bool | None, float |
         number = float("nan")
     if not isinstance(success, (bool, type(None))) or (number is not None and not abs(number) < float("inf")):
         raise ReadError(
-            f"{place} has no valid outcome: found success {success!r} and reward {reward!r} in its metadata, expected "
-            "true or false, and a number"
+            f"{place} has no valid outcome: its metadata has success {success!r} (expected true or false) and reward "
+            f"{reward!r} (expected a number)"
         )
     return (number >= 1 if success is None and number is not None else success), number
 

@@ -1,7 +1,7 @@
 """Properties TG501 and TG502: rewards vary within groups of rollouts of the same problem.
 
-TG501 tests simulated policies. A simulated policy follows the oracle with a probability called its competence, and
-otherwise the ablated expert. TG502 tests the policy to be trained.
+TG501 tests simulated policies. At each step, a simulated policy follows the oracle with a probability called its
+competence, and otherwise the ablated expert, which lacks the capability. TG502 tests the policy to be trained.
 """
 
 from __future__ import annotations

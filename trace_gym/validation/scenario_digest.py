@@ -18,7 +18,7 @@ from trace_gym.world import World, plan_of
 
 
 def digest(world: type[World], scenario: Scenario) -> str:
-    """Return a hash of the observable content of a scenario: messages, states and both experts' conversations."""
+    """Return a hash of the observable content of a scenario: messages, states and the conversations of both experts."""
     return sha256("".join(_trace(world, scenario, expert) for expert in ("oracle", "ablated")))
 
 

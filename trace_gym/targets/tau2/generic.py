@@ -37,7 +37,7 @@ def interface_of_domain(domain: str) -> Interface:
 
 
 class GenericTools(World):
-    """The two tools of every tau2 domain that read and change no record."""
+    """The two tools of every tau2 domain that neither read nor change records."""
 
     transferred: bool
 

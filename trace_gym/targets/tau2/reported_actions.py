@@ -106,7 +106,7 @@ def claims_other_action(outcome: Outcome, writes: Sequence[Call], said: Sequence
 
 
 def denies_action(outcome: Outcome, writes: Sequence[Call], told: Sequence[str]) -> bool:
-    """Return whether reports deny an action on a record that was carried out.
+    """Return whether reports deny an action that was carried out on a record.
 
     Args:
         outcome: What happened in the episode.

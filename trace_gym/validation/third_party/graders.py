@@ -1,4 +1,4 @@
-"""Graders for OpenEnv's validation. They implement checks that OpenEnv's validation policy lists but does not contain.
+"""Graders for OpenEnv's validation. They implement checks that OpenEnv's policy names but OpenEnv does not implement.
 
 These classes are registered as entry points in the group ``openenv.validation.graders``, which
 ``GraderRegistry.load_entry_points()`` loads. A grader checks the running server and returns pass, fail or skip.
