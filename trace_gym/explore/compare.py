@@ -80,7 +80,7 @@ def compare(
     found = compare_recordings(world, made.episodes, context)
     if not sum(t.computable for t in found.values()):
         raise ConfigError(
-            f"no call could be compared, because the base world did not recognize any records in the "
+            "no call could be compared, because the base world did not recognize any records in the "
             f"{len(made.episodes)} episodes. Check its methods `from_records` and `knows`"
         )
     shown = _reached(made, {place for seen in found.values() for place in seen.compared})

@@ -153,8 +153,8 @@ class ModelSettings(Record):
         """
         if self.server != ServerSettings() and not self.starts_server:
             raise ValueError(
-                "the setting `server` has an effect only if `engine` is vllm and `endpoint` is not set. Remove `server`, "
-                "or set `engine` to vllm and remove `endpoint`"
+                "the setting `server` has an effect only if `engine` is vllm and `endpoint` is not set. Remove "
+                "`server`, or set `engine` to vllm and remove `endpoint`"
             )
         if self.engine == "process" or not self.has_weights:
             if not isinstance(self.endpoint, str):
