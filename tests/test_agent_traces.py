@@ -87,7 +87,10 @@ def test_traces_without_an_outcome_are_not_scored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("metadata", [{"success": "maybe"}, {"reward": "much"}, {"reward": float("inf")}])
 def test_invalid_outcomes_are_an_error(metadata: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match=r"trace_1 has no valid outcome: .*\(expected true or false\) and reward .*\(expected a number\)"):
+    with pytest.raises(
+        ReadError,
+        match=r"trace_1 has no valid outcome: .*\(expected true or false\) and reward .*\(expected a number\)",
+    ):
         read_results(write(tmp_path / "a.json", "list", trace(1, **metadata)))
 
 
