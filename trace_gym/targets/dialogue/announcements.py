@@ -25,7 +25,8 @@ _looks_up = re.compile(
 """Pattern of an announcement that the agent will look something up."""
 _begins = re.compile(
     r"^(?:\W|[\w']+,? ){0,5}?(?:"
-    r"i(?:'m| am) (?:now )?(?!(?:being|asking|looking forward|hoping|having|leaving|keeping|transferring|declining|"
+    r"i(?:'m| am) (?:now |therefore |then |also |just )?"
+    r"(?!(?:being|asking|looking forward|hoping|having|leaving|keeping|transferring|declining|"
     r"refusing|wondering|assuming|going to (?:have|need|leave|keep))\b)\w+ing\b|"
     r"i (?:now |will |shall |can now )?(?:go ahead|proceed|start|begin)\b|"
     r"(?:starting|proceeding|going ahead|carrying on)(?: (?:with|on)\b|\W*$)|"
@@ -39,6 +40,14 @@ _begins = re.compile(
     re.IGNORECASE,
 )
 """Pattern of an announcement of the agent's own work."""
+_at_it = re.compile(
+    r"^(?:got it|ok(?:ay)?|sure|great|perfect|understood|thanks|thank you|all ?right|right)\W+"
+    r"(?!(?:nothing|something|anything|everything|during|regarding|concerning|looking forward|being|going)\b)"
+    r"[a-z]+ing\b",
+    re.IGNORECASE,
+)
+"""Pattern of an announcement without a subject, as in ``Got it, cancelling it now``."""
+_next = re.compile(r"^(?!.*\b(?:has|have|had|was|were|been|'ve)\b).*\b(?:next|in a moment|shortly)\W*$", re.IGNORECASE)
 _still = re.compile(r"\bstill (?:being|to be|to)\b|\b(?:is|are) being \w+ed\b", re.IGNORECASE)
 """Pattern of a statement that some work is not finished."""
 _then_tells = re.compile(r"^(?:once|as soon as|when|after) i\b.*\bi(?:'ll| will)\b", re.IGNORECASE)
@@ -89,14 +98,14 @@ def announces(kind: str, text: str) -> bool:
     """
     if kind == "transfer":
         return _through.search(text) is not None
-    if kind in ("inform", "hold", "progress") and (
-        _begins.match(text) or _still.search(text) or _if_needed.match(text)
+    if kind in ("inform", "hold", "progress") and any(
+        (_begins.match(text), _at_it.match(text), _still.search(text), _if_needed.match(text))
     ):
         return True
-    if kind == "refusal":
+    if kind in ("refusal", "closing"):
         return _begins.match(text) is not None
     if kind == "completion":
-        return any((_when_done.match(text), _through_later.search(text), _if_needed.match(text)))
+        return any((_when_done.match(text), _through_later.search(text), _if_needed.match(text), _next.match(text)))
     if "?" in text or kind not in ("request", "choice", "proposal"):
         return False
     patterns = (

@@ -130,6 +130,7 @@ TAG = re.compile(
 AS_KNOWN = re.compile(
     r"\b(?:if|whether) (?:that|this|it|these|those|all(?: of)? (?:that|this))(?:'s| is| are)? (?:\w+ )?"
     r"(?:as|how|what) you (?:\w+ )?(?:remember|recall|know|expect|have|had|described?|wrote|said|told|meant|see)\w*|"
+    r"\b(?:tell me|let me know) if (?:that|this|it)(?:'s| is) (?:not (?:so|right|correct|the case)|wrong)\b|"
     r"\bif i(?:'ve| have)? (?:got|misread|misunderst\w+|made|missed|mixed)\b|"
     r"\bif (?:any|anything|something|one)\b.{0,30}\b(?:wrong|incorrect|off|not right|amiss|mistaken|"
     r"needs correct\w+)\b",
@@ -196,22 +197,30 @@ _when_the = re.compile(
     r"^(?:when|where) (?:the|a|an|your|this|it)\b[^?]*\b(?:can|cannot|may|is|are|must|has to)\b[^?]*$", re.IGNORECASE
 )
 """Pattern of a general statement, as in ``When the reason is your health, a trip can be cancelled``."""
+_let_me_know = re.compile(r"^(?:please |just )*let me know\W*$", re.IGNORECASE)
+_check_value = re.compile(
+    r"\b(?:could|can|would|will) you (?:please )?(?:double-?check|check|verify|re-?check)\b.*"
+    r"\b(?:number|id|code|e-?mail)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a request to look at a value again."""
 _may_i = re.compile(r"^(?:\W|\w+,? ){0,2}(?:may|shall|can|could|should) i\b", re.IGNORECASE)
 _no_transfer = re.compile(
     r"\b(?:don't|do not|won't|no) (?:have to|need to|need)? ?(?:transfer|hand|connect|pass)\b|\bno need to\b",
     re.IGNORECASE,
 )
 _noted = re.compile(r"^(?:confirmed|agreed|noted|understood|acknowledged)\W*$", re.IGNORECASE)
-_same_record = re.compile(
-    r"^just to (?:be sure|make sure|confirm|check)(?: (?:that )?we (?:mean|are talking about) the same \w+)?[:,] "
-    r"(?:it(?:'s| is)|this is|that is)\b(?!.* or ).*\?$",
+_just_to_be_sure = re.compile(
+    r"^just to (?:be (?:sure|certain|clear)|make sure|confirm|check)\b(?!.*\byou mean\b)(?!.* or )"
+    r"(?!.*\b(?:what|which|who|when|where|why|how)\b).*\?$",
     re.IGNORECASE,
 )
 """Pattern of a question whether both mean the same record."""
 _confirm_that = re.compile(
-    r"\bconfirm that (?:i (?:should|may|can|shall)|you(?:'d| would)? (?:want|like|agree|wish))\b", re.I
+    r"^(?!.*\b(?:reason|why|which)\b).*\bconfirm that (?:i (?:should|may|can)|you(?:'d| would)? (?:want|like))\b", re.I
 )
 _more_first = re.compile(
+    r"\b(?:tell me|let me know) if you(?:'d| would)? (?:like|want|need)\b.*\b(?:other|else|additional|further)\b|"
     r"\bif (?:there(?:'s| is| are)|you have) any(?:thing)? (?:\w+ )?(?:other|else)\b.*\blet me know\b|"
     r"\blet me know (?:now )?if (?:any|there(?:'s| is) any|there are any|you have any)(?:thing)? "
     r"(?:\w+ )?(?:other|else)\b",
@@ -242,7 +251,9 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ("inform", kind == "refusal" and refuses_nothing(text)),
         ("inform", kind == "transfer" and bool(_no_transfer.search(text))),
         ("completion", kind == "transfer" and bool(_has_put.search(text))),
-        ("inform", kind == "completion" and bool(_understands.match(text))),
+        ("inform", (kind == "completion" or (kind in ASKED and "?" not in text)) and bool(_understands.match(text))),
+        ("offer", kind in ASKED and before is not None and before.kind == "offer" and bool(_let_me_know.match(text))),
+        ("request", kind == "proposal" and bool(_check_value.search(text))),
         ("completion", kind in ("inform", "progress") and bool(_made.match(text))),
         ("request", tells and bool(_tell_me.search(text))),
         ("proposal", tells and bool(_with_consent.search(text))),
@@ -260,7 +271,7 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ),
         ("hold", announces(kind, text) or asks_for_a_moment(text)),
         ("inform", kind in ("proposal", *ASKED) and bool(_noted.match(text))),
-        ("proposal", kind in ASKED and bool(_you_want.match(text) or _same_record.match(text))),
+        ("proposal", kind in ASKED and bool(_you_want.match(text) or _just_to_be_sure.match(text))),
         ("proposal", kind in ASKED and bool(_confirm_that.search(text))),
         ("request", tells and bool(_missing.search(text))),
         ("proposal", kind == "offer" and asks_consent(text, after_report)),

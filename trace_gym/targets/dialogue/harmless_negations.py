@@ -26,6 +26,10 @@ _conditional = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a statement about a case that may not apply, or about later changes. It refuses nothing."""
+_not_yet = re.compile(
+    r"\b(?:nothing|none of (?:it|them|this)) (?:has|have|is|was)\b.*\b(?:so far|yet|until now)\b", re.IGNORECASE
+)
+"""Pattern of a statement that the work has not started."""
 _explains = re.compile(r"^(.*?)\b(?:because|since|as there (?:is|are|was|were))\b", re.IGNORECASE)
 _declines = re.compile(
     rf"{NEGATED.pattern}|\b(?:declin\w+|refus\w+|stays?|remains?|keeps?|unable|unfortunately|sorry|afraid|impossible|"
@@ -36,7 +40,7 @@ _declines = re.compile(
 
 def refuses_nothing(text: str) -> bool:
     """Return whether a clause with a negation does not refuse the user's request."""
-    if _no_problem.match(text) or _in_case.search(text) or _conditional.search(text):
+    if _no_problem.match(text) or _in_case.search(text) or _conditional.search(text) or _not_yet.search(text):
         return True
     found = _explains.match(text)  # the negation is only in the reason: `You now fly A, because B could not be kept`
     return found is not None and bool(found[1].strip()) and not _declines.search(found[1])

@@ -94,7 +94,8 @@ _consent = re.compile(
 _another = re.compile(
     r"\b(?:another|a different|any other|an alternative) (?:\w+ )?(?:numbers?|ids?|codes?|e-?mails?|reference)\b|"
     r"\b(?:number|id|code) of (?:an?|one of your|another|a different) (?:own |other )?"
-    r"(?:orders?|reservations?|bookings?|trips?)\b"
+    r"(?:orders?|reservations?|bookings?|trips?)\b|"
+    r"\b(?:double-?check|check|verify|re-?check)\b.*\b(?:number|id|code|e-?mail)\b"
 )
 """Pattern of a question for a value other than the one that the user gave."""
 _only = re.compile(r"^(?:\W|\w+,? ){0,3}(?:is|are) .*\bthe only\b.*\byou\b")

@@ -134,6 +134,16 @@ class AirlineDesk(Desk[Request], AirlineTools):
                 return pays([(r.record, r.named) for r in self.requests if isinstance(r, Paid)])
         return ""
 
+    def answer_on(self, topic: str, asked: str) -> str:
+        """Return the answer on a topic. If trips are cancelled for different reasons, name the trip of each reason."""
+        cancels = [r for r in self.requests if isinstance(r, Cancel)]
+        if topic != "reason" or len({r.reason for r in cancels}) < 2:
+            return super().answer_on(topic, asked)
+        meant = [r for r in cancels if r.reservation.lower() in asked.lower()]
+        if len(meant) == 1:
+            return REASONS[meant[0].reason]
+        return " ".join(f"{r.reservation}: {REASONS[r.reason]}" for r in cancels)
+
     def beyond(self, kind: str, asked: str) -> str:
         """Return the answer to a question that matches no known topic.
 

@@ -54,6 +54,7 @@ from trace_gym.targets.users.phrases import (
     UNPRODUCTIVE,
     WAITS,
     WANTS,
+    consents,
 )
 from trace_gym.targets.users.questions import QuestionAnswering
 
@@ -101,7 +102,7 @@ class ScriptedUser(QuestionAnswering):
         if self.idle > PATIENCE:
             return None
         if answer and answer == self.last_answer:
-            answer = f"As I said: {answer.removeprefix(WANTS)}"
+            answer = self.varied(CONSENTS) if consents(answer) else f"As I said: {answer.removeprefix(WANTS)}"
         self.last_answer = answer or ""
         return answer
 
