@@ -131,8 +131,8 @@ class Tau2ClaimVerification(AirlineDesk):
 
     def objects(self, text: str) -> str:
         self.pushed += 1
-        done = any(b["status"] == "cancelled" for b in self.reservations.values())
-        return f"As I said: {self.stated}" if self.stated and self.pushed == 1 and not done else ""
+        agreed = self.last_answer.startswith("Yes") or any(b["status"] for b in self.reservations.values())
+        return f"As I said: {self.stated}" if self.stated and self.pushed == 1 and not agreed else ""
 
     def believing(self, claims: dict[str, dict[str, str]]) -> Iterator[Call | Say]:
         """The plan of both experts, who decide as if `claims` stood in the records."""

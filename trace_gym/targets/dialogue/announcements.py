@@ -64,8 +64,10 @@ _if_needed = re.compile(
     r"^if (?!you|any)\b.*\bi(?:'ll| will) (?!be (?:happy|glad)|not\b|have to\b|need to\b)\w+", re.IGNORECASE
 )
 """Pattern of an announcement of work that may be necessary."""
+_still_to = re.compile(r"\bstill (?:have|has|need|needs) to\b|\bremains? to be\b", re.IGNORECASE)
 _when_done = re.compile(
-    r"^(?:\W|[\w']+,? ){0,3}?i(?:'ll| will| shall)\b.*\b(?:when|once|as soon as|after)\b", re.IGNORECASE
+    r"^(?:\W|[\w']+,? ){0,3}?i(?:'ll| will| shall|'m \w+ing| am \w+ing)\b.*\b(?:when|once|as soon as|after)\b",
+    re.IGNORECASE,
 )
 """Pattern of an announcement of a later report."""
 _asks_later = re.compile(
@@ -75,8 +77,8 @@ _asks_later = re.compile(
 )
 """Pattern of an announcement of a question that may be necessary later."""
 _needs_records = re.compile(
-    r"^(?:\W|one moment,? |please,? |just |before i [^,?]{3,60}?,? )*i (?:first |still |just )?need (?:the|its|all) "
-    r"(?!reason|number|id|e-?mail|name|zip|code|order number|reservation)[^?]*$",
+    r"^(?:\W|one moment,? |please,? |just |before i [^,?]{3,60}?,? |to [^,?]{3,80}, )*i (?:first |still |just )?need "
+    r"(?:the|its|all) (?!reason|number|id|e-?mail|name|zip|code|order number|reservation)[^?]*$",
     re.IGNORECASE,
 )
 """Pattern of a statement that the agent needs facts which it can look up."""
@@ -105,7 +107,15 @@ def announces(kind: str, text: str) -> bool:
     if kind in ("refusal", "closing"):
         return _begins.match(text) is not None
     if kind == "completion":
-        return any((_when_done.match(text), _through_later.search(text), _if_needed.match(text), _next.match(text)))
+        return any(
+            (
+                _when_done.match(text),
+                _through_later.search(text),
+                _if_needed.match(text),
+                _next.match(text),
+                _still_to.search(text),
+            )
+        )
     if "?" in text or kind not in ("request", "choice", "proposal"):
         return False
     patterns = (

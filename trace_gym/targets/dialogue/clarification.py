@@ -15,6 +15,7 @@ from trace_gym.targets.dialogue.rules import ALTERNATIVES
 __all__ = [
     "announces_work",
     "asks_whether_done",
+    "claims_work",
     "clarified",
     "only_checks",
     "only_confirms",
@@ -88,6 +89,15 @@ def announces_work(meant: Sequence[Act]) -> bool:
     """
     kinds = [act.kind for act in meant if act.kind not in ("greeting", "inform")]
     return bool(kinds) and kinds[-1] == "hold"
+
+
+def claims_work(meant: Sequence[Act]) -> bool:
+    """Return whether a message reports that something was done, or says goodbye.
+
+    Args:
+        meant: The dialogue acts of the message, corrected by `clarified`.
+    """
+    return any(act.kind in ("completion", "closing", "progress", "offer") for act in meant)
 
 
 def only_checks(heard: Sequence[Act], meant: Sequence[Act]) -> bool:

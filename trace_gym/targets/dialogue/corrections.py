@@ -6,10 +6,11 @@ import re
 
 from trace_gym.targets.dialogue.announcements import announces, asks_for_a_moment
 from trace_gym.targets.dialogue.further_wishes import asks_consent
-from trace_gym.targets.dialogue.harmless_negations import refuses_nothing
+from trace_gym.targets.dialogue.harmless_negations import is_not_started, refuses_nothing
+from trace_gym.targets.dialogue.indirect_proposals import proposes_indirectly
 from trace_gym.targets.dialogue.recognition import Act
 
-__all__ = ["ALL_DONE", "ASKED", "ASKS_AGAIN", "AS_KNOWN", "TAG", "corrected_kind"]
+__all__ = ["ALL_DONE", "ASKED", "AS_KNOWN", "TAG", "corrected_kind"]
 
 _more = re.compile(r"\b(?:anything|something) (?:else|more|further)\b.*\?$", re.IGNORECASE)
 _REPORTS = frozenset({"progress", "completion"})
@@ -146,17 +147,6 @@ _made = re.compile(
 )
 """Pattern of a report in the present tense."""
 _understands = re.compile(r"^i (?:understand|see|hear|know|realize) (?:that )?you", re.IGNORECASE)
-_with_consent = re.compile(
-    r"\bwith your (?:\w+ )?(?:agreement|consent|approval|permission|okay|ok|go-ahead|confirmation)\b,? "
-    r"i(?:'ll| will| can| would)\b",
-    re.IGNORECASE,
-)
-_or_proceed = re.compile(
-    r"\bany(?:thing)? (?:\w+ )?(?:other|else)\b.*\bor (?:shall|should|may|can) i (?:\w+ )?(?:proceed|go ahead|continue|"
-    r"start|do)\b",
-    re.IGNORECASE,
-)
-"""Pattern of a request for consent that also asks for further wishes."""
 _heading = re.compile(r"^(?:what|which|who|when|where)\b(?!.*\b(?:please|tell|could|let)\b)[^?]*:[^?]*$", re.IGNORECASE)
 """Pattern of a statement with a heading, as in ``What was wrong: the date of birth``."""
 _tell_me = re.compile(
@@ -167,25 +157,6 @@ _has_put = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a report that a request was carried out: ``I have put the return through``."""
-_you_want = re.compile(
-    r"^(?:just )?(?:to (?:confirm|be sure|be clear|check|make sure|clarify)|so)\W+(?:so )?you(?:'d| would)? "
-    r"(?:\w+ )?(?:want|like|need|wish)\b(?!.* or ).*\?$",
-    re.IGNORECASE,
-)
-"""Pattern of a question whether the agent has understood the request."""
-ASKS_AGAIN = re.compile(r",? or (?:should|shall|do|would|must) i\b.*\b(?:check|ask|confirm|come back|wait)\b")
-"""Pattern of a proposal that offers to ask again, as in ``May I do it, or should I check with you first?``."""
-_asks_go = re.compile(
-    r"\b(?:tell me|let me know|say) (?:yes if|(?:whether|if) (?:i (?:should|may|can|shall)|"
-    r"you(?:'d| would)? (?:like|want) me to))\b",
-    re.IGNORECASE,
-)
-"""Pattern of a request for consent, as in ``Please tell me whether I should change it``."""
-_all_right_if = re.compile(
-    r"^(?:\W|\w+,? ){0,3}(?:is|would) (?:it|that) (?:be )?(?:all right|alright|ok|okay|fine|acceptable)"
-    r"(?: (?:with|for) you)? (?:if|that)\b(?!.*, or )",
-    re.IGNORECASE,
-)
 _not_needed = re.compile(r"\bi (?:don't|do not|won't|no longer) (?:\w+ )?need\b", re.IGNORECASE)
 _is_now = re.compile(
     r"^(?!should|if|when|once)(?!.*\bi(?:'ll| will)\b).*"
@@ -204,21 +175,11 @@ _check_value = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a request to look at a value again."""
-_may_i = re.compile(r"^(?:\W|\w+,? ){0,2}(?:may|shall|can|could|should) i\b", re.IGNORECASE)
 _no_transfer = re.compile(
     r"\b(?:don't|do not|won't|no) (?:have to|need to|need)? ?(?:transfer|hand|connect|pass)\b|\bno need to\b",
     re.IGNORECASE,
 )
 _noted = re.compile(r"^(?:confirmed|agreed|noted|understood|acknowledged)\W*$", re.IGNORECASE)
-_just_to_be_sure = re.compile(
-    r"^just to (?:be (?:sure|certain|clear)|make sure|confirm|check)\b(?!.*\byou mean\b)(?!.* or )"
-    r"(?!.*\b(?:what|which|who|when|where|why|how)\b).*\?$",
-    re.IGNORECASE,
-)
-"""Pattern of a question whether both mean the same record."""
-_confirm_that = re.compile(
-    r"^(?!.*\b(?:reason|why|which)\b).*\bconfirm that (?:i (?:should|may|can)|you(?:'d| would)? (?:want|like))\b", re.I
-)
 _more_first = re.compile(
     r"\b(?:tell me|let me know) if you(?:'d| would)? (?:like|want|need)\b.*\b(?:other|else|additional|further)\b|"
     r"\bif (?:there(?:'s| is| are)|you have) any(?:thing)? (?:\w+ )?(?:other|else)\b.*\blet me know\b|"
@@ -249,6 +210,7 @@ def corrected_kind(act: Act, before: Act | None) -> str:
     asks = kind in ASKED or kind == "proposal"
     taken: tuple[tuple[str, bool], ...] = (
         ("inform", kind == "refusal" and refuses_nothing(text)),
+        ("inform", kind in _REPORTS and is_not_started(text)),
         ("inform", kind == "transfer" and bool(_no_transfer.search(text))),
         ("completion", kind == "transfer" and bool(_has_put.search(text))),
         ("inform", (kind == "completion" or (kind in ASKED and "?" not in text)) and bool(_understands.match(text))),
@@ -256,11 +218,8 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ("request", kind == "proposal" and bool(_check_value.search(text))),
         ("completion", kind in ("inform", "progress") and bool(_made.match(text))),
         ("request", tells and bool(_tell_me.search(text))),
-        ("proposal", tells and bool(_with_consent.search(text))),
-        ("proposal", kind in ASKED and bool(_or_proceed.search(text))),
+        ("proposal", proposes_indirectly(kind, text)),
         ("inform", kind in ASKED and "?" not in text and bool(_should.match(text) or _heading.match(text))),
-        ("proposal", kind == "choice" and bool(_may_i.match(text) and ASKS_AGAIN.search(text.lower()))),
-        ("proposal", kind in ASKED and bool(_asks_go.search(text) or _all_right_if.match(text))),
         ("completion", kind in ASKED and "?" not in text and bool(_is_now.search(text))),
         ("inform", kind in ASKED and "?" not in text and bool(_not_needed.search(text) or _when_the.match(text))),
         ("inform", kind == "closing" and text.startswith("otherwise ")),
@@ -271,8 +230,6 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ),
         ("hold", announces(kind, text) or asks_for_a_moment(text)),
         ("inform", kind in ("proposal", *ASKED) and bool(_noted.match(text))),
-        ("proposal", kind in ASKED and bool(_you_want.match(text) or _just_to_be_sure.match(text))),
-        ("proposal", kind in ASKED and bool(_confirm_that.search(text))),
         ("request", tells and bool(_missing.search(text))),
         ("proposal", kind == "offer" and asks_consent(text, after_report)),
         ("inform", asks and "?" not in text and bool(_has_all.search(text))),

@@ -98,11 +98,14 @@ _another = re.compile(
     r"\b(?:double-?check|check|verify|re-?check)\b.*\b(?:number|id|code|e-?mail)\b"
 )
 """Pattern of a question for a value other than the one that the user gave."""
-_only = re.compile(r"^(?:\W|\w+,? ){0,3}(?:is|are) .*\bthe only\b.*\byou\b")
 _facts = re.compile(
     r"\b(?:is|was|were|does|did) (?:it|the|this|that|your|there|he|she|they)\b|\bdo you (?:remember|recall|know|have)\b"
 )
-_any = re.compile(r"\b(?:is|are|would|will) any \w+(?: \w+){0,4}? (?:fine|ok|okay|all right|good|suit|do|work)\b")
+_SPECIAL = {
+    "any": re.compile(r"\b(?:is|are|would|will) any \w+(?: \w+){0,4}? (?:fine|ok|okay|all right|good|suit|do|work)\b"),
+    "only": re.compile(r"^(?:\W|\w+,? ){0,3}(?:is|are) .*\bthe only\b.*\byou\b"),
+    "complete": re.compile(r"\b(?:apartment|unit|suite) (?:\w+ )?number\b"),
+}
 _people = re.compile(r"\b(?:which|who|whose)\b.{0,20}\b(?:travell?ers?|passengers?|doctors?)\b")
 _wording = re.compile(r"^by \W|\bby (?:quotation|[\"']|the one )|\bwhen you (?:say|write|wrote|said)\b")
 _follow = re.compile(
@@ -208,12 +211,12 @@ def question_form(asked: str, opening: str) -> str:
         opening: The user's first message.
     """
     asked = _follow.sub("", asked)
-    if '"quotation"' in asked and re.search(r"\bmeans?\b", asked):
+    if _wording.search(asked) or ('"quotation"' in asked and re.search(r"\bmeans?\b", asked)):
         return "wording"
     if _another.search(asked) and len({*RECORD_ID.findall(opening)}) < 2:
         return "another"
-    if _any.search(asked) or _only.search(asked):
-        return "any" if _any.search(asked) else "only"
+    if form := next((form for form, pattern in _SPECIAL.items() if pattern.search(asked)), ""):
+        return form
     if _embedded.search(asked) and " or " not in asked and not _preferred.search(asked):
         return "polar"
     if _proof.search(asked):
@@ -226,14 +229,10 @@ def question_form(asked: str, opening: str) -> str:
         return "fact"
     if _first.search(asked):
         return "both" if _all_or_one(asked, opening) else "first"
-    if _consent.search(asked):
-        return "wish"
-    if _details.search(asked):
-        return "details"
+    if _consent.search(asked) or _details.search(asked):
+        return "wish" if _consent.search(asked) else "details"
     if _all_or_one(asked, opening):
         return "both"
-    if _wording.search(asked):
-        return "wording"
     alternatives = " or " in asked and not re.search(r"\bor (?:not|no|if)\b", asked)
     if alternatives and _timing.search(asked):
         return "either"

@@ -107,6 +107,7 @@ BEYOND: Mapping[str, tuple[str, ...]] = frozen(
             "I cannot say more about it than what I wrote.",
         ),
         "any": ("Yes, any that goes with what I wrote.", "Yes, whichever goes with what I wrote."),
+        "complete": ("It is complete as I gave it.", "No, it is complete as it is."),
         "only": ("Yes, only what I asked for.", "Yes, nothing beyond what I asked for."),
         "another": ("That is the only one that I have.", "I have no other one, I am sorry."),
         "meaning": ("Whichever of the two fits that is fine with me.", "Whichever of them fits that is fine with me."),

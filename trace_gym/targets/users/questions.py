@@ -57,7 +57,7 @@ class QuestionAnswering(UserAnswers):
             kind = "fact"
         if kind == "both" and CHANGED in self.restated():
             kind = "wish"
-        if kind in ("another", "any", "details", "first", "both", "only", "wording") and not proposed:
+        if kind in ("another", "any", "both", "complete", "details", "first", "only", "wording") and not proposed:
             reasons = [self.tells("reason")] if "reason" in topics else []
             return " ".join(filter(None, [*reasons, self.beyond(kind, asked)]))
         facts = self.personal(asked.lower(), topics)

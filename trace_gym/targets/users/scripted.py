@@ -10,12 +10,13 @@ from trace_gym.targets.dialogue.changes import describes, without_old_values
 from trace_gym.targets.dialogue.clarification import (
     announces_work,
     asks_whether_done,
+    claims_work,
     clarified,
     only_checks,
     only_confirms,
 )
-from trace_gym.targets.dialogue.corrections import ASKS_AGAIN
 from trace_gym.targets.dialogue.further_wishes import asks_first, describes_change
+from trace_gym.targets.dialogue.indirect_proposals import ASKS_AGAIN
 from trace_gym.targets.dialogue.question_forms import leaves_open, unwanted
 from trace_gym.targets.users.patterns import (
     ASKED,
@@ -96,7 +97,8 @@ class ScriptedUser(QuestionAnswering):
         """
         heard = acts(text)
         answer = self._answer(text, heard)
-        if answer is None and announces_work(clarified(heard)):
+        meant = clarified(heard)
+        if answer is None and (announces_work(meant) or (consents(self.last_answer) and not claims_work(meant))):
             answer = self.varied(WAITS)
         self.idle = self.idle + 1 if answer in UNPRODUCTIVE else 0
         if self.idle > PATIENCE:
