@@ -146,3 +146,10 @@ def test_what_the_request_leaves_open_is_left_to_the_agent() -> None:
     assert any(answer.endswith(line) for line in UNDECIDED)
     answer = desk.reply("Should it be 95 Park Drive or 7 Mill Lane?")
     assert not any(answer.endswith(line) for line in UNDECIDED)
+
+
+def test_a_refusal_after_consent_ends_the_conversation_only_if_it_is_clear() -> None:
+    for said, ends in (("The rest stays as it is.", False), ("I am sorry, I cannot do that.", True)):
+        desk = user("tau2_precondition", 0, 901)
+        assert desk.reply("I will cancel it. Shall I proceed?").startswith("Yes")
+        assert (desk.reply(said) is None) is ends

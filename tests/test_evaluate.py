@@ -252,7 +252,7 @@ def test_random_routing_is_seeded_uniform_and_independent_of_the_other_tasks() -
     assert random_choices(tasks[7:9], ["a", "b", "none"], seed=1) == {t: chosen[t] for t in tasks[7:9]}
     counts = [list(chosen.values()).count(name) for name in ("a", "b", "none")]
     assert all(abs(count - 1000) < 130 for count in counts)  # five standard deviations
-    with pytest.raises(ConfigError, match="there are no options"):
+    with pytest.raises(ConfigError, match="the list of policies to choose from is empty"):
         random_choices(tasks, [])
 
 

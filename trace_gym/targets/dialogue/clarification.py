@@ -15,8 +15,8 @@ from trace_gym.targets.dialogue.rules import ALTERNATIVES
 __all__ = [
     "announces_work",
     "asks_whether_done",
-    "claims_work",
     "clarified",
+    "may_end",
     "only_checks",
     "only_confirms",
     "questions_with_context",
@@ -36,6 +36,11 @@ _own_need = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a need that the agent meets without the user, as in ``I need your location, so I will switch it on``."""
+_clear_refusal = re.compile(
+    r"\b(?:sorry|afraid|unfortunately|cannot|can't|won't|unable|not (?:able|possible|allowed)|impossible|declin\w+|"
+    r"refus\w+|(?:do|does)(?:n't| not) (?:allow|permit|let))\b",
+    re.IGNORECASE,
+)
 _fact = re.compile(
     rf"{AS_KNOWN.pattern}|{TAG.pattern}|\bam i (?:right|correct)\b|\b(?:whether|if) (?!you\b)(?!.*\bwith you\b)"
     r".*\b(?:agrees with|correct|right|match(?:es)?)\b",
@@ -91,13 +96,16 @@ def announces_work(meant: Sequence[Act]) -> bool:
     return bool(kinds) and kinds[-1] == "hold"
 
 
-def claims_work(meant: Sequence[Act]) -> bool:
-    """Return whether a message reports that something was done, or says goodbye.
+def may_end(meant: Sequence[Act]) -> bool:
+    """Return whether a message may end a conversation in which the user has just given consent.
+
+    This is the case if it reports that something was done, says goodbye, or clearly refuses the request.
 
     Args:
         meant: The dialogue acts of the message, corrected by `clarified`.
     """
-    return any(act.kind in ("completion", "closing", "progress", "offer") for act in meant)
+    ends = ("completion", "closing", "progress", "offer")
+    return any(act.kind in ends or (act.kind == "refusal" and _clear_refusal.search(act.text)) for act in meant)
 
 
 def only_checks(heard: Sequence[Act], meant: Sequence[Act]) -> bool:

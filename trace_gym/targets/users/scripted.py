@@ -10,8 +10,8 @@ from trace_gym.targets.dialogue.changes import describes, without_old_values
 from trace_gym.targets.dialogue.clarification import (
     announces_work,
     asks_whether_done,
-    claims_work,
     clarified,
+    may_end,
     only_checks,
     only_confirms,
 )
@@ -98,7 +98,7 @@ class ScriptedUser(QuestionAnswering):
         heard = acts(text)
         answer = self._answer(text, heard)
         meant = clarified(heard)
-        if answer is None and (announces_work(meant) or (consents(self.last_answer) and not claims_work(meant))):
+        if answer is None and (announces_work(meant) or (consents(self.last_answer) and not may_end(meant))):
             answer = self.varied(WAITS)
         self.idle = self.idle + 1 if answer in UNPRODUCTIVE else 0
         if self.idle > PATIENCE:
