@@ -114,6 +114,7 @@ def test_refusals_with_a_reason_remain_refusals(said: str) -> None:
         ("The change is made.", "completion"),
         ("I'll put the return through now.", "hold"),
         ("I will put you through to a colleague.", "transfer"),
+        ("There is no need to worry, I will transfer you to a colleague.", "transfer"),
     ],
 )
 def test_kinds_of_sentences_that_resemble_announcements(said: str, kind: str) -> None:

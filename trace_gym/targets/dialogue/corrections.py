@@ -176,8 +176,7 @@ _check_value = re.compile(
 )
 """Pattern of a request to look at a value again."""
 _no_transfer = re.compile(
-    r"\b(?:don't|do not|won't|no) (?:have to|need to|need)? ?(?:transfer|hand|connect|pass)\b|\bno need to\b",
-    re.IGNORECASE,
+    r"\b(?:don't|do not|won't|no) (?:have to |need to |need )?(?:transfer|hand|connect|pass)\b", re.IGNORECASE
 )
 _noted = re.compile(r"^(?:confirmed|agreed|noted|understood|acknowledged)\W*$", re.IGNORECASE)
 _more_first = re.compile(
