@@ -146,7 +146,8 @@ def properties_page() -> str:
 
 def property_page(p: Any) -> str:
     """Return the page of one validation property."""
-    from trace_gym.validation.third_party.remedies import remedy_for, statement_for
+    from trace_gym.validation.third_party.checks import statement_for
+    from trace_gym.validation.third_party.remedies import remedy_for
 
     parts = [
         f"# {p.code}: {p.name}",

@@ -20,7 +20,7 @@ from trace_gym.validation import validate
 from trace_gym.validation.context import PROFILES
 from trace_gym.validation.third_party import BlackBoxContext, open_box, run_black_box
 from trace_gym.validation.third_party.answer_forms import filler, formatted_pieces, split_answer
-from trace_gym.validation.third_party.black_box_context import black_box_checks
+from trace_gym.validation.third_party.checks import BLACK_BOX_CHECKS, BlackBoxFindings
 from trace_gym.validation.third_party.near_misses import comparable, kind_of, near_misses
 
 PROCESSES = {"TG102", "TG402"}
@@ -45,8 +45,8 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def failures(uri: str, grader: Grader) -> dict[str, Any]:
-    context = BlackBoxContext(uri, range(len(grader.rows)), PROFILES["quick"])
-    found = [context(code) for code in black_box_checks() if code not in PROCESSES]
+    findings = BlackBoxFindings(BlackBoxContext(uri, range(len(grader.rows)), PROFILES["quick"]))
+    found = [findings(code) for code in BLACK_BOX_CHECKS if code not in PROCESSES]
     return {finding.code: finding for finding in found if finding.verdict == "failed"}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from trace_gym.sandbox import check
 from trace_gym.validation import stacks, validate, worker_process
-from trace_gym.validation.properties import ENDS, remedy
+from trace_gym.validation.remedies import ENDS, remedy
 
 pytestmark = pytest.mark.slow
 

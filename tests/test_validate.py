@@ -40,8 +40,8 @@ from trace_gym.validation import (
 )
 from trace_gym.validation.context import PROFILES
 from trace_gym.validation.experts import needs_capability
-from trace_gym.validation.properties import RAISED, remedy
 from trace_gym.validation.random_calls import CallSampler, StateValues, to_plain_data
+from trace_gym.validation.remedies import RAISED, remedy
 from trace_gym.validation.surface import malformed, without_descriptions
 from trace_gym.world import Check, Random, World
 

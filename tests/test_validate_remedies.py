@@ -15,10 +15,10 @@ from trace_gym.cli.entry import app
 from trace_gym.report.validation import render_report
 from trace_gym.types import Finding, Report
 from trace_gym.validation import PROPERTIES, render
-from trace_gym.validation.properties import RAISED, remedy
-from trace_gym.validation.third_party import SCHEMES
-from trace_gym.validation.third_party.black_box_context import black_box_checks
-from trace_gym.validation.third_party.remedies import REMEDIES, markdown, remedy_for, statement_for
+from trace_gym.validation.remedies import RAISED, remedy
+from trace_gym.validation.third_party import BLACK_BOX_CHECKS, SCHEMES
+from trace_gym.validation.third_party.checks import statement_for
+from trace_gym.validation.third_party.remedies import REMEDIES, markdown, remedy_for
 from trace_gym.world import World
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,12 +36,12 @@ def failed(code: str, message: str = "seed 3: something is wrong") -> Finding:
 
 
 def test_every_property_of_third_party_environments_has_a_third_party_text() -> None:
-    assert REMEDIES.keys() == black_box_checks().keys()
+    assert REMEDIES.keys() == BLACK_BOX_CHECKS.keys()
 
 
 @pytest.mark.parametrize("scheme", PLAYED)
 def test_third_party_texts_do_not_mention_worlds(scheme: str) -> None:
-    for code in black_box_checks():
+    for code in BLACK_BOX_CHECKS:
         text = remedy(failed(code), f"{scheme}:x")
         assert text == remedy_for(code, f"{scheme}:x") != PROPERTIES[code].fix
         assert text[0].isupper() and text.endswith(".") and "{" not in text
@@ -52,13 +52,13 @@ def test_third_party_texts_do_not_mention_worlds(scheme: str) -> None:
 
 
 def test_reports_of_third_party_environments_show_only_third_party_texts() -> None:
-    findings = tuple(failed(code) for code in black_box_checks())
+    findings = tuple(failed(code) for code in BLACK_BOX_CHECKS)
     report = Report(env="gym:my_module:my-env-v0", passed=False, findings=findings, scenarios=1)
     console = Console(width=10_000)
     with console.capture() as shown:
         console.print(render(report))
     page = unescape(re.sub("<[^>]*>", "", render_report(report)))
-    for code in black_box_checks():
+    for code in BLACK_BOX_CHECKS:
         assert remedy_for(code, report.env) in shown.get()
         assert PROPERTIES[code].fix not in shown.get()
         assert PROPERTIES[code].fix.replace("`", "") not in page and PROPERTIES[code].statement not in page

@@ -23,12 +23,12 @@ from trace_gym.validation.context import PROFILES
 from trace_gym.validation.third_party import (
     BLACK_BOX_CHECKS,
     SCHEMES,
-    black_box_check,
     is_third_party,
     open_box,
     probe_process,
 )
-from trace_gym.validation.third_party.black_box_context import NEEDS, BlackBoxContext, python_source
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, python_source
+from trace_gym.validation.third_party.checks import NEEDS
 from trace_gym.validation.third_party.uri import parse_uri
 
 
@@ -163,11 +163,9 @@ class TestAddresses:
             open_box(f"{scheme}:x")
 
 
-def test_check_can_be_added_but_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLACK_BOX_CHECKS, "TG208", lambda asked: Passed("asked again"))
     assert ask(of(foreign_envs.Backwards), "TG208")["TG208"].message == "asked again"
-    with pytest.raises(ValueError, match="the property TG208 already has the check"):
-        black_box_check("TG208")(lambda asked: Passed(""))
 
 
 @pytest.mark.parametrize("made", foreign_desks.FAULTS, ids=lambda made: made.__name__)

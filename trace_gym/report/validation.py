@@ -22,10 +22,11 @@ from trace_gym.report.replays import Played, played
 from trace_gym.report.talk import Said, Talk, talk
 from trace_gym.types import Bars, Curves, Exhibit, Finding, Message, Report, Trajectory, Verdict
 from trace_gym.validation.experts import CHECKS
-from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.properties import PROPERTIES
+from trace_gym.validation.remedies import remedy
 from trace_gym.validation.task_files.registry import TASK_PROPERTIES
 from trace_gym.validation.third_party import is_third_party
-from trace_gym.validation.third_party.remedies import statement_for
+from trace_gym.validation.third_party.checks import statement_for
 
 MARKS: dict[Verdict, tuple[str, str, str]] = {
     "passed": ("\N{CHECK MARK}", "passed", "good"),

@@ -24,6 +24,7 @@ from trace_gym.validation.context import NO_INPUTS, Context, Profile, Validation
 from trace_gym.validation.properties import PROPERTIES, CheckFailed, describe_exception
 from trace_gym.validation.source import load
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext
+from trace_gym.validation.third_party.checks import BlackBoxFindings
 from trace_gym.validation.third_party.uri import is_third_party
 
 
@@ -75,7 +76,8 @@ def check(job: Job, place: str, code: str) -> Finding:
 @lru_cache(maxsize=1)
 def _finding_source(job: Job, place: str) -> FindingSource:
     if is_third_party(place):
-        return BlackBoxContext(place, [s.seed for s in job.scenarios], job.profile, job.inputs)
+        seeds = [s.seed for s in job.scenarios]
+        return BlackBoxFindings(BlackBoxContext(place, seeds, job.profile, job.inputs))
     return WorldFindings(Context(load(place)[0], job.reference, job.profile, job.inputs), job.scenarios)
 
 

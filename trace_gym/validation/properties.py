@@ -8,7 +8,6 @@ register a check with the decorator `property_check`, and `validate` runs all re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -114,45 +113,13 @@ PROPERTIES: dict[str, Property] = {}
 """All properties by code. Codes are never reused."""
 
 
-RAISED = "Run the snippet: the last line of its traceback contains the error, and the lines above contain the location."
-"""Fix for an unexpected exception, in a property that does not test for exceptions."""
 DIED = "the process that checked it died"
-ENDS = "Remove the code that ends or crashes the process. An environment must raise an exception instead."
-"""Fix for an environment that ended the process."""
-_process_ended = re.compile(
-    f"{DIED}|the sandbox (stopped the module: the process of the module|rejected the report: the process ended"
-    "|stopped it: its process|does not believe its report: the process ended) "  # written by earlier versions
-)
-_raised_message = re.compile(r"(\S+/\d+/\d+: |seed \d+: )?(generate failed with|(turn \d+ |the \w+ )?raised) \w+:")
+"""Beginning of the message of a finding whose process died."""
 
 
 def describe_exception(error: BaseException) -> str:
-    """Return the description of an exception in the form that `remedy` recognizes."""
+    """Return the description of an exception in the form that `trace_gym.validation.remedies.remedy` recognizes."""
     return f"raised {type(error).__name__}: {unstyled(str(error))}"
-
-
-def remedy(finding: Finding, env: object = "") -> str:
-    """Return the fix for a failed finding or a warning; an empty string for others or if no fix is known.
-
-    Args:
-        finding: Finding of a property.
-        env: Name or URI of the environment. For the URI of a third-party environment, the fix refers to the methods of
-            that environment.
-    """
-    from trace_gym.validation.task_files.registry import TASK_PROPERTIES
-    from trace_gym.validation.third_party.remedies import remedy_for
-    from trace_gym.validation.third_party.uri import is_third_party  # a circular import at module level
-
-    if finding.code in TASK_PROPERTIES:
-        return TASK_PROPERTIES[finding.code].fix if finding.verdict in ("failed", "warning") else ""
-    known = PROPERTIES.get(finding.code)
-    if known is None or finding.verdict != "failed":
-        return ""
-    if _process_ended.match(finding.message):
-        return ENDS
-    if known.raising or not _raised_message.match(finding.message):
-        return remedy_for(finding.code, str(env)) if is_third_party(env) else known.fix
-    return RAISED if finding.counterexample else ""
 
 
 def property_check(

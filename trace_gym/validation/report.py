@@ -14,7 +14,8 @@ from trace_gym.errors import ReadError
 from trace_gym.parsing import read_json
 from trace_gym.tables import Grid
 from trace_gym.types import FORMAT_VERSION, Finding, Report, Verdict
-from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.properties import PROPERTIES
+from trace_gym.validation.remedies import remedy
 from trace_gym.validation.task_files import call_checks, information_checks  # noqa: F401  # register the properties
 from trace_gym.validation.task_files.registry import TASK_PROPERTIES
 

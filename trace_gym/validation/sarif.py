@@ -21,7 +21,8 @@ import trace_gym
 from trace_gym.errors import TraceGymError
 from trace_gym.parsing import parse_python
 from trace_gym.types import Finding, Report
-from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.properties import PROPERTIES
+from trace_gym.validation.remedies import remedy
 from trace_gym.validation.source import file_behind
 from trace_gym.validation.third_party.remedies import remedy_for
 from trace_gym.validation.third_party.uri import is_third_party

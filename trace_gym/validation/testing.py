@@ -18,7 +18,8 @@ from typing import Any
 from trace_gym.errors import TraceGymError
 from trace_gym.types import Finding, Report
 from trace_gym.validation.context import NO_INPUTS, ValidationInputs
-from trace_gym.validation.properties import PROPERTIES, remedy
+from trace_gym.validation.properties import PROPERTIES
+from trace_gym.validation.remedies import remedy
 from trace_gym.validation.runner import validate
 from trace_gym.validation.selection import select_codes
 from trace_gym.validation.source import Target

@@ -4,7 +4,8 @@ Environments of Gymnasium, skyrl-gym, reasoning-gym, OpenEnv and verifiers, and 
 """
 
 from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Turn, run_black_box
-from trace_gym.validation.third_party.black_box_context import BLACK_BOX_CHECKS, BlackBoxContext, black_box_check
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext
+from trace_gym.validation.third_party.checks import BLACK_BOX_CHECKS
 from trace_gym.validation.third_party.uri import SCHEMES, is_third_party, open_box
 
 __all__ = [
@@ -14,7 +15,6 @@ __all__ = [
     "BlackBoxContext",
     "BlackBoxRollout",
     "Turn",
-    "black_box_check",
     "is_third_party",
     "open_box",
     "run_black_box",

@@ -1,91 +1,18 @@
-"""Context for checks of third-party environments, and the registry of these checks.
-
-A check is registered under the code of the property that it tests. Properties without such a check are skipped, because
-they require information that a third-party environment does not provide.
-"""
+"""Context for checks of third-party environments."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from trace_gym.errors import EnvBug
-from trace_gym.types import Finding, Replay
+from trace_gym.types import Replay
 from trace_gym.validation.context import NO_INPUTS, Profile, ValidationInputs
-from trace_gym.validation.properties import PROPERTIES, CheckFailed, Passed, Skipped, describe_exception
-from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, exits_raise, run_black_box
+from trace_gym.validation.properties import CheckFailed, Skipped, describe_exception
+from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, run_black_box
 from trace_gym.validation.third_party.uri import open_with_retry
-
-BlackBoxCheck = Callable[["BlackBoxContext"], Passed]
-BLACK_BOX_CHECKS: dict[str, BlackBoxCheck] = {}
-"""Checks by property code."""
-
-STATE, EXPERTS, GOALS, TOOLS = "the state of a world", "an expert's calls", "goals and guards", "tools with schemas"
-NEEDS = {
-    "TG104": STATE,
-    "TG106": "a picklable episode",
-    "TG202": EXPERTS,
-    "TG204": "the rules that a call may break",
-    "TG205": "an expert without the capability",
-    "TG206": "an expert without the capability",
-    "TG208": "a score that can be computed repeatedly",
-    "TG209": GOALS,
-    "TG302": GOALS,
-    "TG305": GOALS,
-    "TG306": GOALS,
-    "TG401": "the tools of a target",
-    "TG403": TOOLS,
-    "TG404": STATE,
-    "TG406": "a user simulator that is separate from the environment",
-    "TG411": "the tools of a target",
-    "TG412": TOOLS,
-    "TG413": "the tools of a target",
-    "TG602": TOOLS,
-    "TG702": "hints",
-    "TG705": "an expert without the capability",
-    "TG801": STATE,
-    "TG802": EXPERTS,
-}
-"""Mapping from property code to the required information that third-party environments do not provide."""
-
-
-def black_box_check(code: str) -> Callable[[BlackBoxCheck], BlackBoxCheck]:
-    """Register the decorated check under the code of a property.
-
-    Raises:
-        ValueError: A check is already registered for the property.
-    """
-
-    def register(question: BlackBoxCheck) -> BlackBoxCheck:
-        if code in BLACK_BOX_CHECKS:
-            raise ValueError(
-                f"the property {code} already has the check {BLACK_BOX_CHECKS[code].__name__}(). Register only one "
-                "check for each property"
-            )
-        BLACK_BOX_CHECKS[code] = question
-        return question
-
-    return register
-
-
-def black_box_checks() -> dict[str, BlackBoxCheck]:
-    """Import all modules with checks and return the checks by property code."""
-    # Importing these modules registers the checks. The imports are local to avoid an import cycle.
-    from trace_gym.validation.third_party import (  # noqa: F401
-        determinism_checks,
-        gymnasium_checks,
-        heuristic_answers,
-        near_miss_checks,
-        no_op_checks,
-        prompt_checks,
-        reward_checks,
-        surface_checks,
-    )
-
-    return BLACK_BOX_CHECKS
 
 
 def is_full_reward(share: float) -> bool:
@@ -119,18 +46,6 @@ class BlackBoxContext:
             except EnvBug as error:
                 raise CheckFailed(str(error), self.snippet(None)) from error
         return self._box
-
-    def __call__(self, code: str) -> Finding:
-        """Check a property and return the finding. Skip properties without a check for third-party environments."""
-        found = PROPERTIES[code]
-        with exits_raise():
-            if code in black_box_checks():
-                return found.evaluate(lambda: BLACK_BOX_CHECKS[code](self))
-            needs = NEEDS.get(code, "the state or the experts of a world")
-            return found.evaluate(lambda: self._lacks(needs))
-
-    def _lacks(self, needs: str) -> NoReturn:
-        raise Skipped(f"requires {needs}, which {self.box.kind} does not provide")
 
     def close(self) -> None:
         """Close the environment. The next access opens it again."""

@@ -9,6 +9,7 @@ from trace_gym.validation.job_engines import Job
 from trace_gym.validation.outline import BlackBoxOutline, black_box_facts, black_box_outline
 from trace_gym.validation.processes import ProcessLauncher, TimedOut
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext
+from trace_gym.validation.third_party.checks import BlackBoxFindings
 
 
 def black_box_job(
@@ -19,8 +20,8 @@ def black_box_job(
     *,
     launcher: ProcessLauncher | None,
     seconds: float | None,
-) -> tuple[Job, BlackBoxContext] | TimedOut:
-    """Return the job for the first `count` problems of an environment, and the context for checks in this process.
+) -> tuple[Job, BlackBoxFindings] | TimedOut:
+    """Return the job for the first `count` problems of an environment, and the source of findings in this process.
 
     Return `TimedOut` if the environment does not open within the time limit.
 
@@ -50,4 +51,5 @@ def black_box_job(
         return found
     seeds = range(count if found.problems is None else min(count, found.problems))
     scenarios = tuple(Scenario(env=address, level=0, seed=seed) for seed in seeds)
-    return Job(address, scenarios, profile, inputs, found.served), BlackBoxContext(address, seeds, profile, inputs)
+    findings = BlackBoxFindings(BlackBoxContext(address, seeds, profile, inputs))
+    return Job(address, scenarios, profile, inputs, found.served), findings

@@ -13,7 +13,7 @@ from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped
 from trace_gym.validation.repeat_snippets import for_each, in_processes
 from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, Turn, take_turn
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext
 from trace_gym.validation.third_party.probe_process import digests
 from trace_gym.validation.third_party.uri import open_box
 
@@ -26,7 +26,6 @@ TRIES = 4
 """Maximum number of no-op or random turns in a rollout."""
 
 
-@black_box_check("TG001")
 def begins(context: BlackBoxContext) -> Passed:
     """Every seed of the sample produces a prompt."""
     for seed in context.seeds:
@@ -46,7 +45,6 @@ def _scripts(context: BlackBoxContext, seed: int) -> list[tuple[str, ...]]:
     return [*([solution] if solution else []), ("...",) * tries, sampled]
 
 
-@black_box_check("TG101")
 def repeats_itself(context: BlackBoxContext) -> Passed:
     """The same seed and turns produce the same responses after any other rollouts."""
     chosen = evenly_spaced(context.seeds, MOST)
@@ -73,7 +71,6 @@ def difference(one: BlackBoxRollout, other: BlackBoxRollout) -> str:
     return "the number of turns is different"
 
 
-@black_box_check("TG102")
 def repeats_itself_everywhere(context: BlackBoxContext) -> Passed:
     """Fresh processes with other hash seeds and time zones produce the same responses."""
     if context.box.served:
@@ -94,7 +91,6 @@ def repeats_itself_everywhere(context: BlackBoxContext) -> Passed:
     return Passed(f"{len(made)} rollouts get identical responses in {len(settings)} fresh processes and in this one")
 
 
-@black_box_check("TG103")
 def seeds_give_problems(context: BlackBoxContext) -> Passed:
     """Different seeds differ in the prompt, in the responses, or in the reference solution."""
     context.require_native_problems()
@@ -121,7 +117,6 @@ def _fingerprint(context: BlackBoxContext, seed: int) -> str:
     return sha256(repr((context.solution(seed), traces)))
 
 
-@black_box_check("TG105")
 def sessions_do_not_touch(context: BlackBoxContext) -> Passed:
     """Two interleaved sessions of one environment respond like separate sessions."""
     chosen, mine = evenly_spaced(context.seeds, MOST), context.box
@@ -157,7 +152,6 @@ def _by_turns(
     ]
 
 
-@black_box_check("TG704")
 def splits_are_apart(context: BlackBoxContext) -> Passed:
     """Distant seeds produce different problems, so that other seeds can be used for testing."""
     context.require_native_problems()

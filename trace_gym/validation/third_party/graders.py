@@ -18,8 +18,9 @@ from openenv.validation import (  # type: ignore[import-not-found]  # openenv an
 
 from trace_gym.types import Finding, Verdict
 from trace_gym.validation.context import PROFILES
-from trace_gym.validation.properties import remedy
+from trace_gym.validation.remedies import remedy
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext
+from trace_gym.validation.third_party.checks import BlackBoxFindings
 
 SERVER = "openenv:"
 """URI scheme of the graded environments."""
@@ -54,11 +55,11 @@ class Grader:
             return self._result(started, CheckStatus.SKIP, ["the environment is not running"])
         low, high = subject.manifest.reward.range
         address = f"{SERVER}{subject.running.base_url}?low={min(low, 0.0)}&high={high}"
-        context = BlackBoxContext(address, range(SEEDS), PROFILES["quick"])
+        findings = BlackBoxFindings(BlackBoxContext(address, range(SEEDS), PROFILES["quick"]))
         try:
-            return self.result_of(context(self.code), subject.manifest, started)
+            return self.result_of(findings(self.code), subject.manifest, started)
         finally:
-            context.close()
+            findings.close()
 
     def result_of(self, finding: Finding, manifest: Any, started: float) -> Any:
         """Convert a finding to an OpenEnv check result."""

@@ -16,7 +16,7 @@ from gymnasium.vector import SyncVectorEnv
 from trace_gym.terminal import unstyled
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext
 from trace_gym.validation.third_party.gymnasium_box import GymBox, as_text, no_warnings
 from trace_gym.validation.third_party.uri import parse_uri
 
@@ -46,7 +46,6 @@ def _snippet(context: BlackBoxContext, *lines: str) -> str:
     return "\n".join(["import warnings", "", "import gymnasium", "", made, *lines]) + "\n"
 
 
-@black_box_check("TG901")
 def passes_the_checker(context: BlackBoxContext) -> Passed:
     """Gymnasium's environment checker reports no error, with warnings treated as errors."""
     with closing(_make_env(context)) as env, redirect_stdout(io.StringIO()), warnings.catch_warnings():
@@ -65,7 +64,6 @@ def passes_the_checker(context: BlackBoxContext) -> Passed:
     return Passed(f"gymnasium {gymnasium.__version__} reports no error")
 
 
-@black_box_check("TG902")
 def a_vector_is_as_good(context: BlackBoxContext) -> Passed:
     """Vectorized environments in one process return the same results as single environments."""
     _make_env(context).close()
@@ -101,7 +99,6 @@ def _turns(context: BlackBoxContext, seed: int) -> tuple[str, ...]:
     return context.solution(seed) or tuple(context.box.sample(rng, prompt) for _ in range(TURNS))
 
 
-@black_box_check("TG903")
 def spaces_hold_what_is_seen(context: BlackBoxContext) -> Passed:
     """Observations and actions are elements of their spaces, and the spec can be restored from JSON."""
     seen = 0

@@ -19,7 +19,7 @@ from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.exploits import MARGIN, SUCCESS
 from trace_gym.validation.properties import CheckFailed, Passed
 from trace_gym.validation.third_party.answer_forms import FORMS
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, is_full_reward, quoted
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, is_full_reward, quoted
 from trace_gym.validation.third_party.content_grading import rewards_content_gradually
 from trace_gym.validation.third_party.hedges import MAX_EITHER, Heuristic, either_order, listings
 
@@ -134,7 +134,6 @@ def _best_results(context: BlackBoxContext, seeds: list[int], gradual: bool) -> 
     return best_constant, bound, results
 
 
-@black_box_check("TG601")
 def guesses_earn_little(context: BlackBoxContext) -> Passed:
     """No answer by a simple heuristic, and no list of candidates, gets much more reward than the best constant answer.
 
@@ -169,7 +168,6 @@ def guesses_earn_little(context: BlackBoxContext) -> Passed:
     )
 
 
-@black_box_check("TG804")
 def no_constant_solves(context: BlackBoxContext) -> Passed:
     """No constant answer solves most problems, with 95% confidence."""
     context.require_native_problems()

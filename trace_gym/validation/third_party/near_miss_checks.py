@@ -12,7 +12,7 @@ from trace_gym.types import Bars
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped
 from trace_gym.validation.third_party.answer_forms import filler, split_answer
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, quoted
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, quoted
 from trace_gym.validation.third_party.content_grading import MARKUP
 from trace_gym.validation.third_party.near_misses import kind_of, near_misses
 
@@ -130,7 +130,6 @@ def changed_count(number: int) -> Mapping[str, str]:
     return {change: str(value) for change, value in made.items() if value != number}
 
 
-@black_box_check("TG304")
 def near_misses_fail(context: BlackBoxContext) -> Passed:
     """A wrong answer that is derived from the reference solution by a small change does not get its full reward.
 

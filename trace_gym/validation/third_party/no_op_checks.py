@@ -10,7 +10,7 @@ from statistics import fmean
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import Passed
 from trace_gym.validation.third_party.answer_forms import MARKUP_FORMS, empty_shells, filler
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext
 from trace_gym.validation.third_party.content_grading import rewards_content_gradually
 
 NO_OP_MESSAGES = ("...", "Hello.", "Done.", "")
@@ -21,7 +21,6 @@ HALF = 0.5
 """Maximum mean reward of a no-op message in an environment that rewards similarity to the reference."""
 
 
-@black_box_check("TG301")
 def nothing_is_paid_for_nothing(context: BlackBoxContext) -> Passed:
     """No-op messages, garbage, and formats without an answer get no reward, whether sent once or until the end.
 

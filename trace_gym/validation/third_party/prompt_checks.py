@@ -15,7 +15,7 @@ from trace_gym.validation.overlap import RUN
 from trace_gym.validation.properties import Passed, Skipped
 from trace_gym.validation.text_cues import GAIN
 from trace_gym.validation.third_party.answer_forms import formatted_pieces
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, is_full_reward, quoted
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, is_full_reward, quoted
 from trace_gym.validation.third_party.probe_process import PROGRAM, try_turns
 
 MALFORMED = (
@@ -44,7 +44,6 @@ MAX_POSITIONS = 6
 """Number of words, and of lines, from each end of the prompt that are compared with the answer."""
 
 
-@black_box_check("TG402")
 def ugly_text_is_answered(context: BlackBoxContext) -> Passed:
     """Every turn gets a response: no turn raises an exception, hangs the environment, or is executed as code."""
     rng, prompt = Random("ugly"), context.begin(context.seeds[0])
@@ -71,7 +70,6 @@ def _malformed_commands(turns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
                 yield (*turns[:n], wrong)
 
 
-@black_box_check("TG405")
 def the_end_is_survived(context: BlackBoxContext) -> Passed:
     """Turns after the end raise no exception, whether the rollout succeeded or failed."""
     seed = context.seeds[0]
@@ -91,7 +89,6 @@ def the_end_is_survived(context: BlackBoxContext) -> Passed:
     )
 
 
-@black_box_check("TG701")
 def prompt_holds_no_answer(context: BlackBoxContext) -> Passed:
     """No fixed position of the prompt contains the answer, and a copied example of the prompt solves few problems.
 
@@ -157,7 +154,6 @@ def _positions(prompt: str) -> Iterator[tuple[str, str]]:
         yield f"the text after {match[1].lower()!r} and a colon", match[2].strip()
 
 
-@black_box_check("TG703")
 def prompts_are_not_the_test(context: BlackBoxContext) -> Passed:
     """No word n-gram of a prompt occurs in the test tasks, except for n-grams that half of the prompts share."""
     context.require_native_problems()
@@ -184,7 +180,6 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
     return (tuple(words[n : n + RUN]) for n in range(len(words) - RUN + 1))
 
 
-@black_box_check("TG803")
 def wordings_are_counted(context: BlackBoxContext) -> Passed:
     """The similarity of the prompts is measured but not evaluated.
 

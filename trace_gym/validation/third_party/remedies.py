@@ -119,14 +119,6 @@ def remedy_for(code: str, address: str) -> str:
     return REMEDIES.get(code, "").format(**words)
 
 
-def statement_for(code: str) -> str:
-    """Return the statement of a check; an empty string for a property that does not apply."""
-    from trace_gym.validation.third_party.black_box_context import black_box_checks
-
-    asked = black_box_checks().get(code)
-    return " ".join((asked.__doc__ or "").split()) if asked else ""
-
-
 def markdown(scheme: str = "gym") -> str:
     """Return the table of ``docs/guides/validate_others.md``."""
     assert scheme in SCHEMES

@@ -12,7 +12,7 @@ from trace_gym.types import Curves
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.learning import COMPETENCE_GRID, GROUP_SIZES, MIN_WIDTH, QUANTITY_LABELS
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, is_full_reward, quoted
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, is_full_reward, quoted
 from trace_gym.validation.third_party.heuristic_answers import HEURISTICS
 from trace_gym.validation.third_party.heuristic_answers import MOST as HEURISTIC_SAMPLE
 from trace_gym.validation.third_party.no_op_checks import MOST
@@ -26,7 +26,6 @@ MAX_CONSTANT = 0.5
 """Share of problems with a constant reward above which the reward is considered independent of the answer."""
 
 
-@black_box_check("TG201")
 def reference_is_paid(context: BlackBoxContext) -> Passed:
     """The reference solution gets the full reward."""
     made = context.solutions()
@@ -45,7 +44,6 @@ def reference_is_paid(context: BlackBoxContext) -> Passed:
     return Passed(f"the reference solutions of {len(made)} problems get the full reward", metrics)
 
 
-@black_box_check("TG203")
 def no_part_is_enough(context: BlackBoxContext) -> Passed:
     """A reference solution without its last turns does not get the full reward."""
     made = {seed: turns for seed, turns in context.solutions().items() if len(turns) > 1}
@@ -59,7 +57,6 @@ def no_part_is_enough(context: BlackBoxContext) -> Passed:
     return Passed(f"none of {len(made)} reference solutions gets the full reward without its last turn")
 
 
-@black_box_check("TG303")
 def rewards_are_in_range(context: BlackBoxContext) -> Passed:
     """Rewards are finite and in range, and depend on the answer in most problems that have a reference solution.
 
@@ -131,7 +128,6 @@ def _varied_turns(context: BlackBoxContext, seed: int) -> Iterator[tuple[str, ..
     yield from ((guess(prompt),) * repeated for guess in HEURISTICS.values())
 
 
-@black_box_check("TG501")
 def reference_spreads_rewards(context: BlackBoxContext) -> Passed:
     """Groups of a simulated agent have rewards in the target ranges.
 
@@ -191,7 +187,6 @@ def _fits(pairs: list[ExpertPair], p: float, k: int) -> bool:
     return all(in_range(getattr(found, quantity), target_range) for quantity, target_range in TARGET_RANGES.items())
 
 
-@black_box_check("TG502")
 def rewards_of_the_policy_spread(context: BlackBoxContext) -> Passed:
     """Groups of rollouts of the given policy, or of recorded rollouts, have rewards in the target ranges."""
     if isinstance(context.box, RecordedBox):

@@ -10,7 +10,7 @@ from statistics import fmean
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import Passed
 from trace_gym.validation.third_party.answer_forms import filler, split_answer
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, black_box_check, quoted
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, quoted
 
 MOST = 24
 """Maximum number of problems, evenly spaced over the sample."""
@@ -50,7 +50,6 @@ LENGTHS = {"more letters": 400, "many more letters": 4000}
 PLACES = ("{addition}", "{addition}\n\n{wrong}", "{wrong}\n\n{addition}")
 
 
-@black_box_check("TG207")
 def surface_does_not_count(context: BlackBoxContext) -> Passed:
     """White space around the reference solution does not change the reward, and length, tone or layout earn nothing.
 
