@@ -10,7 +10,7 @@ from diagnosis_cases import Refused, episode
 
 from trace_gym import registry
 from trace_gym.diagnosis import RuleAnalyst, diagnose
-from trace_gym.policies.scripted import plan
+from trace_gym.episode import plan
 from trace_gym.targets.catalogue import target
 from trace_gym.trajectories import trajectory
 from trace_gym.types import Call, Label, Scenario, Trajectory

@@ -32,9 +32,9 @@ from trace_gym.evaluation import (
 )
 from trace_gym.evaluation.policies import PolicyRunner
 from trace_gym.policies import Ablated, Oracle, Policy
-from trace_gym.rollouts import TokenRollout, play
+from trace_gym.rollouts import play
 from trace_gym.route import BASE
-from trace_gym.trajectories import trajectory
+from trace_gym.trajectories import TokenRollout, trajectory
 from trace_gym.types import Report, Scenario
 
 TEST, VALIDATE = registry.SPLITS["test"][0], registry.SPLITS["validate"][0]

@@ -25,9 +25,9 @@ from mcp.shared import exceptions
 from trace_gym import registry
 from trace_gym.adapters import mcp as adapter
 from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, READ, SAY, Attempt
+from trace_gym.episode import plan
 from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.policies import Oracle
-from trace_gym.policies.scripted import plan
 from trace_gym.registration import VARIABLE
 from trace_gym.rollouts import play
 from trace_gym.types import Call, Interface, Trajectory

@@ -23,8 +23,8 @@ from trace_gym.models import ModelSettings, load_policy
 from trace_gym.policies import Ablated, Idle, Mixture, Oracle, batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hf import HFPolicy, merged
-from trace_gym.rollouts import TokenRollout, play, rollout
-from trace_gym.trajectories import trajectory
+from trace_gym.rollouts import play, rollout
+from trace_gym.trajectories import TokenRollout, trajectory
 from trace_gym.types import Call, Say, Scenario, Trajectory
 
 TOKENIZER = tiny_tokenizer()

@@ -29,11 +29,10 @@ from trace_gym.adapters import trl
 from trace_gym.adapters.trl.attempt import TrlEnvironment, environment_class
 from trace_gym.adapters.trl.rollout_function import RolloutFunction, TokenConversation
 from trace_gym.adapters.trl.tools import TALK
-from trace_gym.episode import Action, Episode
+from trace_gym.episode import Action, Episode, plan
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra
 from trace_gym.policies import Ablated, Oracle, Policy
 from trace_gym.policies.chat import Chat
-from trace_gym.policies.scripted import plan
 from trace_gym.rollouts import play
 from trace_gym.score import DEFAULT_WEIGHTS, SPARSE_WEIGHTS, reward
 from trace_gym.types import Call, Message, Say

@@ -28,9 +28,10 @@ from trace_gym.pipeline.ledger import Run
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.policies.vllm import VLLMPolicy
-from trace_gym.rollouts import TokenRollout, rollout
+from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered
+from trace_gym.trajectories import TokenRollout
 
 TOKENIZER = tiny_tokenizer()
 SHARES = torch.tensor([0.08, 0.3, 0.02, 0.4, 0.2])

@@ -28,7 +28,8 @@ from trace_gym.models.vllm import VLLMServer
 from trace_gym.policies.base import BatchPolicy
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.vllm import VLLMPolicy
-from trace_gym.rollouts import TokenRollout, rollout
+from trace_gym.rollouts import rollout
+from trace_gym.trajectories import TokenRollout
 
 HINT = "Zebras look before they leap."
 LIMITS = {"max_tokens": 420, "max_turn_tokens": 8}

@@ -14,7 +14,7 @@ from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.policies import Policy
 from trace_gym.policies.hf import HFPolicy
-from trace_gym.rollouts import TokenRollout
+from trace_gym.trajectories import TokenRollout
 from trace_gym.types import Call, Say
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]

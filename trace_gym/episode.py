@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from trace_gym.actions import read_step, read_turn
 from trace_gym.chat import canonical, storable, text_of_malformed, tool_call, tool_message
@@ -19,9 +19,9 @@ from trace_gym.score import fold
 from trace_gym.speech import Speaker
 from trace_gym.start_checks import checks_at_start, verifying
 from trace_gym.types import Call, Check, Event, Interface, Message, Say, Scenario, Score
-from trace_gym.world import ToolError, World, call_tool
+from trace_gym.world import Step, ToolError, World, call_tool, plan_of
 
-__all__ = ["Action", "Episode", "complaint_about", "interface_of"]
+__all__ = ["Action", "Episode", "complaint_about", "interface_of", "plan"]
 
 Action = str | Message | Call | Say
 """Text in a chat format, an OpenAI assistant message, or a scripted step."""
@@ -279,3 +279,15 @@ def interface_of(world: type[World]) -> Interface:
     """Return the interface of a world class, which is built once per class."""
     known = _interfaces.get(world)
     return known if known is not None else _interfaces.setdefault(world, world.interface())
+
+
+def plan(episode: Episode, expert: Literal["oracle", "ablated"]) -> list[Step]:
+    """Return all steps of a world's expert, computed from the start state of the episode.
+
+    Raises:
+        EnvBug: The expert raised an exception.
+    """
+    try:
+        return list(plan_of(episode.start, expert))
+    except Exception as error:
+        raise EnvBug(f"{episode.scenario}: {expert} raised {type(error).__name__}: {error}") from error

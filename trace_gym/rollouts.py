@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from trace_gym import terminal
@@ -28,31 +27,6 @@ BATCH = 64
 EpisodeFactory = Callable[[Scenario], Episode]
 Job = tuple[Scenario, int]
 Advance = Callable[[int], None]
-
-
-@dataclass(slots=True)
-class TokenRollout:
-    """One finished episode with its exact tokens, for trainers. No text is tokenized twice."""
-
-    scenario: Scenario
-    ids: list[int] = field(repr=False)
-    """Tokens of the conversation up to the last assistant turn, exactly as they were sampled or passed to the model."""
-    mask: list[bool] = field(repr=False)
-    """True for tokens that the model sampled, including end-of-turn tokens; same length as `ids`."""
-    logprobs: list[float] = field(repr=False)
-    """Log-probability of each sampled token under the distribution that it was sampled from; 0.0 for other tokens."""
-    episode: Episode = field(repr=False)
-    start_hash: str
-    """State hash before the first turn; equal for all rollouts of a GRPO group."""
-    hint: str = ""
-    """Hint in the prompt from which the model sampled; not part of `ids`."""
-    overflow: bool = False
-    """Whether the token budget was exhausted before the episode ended."""
-
-    def trajectory(self, *, model: str, source: str, sample: int = 0, temperature: float | None = None) -> Trajectory:
-        """Return the record of this episode. Its `gold` contains the oracle's calls except reads."""
-        note = "the conversation exceeded its budget of tokens" if self.overflow else ""
-        return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature, note=note)
 
 
 def play(policy: Policy, episode: Episode, note: Callable[[str], None] | None = None) -> Episode:

@@ -1,11 +1,11 @@
-"""Records (`Trajectory`) of finished episodes."""
+"""Records of finished episodes: messages (`Trajectory`), and tokens (`TokenRollout`)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
-from trace_gym.episode import Episode
-from trace_gym.policies.scripted import plan
+from trace_gym.episode import Episode, plan
 from trace_gym.score import reward
 from trace_gym.types import Call, Scenario, Trajectory, UserWords
 
@@ -76,3 +76,28 @@ def _user(episode: Episode) -> UserWords | None:
     if episode.user is None:
         return None
     return UserWords(model=episode.user.name, script=tuple(episode.script), fallbacks=episode.fallbacks)
+
+
+@dataclass(slots=True)
+class TokenRollout:
+    """One finished episode with its exact tokens, for trainers. No text is tokenized twice."""
+
+    scenario: Scenario
+    ids: list[int] = field(repr=False)
+    """Tokens of the conversation up to the last assistant turn, exactly as they were sampled or passed to the model."""
+    mask: list[bool] = field(repr=False)
+    """True for tokens that the model sampled, including end-of-turn tokens; same length as `ids`."""
+    logprobs: list[float] = field(repr=False)
+    """Log-probability of each sampled token under the distribution that it was sampled from; 0.0 for other tokens."""
+    episode: Episode = field(repr=False)
+    start_hash: str
+    """State hash before the first turn; equal for all rollouts of a GRPO group."""
+    hint: str = ""
+    """Hint in the prompt from which the model sampled; not part of `ids`."""
+    overflow: bool = False
+    """Whether the token budget was exhausted before the episode ended."""
+
+    def trajectory(self, *, model: str, source: str, sample: int = 0, temperature: float | None = None) -> Trajectory:
+        """Return the record of this episode. Its `gold` contains the oracle's calls except reads."""
+        note = "the conversation exceeded its budget of tokens" if self.overflow else ""
+        return trajectory(self.episode, sample=sample, model=model, source=source, temperature=temperature, note=note)

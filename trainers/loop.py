@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from peft import PeftModel
 
     from trace_gym.policies.hf import HFPolicy
-    from trace_gym.rollouts import TokenRollout
+    from trace_gym.trajectories import TokenRollout
 
 OpenEpisode = Callable[[Scenario], Episode]
 

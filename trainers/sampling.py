@@ -22,7 +22,7 @@ from trace_gym.trainers.loop import Learner, OpenEpisode, derive
 from trace_gym.types import Scenario
 
 if TYPE_CHECKING:
-    from trace_gym.rollouts import TokenRollout
+    from trace_gym.trajectories import TokenRollout
 
 
 @dataclass(slots=True)

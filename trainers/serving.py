@@ -18,8 +18,8 @@ from peft import PeftModel
 from trace_gym.episode import Episode
 from trace_gym.models.serving import versioned_name
 from trace_gym.policies.vllm import VLLMPolicy
-from trace_gym.rollouts import TokenRollout
 from trace_gym.trainers import checkpoint
+from trace_gym.trajectories import TokenRollout
 
 FOLDER = "serving"
 """Folder in the output folder of a run that contains the adapter that the servers have loaded."""

@@ -9,10 +9,10 @@ from trace_gym import registry
 from trace_gym.errors import ConfigError, SplitError
 from trace_gym.evaluation.heldout import scenario_id
 from trace_gym.evaluation.record import Evaluation, PolicyResult, mean
-from trace_gym.rollouts import TokenRollout
 from trace_gym.route.prompt import BASE
 from trace_gym.score import reward
 from trace_gym.speech import Speaker
+from trace_gym.trajectories import TokenRollout
 from trace_gym.types import Scenario, Trajectory
 
 ScoredRollout = TokenRollout | Trajectory

@@ -10,7 +10,7 @@ from trace_gym.episode import Action, Episode
 if TYPE_CHECKING:
     import torch
 
-    from trace_gym.rollouts import TokenRollout
+    from trace_gym.trajectories import TokenRollout
 
 
 class Policy(Protocol):

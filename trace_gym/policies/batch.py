@@ -12,7 +12,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
 from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
 from trace_gym.policies.ragged import ragged_cache
-from trace_gym.rollouts import TokenRollout
+from trace_gym.trajectories import TokenRollout
 from trace_gym.types import Message
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, PolicyError
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hints import with_hint
-from trace_gym.rollouts import TokenRollout
+from trace_gym.trajectories import TokenRollout
 from trace_gym.types import Message
 
 

@@ -18,7 +18,7 @@ from trace_gym.models.truncation import ALL_TOKENS, Truncation
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model
-from trace_gym.rollouts import TokenRollout
+from trace_gym.trajectories import TokenRollout
 
 if TYPE_CHECKING:
     import torch

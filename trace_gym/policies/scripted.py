@@ -13,25 +13,11 @@ from dataclasses import dataclass, replace
 from random import Random as Generator
 from typing import Any, Literal, Self
 
-from trace_gym.episode import Action, Episode
-from trace_gym.errors import EnvBug
+from trace_gym.episode import Action, Episode, plan
 from trace_gym.types import Call, Message, Say
-from trace_gym.world import Step, plan_of
 
 DONE = Say("Done.")
 """Message of an expert after the last step of its plan."""
-
-
-def plan(episode: Episode, expert: Literal["oracle", "ablated"]) -> list[Step]:
-    """Return all steps of a world's expert, computed from the start state of the episode.
-
-    Raises:
-        EnvBug: The expert raised an exception.
-    """
-    try:
-        return list(plan_of(episode.start, expert))
-    except Exception as error:
-        raise EnvBug(f"{episode.scenario}: {expert} raised {type(error).__name__}: {error}") from error
 
 
 def _follow(episode: Episode, expert: Literal["oracle", "ablated"]) -> Action:

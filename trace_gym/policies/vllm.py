@@ -27,7 +27,7 @@ from trace_gym.models.truncation import ALL_TOKENS, Truncation
 from trace_gym.models.vllm import VLLMServer
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
-from trace_gym.rollouts import TokenRollout
+from trace_gym.trajectories import TokenRollout
 from trace_gym.types import sha256
 
 if TYPE_CHECKING:

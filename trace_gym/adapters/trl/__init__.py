@@ -20,8 +20,8 @@ from trace_gym.adapters.attempt import library
 from trace_gym.adapters.trl.attempt import Trainer, TrlEnvironment, check_version, environment_class
 from trace_gym.adapters.trl.rollout_function import RolloutFunction
 from trace_gym.adapters.trl.tools import tool_class
+from trace_gym.episode import plan
 from trace_gym.errors import ConfigError
-from trace_gym.policies.scripted import plan
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights, reward
 from trace_gym.types import Call, Message, Scenario
 
