@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def shown(figure: float) -> str:
 def measure() -> Rows:
     """Return all measurements of the imported tree."""
     import trace_gym
-    from trace_gym import registry
+    from trace_gym import registry, sandbox
     from trace_gym.adapters.gymnasium import TraceEnv
     from trace_gym.episode import Episode
     from trace_gym.types import Report, Scenario
@@ -98,7 +99,9 @@ def measure() -> Rows:
     rows: Rows = {}
     with tempfile.TemporaryDirectory() as folder:
         module = shutil.copy(ROOT / "tests" / "user_folder" / f"{TOY}.py", folder)
-        registry.admit(module, Report(passed=True, findings=(), scenarios=0), author="hand")
+        known = signature(registry.admit).parameters  # earlier trees describe the module without this argument
+        options: dict[str, Any] = {"describe": sandbox.describe} if "describe" in known else {}
+        registry.admit(module, Report(passed=True, findings=(), scenarios=0), author="hand", **options)
         registry.add_folder(folder)
         registry.load_world(TOY).max_turns = 10**6
         env = TraceEnv(TOY, level=0)

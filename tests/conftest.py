@@ -21,6 +21,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.registration import VARIABLE
+from trace_gym.sandbox import describe
 from trace_gym.types import Report, Scenario
 
 TOY = "library_loans"
@@ -45,10 +46,10 @@ def user_folder(tmp_path: Path, clean_registry: None) -> Path:
     folder = tmp_path / "my envs"
     folder.mkdir()
     shutil.copy(Path(__file__).parent / "user_folder" / f"{TOY}.py", folder)
-    registry.admit(folder / f"{TOY}.py", PASSED, author="hand")
+    registry.admit(folder / f"{TOY}.py", PASSED, author="hand", describe=describe)
     twin = (folder / f"{TOY}.py").read_text().replace(f'id = "{TOY}"', 'id = "twin_loans"')
     (folder / "twin_loans.py").write_text(twin)
-    registry.admit(folder / "twin_loans.py", PASSED, author="hand")
+    registry.admit(folder / "twin_loans.py", PASSED, author="hand", describe=describe)
     mixture = {"id": "toy_mixture", "mixture": {TOY: 3, "twin_loans": 1}}
     (folder / "toy_mixture.json").write_text(json.dumps(mixture))
     registry.add_folder(folder)

@@ -17,8 +17,8 @@ from trace_gym.episode import interface_of
 from trace_gym.evaluation import Evaluation
 from trace_gym.evaluation import markdown as evaluation_page
 from trace_gym.evaluation.from_files import compare_files
+from trace_gym.prompts.template import read_spec
 from trace_gym.report.page import _results
-from trace_gym.synthesis.template import read_spec
 from trace_gym.types import Call, Say, Trajectory, to_jsonl
 from trace_gym.validation import ValidationInputs, input_files, validate
 from trace_gym.world import Check, World, tool

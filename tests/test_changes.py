@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_modules import WRITTEN, recorded
 
-from trace_gym.synthesis import slots, template
+from trace_gym.prompts import template
+from trace_gym.synthesis import slots
 from trace_gym.synthesis.changes import MARK, is_changeable, with_changes
 from trace_gym.synthesis.diagnostics import excerpt
 from trace_gym.synthesis.slots import ENVIRONMENT

@@ -21,6 +21,7 @@ from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import EnvBug, TamperedEnv
 from trace_gym.file_cache import FileCache
 from trace_gym.registration import VARIABLE
+from trace_gym.sandbox import describe
 from trace_gym.types import Interface, Scenario
 from trace_gym.world import World
 
@@ -261,7 +262,7 @@ def test_folders_added_concurrently_are_all_searched(tmp_path: Path, clean_regis
         (tmp_path / f"folder{n}").mkdir()
         module = tmp_path / f"folder{n}" / f"loans{n}.py"
         module.write_text(template.replace(f'id = "{TOY}"', f'id = "loans{n}"'))
-        registry.admit(module, PASSED, author="hand")
+        registry.admit(module, PASSED, author="hand", describe=describe)
     added = in_threads(lambda n: registry.add_folder(tmp_path / f"folder{n}"), 4)
     assert sorted(n for names in added for n in names) == [f"loans{n}" for n in range(4)]
     assert {f"loans{n}" for n in range(4)} <= set(registry.list_environments())

@@ -34,6 +34,7 @@ from trace_gym.evaluation.policies import PolicyRunner
 from trace_gym.policies import Ablated, Oracle, Policy
 from trace_gym.rollouts import play
 from trace_gym.route import BASE
+from trace_gym.sandbox import describe
 from trace_gym.trajectories import TokenRollout, trajectory
 from trace_gym.types import Report, Scenario
 
@@ -280,7 +281,8 @@ def test_names_are_never_markup() -> None:
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     shutil.copy(Path(__file__).parent / "user_folder" / "library_loans.py", tmp_path)
     monkeypatch.setenv("TRACE_GYM_ENVS", os.environ.get("TRACE_GYM_ENVS", ""))
-    registry.admit(tmp_path / "library_loans.py", Report(passed=True, findings=(), scenarios=0), author="hand")
+    passed = Report(passed=True, findings=(), scenarios=0)
+    registry.admit(tmp_path / "library_loans.py", passed, author="hand", describe=describe)
     (tmp_path / "two_rooms.json").write_text('{"id": "two_rooms", "mixture": {"library_loans": 1}}')
     registry.add_folder(tmp_path)
     yield "library_loans"

@@ -27,6 +27,7 @@ from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.explore import Recorder, compare, record
 from trace_gym.registration import VARIABLE
+from trace_gym.sandbox import describe
 from trace_gym.synthesis import ValidationConfig
 from trace_gym.synthesis.base_world import admit_base, base_spec
 from trace_gym.targets.user import folder
@@ -400,7 +401,7 @@ def test_most_calls_have_to_be_comparable(tmp_path: Path) -> None:
 def test_an_environment_on_such_a_target_is_played_with_the_servers_names_and_formats(home: TargetFolder) -> None:
     path = home.path / f"{ENV}.py"
     path.write_text((DATA / "environment.py").read_text())
-    registry.admit(path, PASSED, author="hand")
+    registry.admit(path, PASSED, author="hand", describe=describe)
     episode = registry.start_episode(f"{ENV}/1/3")
     bed = episode.world.wishes[0]["bed"]  # type: ignore[attr-defined]
     call = {"id": "a", "type": "function", "function": {"name": "get-bed", "arguments": json.dumps({"bed": bed})}}

@@ -26,6 +26,7 @@ from trace_gym.adapters.export import ENVS, LIBRARIES, MARK, export
 from trace_gym.cli import exporting
 from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra
 from trace_gym.registration import VARIABLE
+from trace_gym.sandbox import describe
 from trace_gym.targets.user.start import init
 from trace_gym.types import Manifest, sha256
 
@@ -107,7 +108,7 @@ def depot(tmp_path: Path, clean_registry: None) -> tuple[Path, str]:
     own = f'    id, capability = "{name}", "precondition_verification"\n'
     text = (data / "environment.py").read_text().replace(own_class, own_class + own)
     (home.path / f"{name}.py").write_text(text)
-    registry.admit(home.path / f"{name}.py", PASSED, author="hand")
+    registry.admit(home.path / f"{name}.py", PASSED, author="hand", describe=describe)
     return home.path, name
 
 

@@ -19,7 +19,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, RejectedEnv, SandboxError
 from trace_gym.llm import Completion, Request
 from trace_gym.registration import ALLOW_UNISOLATED
-from trace_gym.sandbox import Limits, Sandbox, SandboxedWorld, check, one_shot, start_sandboxed_episode
+from trace_gym.sandbox import Limits, Sandbox, SandboxedWorld, check, describe, one_shot, start_sandboxed_episode
 from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP
 from trace_gym.synthesis import ValidationConfig, repair_loop, synthesize
 from trace_gym.synthesis.calibrate import calibrate_for_policy
@@ -167,7 +167,7 @@ def replay_command(path: Path, patch: pytest.MonkeyPatch) -> None:
 
 def admission(path: Path, patch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EnvBug, match="may not do"):
-        registry.admit(path, PASSED, author="hand")
+        registry.admit(path, PASSED, author="hand", describe=describe)
     assert not path.with_suffix(".json").exists()
 
 

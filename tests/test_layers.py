@@ -1,4 +1,4 @@
-"""Imports go one way, heavy ones stay inside functions, and there is one name for every module."""
+"""Imports go one way, in functions too; heavy ones stay inside functions; and there is one name for every module."""
 
 from __future__ import annotations
 
@@ -14,29 +14,25 @@ from trace_gym.targets.catalogue import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room imports from its own line and from the lines above it. Adapters stand beside `validate`, which looks at every
-# environment through gymnasium's.
+# A room imports from the rooms before it. Adapters come before `validation`, which looks at every environment through
+# gymnasium's.
 LAYERS = """
 errors files locks file_cache imports interpreter nested parent_death parsing process_group streams target_packages \
 terminal threads
 types statistics tables
-statements
-tool_schema model_text
-chat_formats
+statements tool_schema model_text chat_formats
 world score actions chat mixture schemas speech start_checks
-episode targets registration
-modules splits lookup environment
-admission
-registry
-domains
-adapters llm models user_model policies records review rollouts trajectories diagnosis sandbox \
-synthesis validation explore
-trainers route evaluation lab
+episode registration targets modules splits lookup environment admission registry domains
+llm user_model prompts sampling
+records trajectories policies adapters models rollouts
+validation sandbox explore
+review diagnosis synthesis
+route evaluation lab trainers
 stage_settings settings
-pipeline report migrate
+report migrate pipeline
 cli
 """
-RANK = {room: rank for rank, line in enumerate(LAYERS.strip().splitlines()) for room in line.split()}
+RANK = {room: rank for rank, room in enumerate(LAYERS.split())}
 MAPPED = {"trainers", "templates", "generated_envs"}
 """Folders beside the package that are imported as `trace_gym.<folder>`."""
 HEAVY = {"torch", "transformers", "peft", "trl", "vllm", "ray", "skyrl", "skyrl_gym", "matplotlib", "safetensors"}
@@ -59,35 +55,40 @@ def room(path: Path) -> str:
     return first if first != "trace_gym" else rest[0]
 
 
-def imports(path: Path, lazy: bool = True, members: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield the line and the absolute name of every import.
+def imports(
+    path: Path, functions: bool = True, typing: bool = True, members: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Yield the line and the absolute name of every import, with ``import_module("trace_gym...")``.
 
     Args:
         path: The module.
-        lazy: Include imports in functions and for type checkers.
+        functions: Include imports in functions.
+        typing: Include imports for type checkers.
         members: Append the imported name to the name of its module for all ``from`` imports.
     """
     package = path.relative_to(ROOT).parent.parts
     package = package if package[0] == "trace_gym" else ("trace_gym", *package)
-    for node in _nodes(ast.parse(path.read_text()), lazy):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
-            module = ".".join(filter(None, [base, node.module]))
-            # `from trace_gym import registry` names a room, `from trace_gym.types import Call` is in one.
-            whole = members or module == "trace_gym"
-            yield from ((node.lineno, f"{module}.{a.name}" if whole else module) for a in node.names)
+    for node in _nodes(ast.parse(path.read_text()), functions, typing):
+        match node:
+            case ast.Import():
+                yield from ((node.lineno, alias.name) for alias in node.names)
+            case ast.ImportFrom():
+                base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+                module = ".".join(filter(None, [base, node.module]))
+                # `from trace_gym import registry` names a room, `from trace_gym.types import Call` is in one.
+                whole = members or module == "trace_gym"
+                yield from ((node.lineno, f"{module}.{a.name}" if whole else module) for a in node.names)
+            case ast.Call(func=ast.Name("import_module"), args=[ast.Constant(str(name))]):
+                yield from [(node.lineno, name)] if name.startswith("trace_gym.") else []
 
 
-def _nodes(tree: ast.AST, lazy: bool) -> Iterator[ast.AST]:
+def _nodes(tree: ast.AST, functions: bool, typing: bool) -> Iterator[ast.AST]:
     for node in ast.iter_child_nodes(tree):
-        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or (
-            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        )
-        if lazy or not inside:
+        function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if (functions or not function) and (typing or not for_types):
             yield node
-            yield from _nodes(node, lazy)
+            yield from _nodes(node, functions, typing)
 
 
 OURS = [p for p in sources("trace_gym", "trainers") if p != ROOT / "trace_gym" / "__init__.py"]
@@ -102,18 +103,18 @@ def test_imports_go_one_way(path: Path) -> None:
         other = rest.partition(".")[0]
         if head == "trace_gym" and other in RANK:
             assert RANK[other] <= RANK[own], (
-                f"{path.relative_to(ROOT)}:{line}: {own} is below {other}, which it imports"
+                f"{path.relative_to(ROOT)}:{line}: {own} comes before {other} in LAYERS, and imports it"
             )
 
 
 def import_graph(paths: list[Path]) -> dict[str, set[str]]:
-    """Return the modules that each module imports when it is loaded.
+    """Return the modules that each module imports when it is loaded or when its functions run.
 
     ``from package import name`` is an import of the submodule with this name if it exists, else of the package.
     """
     graph: dict[str, set[str]] = {module_name(path): set() for path in paths}
     for path in paths:
-        for _, name in imports(path, lazy=False, members=True):
+        for _, name in imports(path, typing=False, members=True):
             imported = name if name in graph else name.rpartition(".")[0]
             if imported in graph and imported != module_name(path):
                 graph[module_name(path)].add(imported)
@@ -128,7 +129,7 @@ def module_name(path: Path) -> str:
 
 
 def test_modules_do_not_import_each_other() -> None:
-    graph = import_graph(sources("trace_gym", "trainers"))
+    graph = import_graph(sources("trace_gym", *MAPPED))
     assert sum(map(len, graph.values())) > len(graph)
     try:
         TopologicalSorter(graph).prepare()
@@ -142,22 +143,25 @@ def test_import_cycles_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("from trace_gym.room.a import x\n")
     (package / "a.py").write_text("from trace_gym.room import b\n")
-    (package / "b.py").write_text("def f():\n    from trace_gym.room.a import x\n")
+    (package / "b.py").write_text("if TYPE_CHECKING:\n    from trace_gym.room.a import x\n")
     paths = sources("trace_gym")
     assert import_graph(paths) == {
         "trace_gym.room": {"trace_gym.room.a"},
         "trace_gym.room.a": {"trace_gym.room.b"},
         "trace_gym.room.b": set(),
     }
-    (package / "b.py").write_text("from . import x\n")
-    with pytest.raises(CycleError):
-        TopologicalSorter(import_graph(paths)).prepare()
+    lazy = ("from trace_gym.room.a import x", "import_module('trace_gym.room.a')")
+    for text in ("from . import x\n", *(f"def f():\n    {line}\n" for line in lazy)):
+        (package / "b.py").write_text(text)
+        with pytest.raises(CycleError):
+            TopologicalSorter(import_graph(paths)).prepare()
 
 
 @pytest.mark.parametrize("path", OURS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_heavy_imports_wait_for_their_use(path: Path) -> None:
     if room(path) not in HEAVY_ROOMS:
-        found = [f"line {line}: {name}" for line, name in imports(path, lazy=False) if name.partition(".")[0] in HEAVY]
+        loaded = imports(path, functions=False, typing=False)
+        found = [f"line {line}: {name}" for line, name in loaded if name.partition(".")[0] in HEAVY]
         assert not found, f"{path.relative_to(ROOT)} imports them with the module; import them in the function: {found}"
 
 
@@ -213,5 +217,5 @@ def test_the_reader_of_imports_sees_them_all(tmp_path: Path, monkeypatch: pytest
     every = [name for _, name in imports(path)]
     loss = "trace_gym.trainers"
     assert every == ["os", loss, f"{loss}.loss", "trace_gym.registry", "trace_gym.cli", "trainers.b", "torch", "peft"]
-    at_import = [name for _, name in imports(path, lazy=False)]
+    at_import = [name for _, name in imports(path, functions=False, typing=False)]
     assert at_import == ["os", loss, f"{loss}.loss", "trace_gym.registry", "peft"]

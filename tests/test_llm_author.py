@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from trace_gym.cli.entry import app
 from trace_gym.errors import ModelError, ReadError, RejectedEnv
 from trace_gym.llm import Completion, Request, resolve
-from trace_gym.synthesis import ValidationConfig, synthesize, template
+from trace_gym.prompts import template
+from trace_gym.synthesis import ValidationConfig, synthesize
 from trace_gym.synthesis.admission import CANDIDATES
 from trace_gym.synthesis.capabilities import read_capabilities
 from trace_gym.synthesis.changes import MARK

@@ -30,6 +30,7 @@ from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.policies import Oracle
 from trace_gym.registration import VARIABLE
 from trace_gym.rollouts import play
+from trace_gym.sandbox import describe
 from trace_gym.types import Call, Interface, Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,7 +51,7 @@ def faulty(folder: Path) -> str:
     text = text.replace("        found = [", '        print("looking")\n        found = [')
     text = text.replace("self.copies[copy].card = card", "self.copies[copy].card = card\n        raise KeyError(card)")
     (folder / "faulty_loans.py").write_text(text)
-    registry.admit(folder / "faulty_loans.py", PASSED, author="hand")
+    registry.admit(folder / "faulty_loans.py", PASSED, author="hand", describe=describe)
     return "faulty_loans"
 
 

@@ -39,6 +39,7 @@ from trace_gym.adapters.mcp import http as mcp_http
 from trace_gym.cli.entry import app as command
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError
 from trace_gym.registration import VARIABLE
+from trace_gym.sandbox import describe
 from trace_gym.types import Trajectory
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -214,7 +215,7 @@ def test_slow_environment_does_not_stop_other_sessions(folder: Path) -> None:
         "        found = [", "        while not self.__class__.__dict__.get('free'): pass\n        found = ["
     )
     (folder / "slow_loans.py").write_text(text)
-    registry.admit(folder / "slow_loans.py", PASSED, author="hand")
+    registry.admit(folder / "slow_loans.py", PASSED, author="hand", describe=describe)
 
     async def work() -> None:
         with serving("slow_loans", TOY) as url:

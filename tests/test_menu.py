@@ -23,6 +23,7 @@ from trace_gym.adapters.sb3.offers import CHOICES
 from trace_gym.adapters.sb3.talk import FILLER
 from trace_gym.adapters.sb3.vocabulary import learn, vocabulary, when
 from trace_gym.errors import ConfigError, ScenarioError
+from trace_gym.sandbox import describe
 from trace_gym.schemas import complaint_about
 from trace_gym.types import Call, Say
 
@@ -293,7 +294,7 @@ def test_ppo_learns_a_users_environment(tmp_path: Path, clean_registry: None) ->
     from stable_baselines3.common.env_util import make_vec_env
 
     (tmp_path / "lamps.py").write_text(LAMPS)
-    registry.admit(tmp_path / "lamps.py", PASSED, author="hand")
+    registry.admit(tmp_path / "lamps.py", PASSED, author="hand", describe=describe)
     registry.add_folder(tmp_path)
     train = make_vec_env(MenuEnv, n_envs=8, seed=0, env_kwargs={"name": "lamps"})
     model = ppo("MlpPolicy", train, n_steps=64, batch_size=128, n_epochs=8, learning_rate=3e-3, ent_coef=0.02, seed=0)

@@ -23,12 +23,13 @@ from tiny_model import save_tiny
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, ReadError, Unavailable
-from trace_gym.models import LAB, ModelSettings, load_policy, server, vllm
+from trace_gym.models import LAB, ModelSettings, load_policy, server
 from trace_gym.models.server import ModelServer, last_lines
 from trace_gym.models.server_command import rank_of, server_command
-from trace_gym.models.vllm import VLLMServer
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
+from trace_gym.sampling import vllm
+from trace_gym.sampling.vllm import VLLMServer
 from trace_gym.settings import RunConfig
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.torch_grpo import Trained, train

@@ -38,6 +38,7 @@ from trace_gym.adapters.openenv import Conversation, Remote, Sessions, app
 from trace_gym.adapters.openenv.server import PREVIEW
 from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError, MissingExtra
+from trace_gym.sandbox import describe
 from trace_gym.score import reward
 from trace_gym.types import Call, Say
 from trace_gym.validation import validate
@@ -64,7 +65,7 @@ def faulty(folder: Path) -> str:
     """An environment whose search fails."""
     text = (folder / f"{TOY}.py").read_text().replace(f'id = "{TOY}"', 'id = "faulty_loans"')
     (folder / "faulty_loans.py").write_text(text.replace("        found = [", "        found = 1 / 0 or ["))
-    registry.admit(folder / "faulty_loans.py", PASSED, author="hand")
+    registry.admit(folder / "faulty_loans.py", PASSED, author="hand", describe=describe)
     return "faulty_loans"
 
 

@@ -20,14 +20,14 @@ from trace_gym.llm import Completion, Request
 from trace_gym.llm.answers import ask_for
 from trace_gym.llm.file_exchange import _markdown
 from trace_gym.llm.quoting import fenced, inline, quoted
+from trace_gym.prompts import template
+from trace_gym.prompts.evidence import evidence, shorten, signatures
 from trace_gym.route.prompt import Option, routing_messages, without_tokens
 from trace_gym.sandbox import RULES
-from trace_gym.synthesis import template
 from trace_gym.synthesis.allowed_names import allowed_names
 from trace_gym.synthesis.behavior import Behavior
 from trace_gym.synthesis.changes import MARK
 from trace_gym.synthesis.diagnostics import Diagnostic
-from trace_gym.synthesis.evidence import evidence, shorten, signatures
 from trace_gym.synthesis.llm_author import PlanAnswer
 from trace_gym.synthesis.refusals import Refusal
 from trace_gym.synthesis.schema_types import types_in_words

@@ -25,6 +25,7 @@ from trace_gym.errors import ConfigError, DuplicateEnv, EnvBug, EnvNotFound, Rea
 from trace_gym.policies.scripted import Oracle
 from trace_gym.registration import VARIABLE
 from trace_gym.rollouts import rollout
+from trace_gym.sandbox import describe
 from trace_gym.types import Finding, Origin, Report, Scenario, Spec
 from trace_gym.validation import PROPERTIES
 from trace_gym.world import World
@@ -103,38 +104,38 @@ def test_admit_again_keeps_the_version(user_folder: Path) -> None:
     registry.refresh()
     assert registry.gym_id(TOY) == "trace/library-loans-v4"
     assert GYM_ID not in gymnasium.registry
-    assert registry.admit(TOY, PASSED, author="hand").version == 4
+    assert registry.admit(TOY, PASSED, author="hand", describe=describe).version == 4
     with pytest.raises(EnvNotFound, match="library-loans-v4"):
         registry.name_of(GYM_ID)
 
 
 def test_admit_again_keeps_the_origin_of_an_unchanged_module(user_folder: Path) -> None:
     spec = Spec(id=TOY, capability="c", target="t", title="Loans", rationale="", tools=(), levels=("a",), blueprint="b")
-    first = registry.admit(TOY, PASSED, author="me", spec=spec, template_sha256="ab")
+    first = registry.admit(TOY, PASSED, author="me", spec=spec, template_sha256="ab", describe=describe)
     assert first.title == "Loans"
-    assert registry.admit(TOY, PASSED, author="hand") == first
+    assert registry.admit(TOY, PASSED, author="hand", describe=describe) == first
     with (user_folder / f"{TOY}.py").open("a") as module:
         module.write("# edited\n")
-    edited = registry.admit(TOY, PASSED, author="hand")
+    edited = registry.admit(TOY, PASSED, author="hand", describe=describe)
     assert (edited.author, edited.spec, edited.template_sha256) == ("hand", None, "")
 
 
 def test_an_edited_hand_written_module_keeps_its_spec(user_folder: Path) -> None:
     spec = Spec(id=TOY, capability="c", target="t", title="Loans", rationale="", tools=(), levels=("a",))
-    registry.admit(TOY, PASSED, author="hand", spec=spec)
+    registry.admit(TOY, PASSED, author="hand", spec=spec, describe=describe)
     with (user_folder / f"{TOY}.py").open("a") as module:
         module.write("# edited\n")
-    assert registry.admit(TOY, PASSED, author="hand").spec == spec
+    assert registry.admit(TOY, PASSED, author="hand", describe=describe).spec == spec
 
 
 def test_an_edited_module_of_a_language_model_keeps_its_origin(user_folder: Path) -> None:
     spec = Spec(id=TOY, capability="c", target="t", title="Loans", rationale="", tools=(), levels=("a",), blueprint="b")
     origin = Origin(model="m", rounds=1, requests=2, prompt_tokens=0, completion_tokens=0)
-    first = registry.admit(TOY, PASSED, author="llm:m", spec=spec, origin=origin)
+    first = registry.admit(TOY, PASSED, author="llm:m", spec=spec, origin=origin, describe=describe)
     for n in range(2):
         with (user_folder / f"{TOY}.py").open("a") as module:
             module.write(f"# edit {n}\n")
-        edited = registry.admit(TOY, PASSED, author="hand")
+        edited = registry.admit(TOY, PASSED, author="hand", describe=describe)
         assert (edited.author, edited.spec, edited.spec_sha256) == ("llm:m", spec, spec.sha256)
         assert edited.origin == origin.model_copy(update={"module_sha256": first.module_sha256})
 
@@ -154,7 +155,7 @@ def test_an_edited_module_is_refused_with_both_hashes(user_folder: Path) -> None
     with pytest.raises(TamperedEnv, match=f"trace-gym validate {TOY} --admit") as refused:
         registry.load_world(TOY)
     assert admitted in str(refused.value)
-    found = registry.admit(TOY, PASSED, author="hand").module_sha256
+    found = registry.admit(TOY, PASSED, author="hand", describe=describe).module_sha256
     assert found in str(refused.value)
     assert registry.load_world(TOY)
 
@@ -164,14 +165,14 @@ def test_a_new_version_of_a_module_is_what_loads(user_folder: Path) -> None:
     module = user_folder / f"{TOY}.py"
     registry.load_world(TOY)
     module.write_text(module.read_text().replace("max_turns = 12", "max_turns = 13"))
-    registry.admit(TOY, PASSED, author="hand")
+    registry.admit(TOY, PASSED, author="hand", describe=describe)
     assert registry.load_world(TOY).max_turns == 13
     assert pickle.loads(pickle.dumps(registry.load_world(TOY))) is registry.load_world(TOY)
 
 
 def test_what_did_not_pass_is_refused(user_folder: Path) -> None:
     finding = Finding(code="V05", property="oracle succeeds", verdict="failed", message="it does not")
-    registry.admit(TOY, Report(passed=False, findings=(finding,), scenarios=3), author="hand")
+    registry.admit(TOY, Report(passed=False, findings=(finding,), scenarios=3), author="hand", describe=describe)
     with pytest.raises(TamperedEnv, match="V05 oracle succeeds.*trace-gym validate"):
         registry.load_world(TOY)
 
@@ -191,7 +192,7 @@ def test_a_module_without_a_manifest_says_how_to_admit_it(user_folder: Path) -> 
     with pytest.raises(EnvNotFound, match=f"has no manifest.*trace-gym validate {TOY} --admit"):
         registry.load_world(TOY)
     assert registry.module_path(TOY).is_file()
-    assert registry.admit(TOY, PASSED, author="hand").id == TOY
+    assert registry.admit(TOY, PASSED, author="hand", describe=describe).id == TOY
     assert registry.load_world(TOY).id == TOY
 
 
@@ -237,14 +238,14 @@ def test_missing_files_and_folders_are_read_errors(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="is not a folder"):
         registry.add_folder(tmp_path / "nowhere")
     with pytest.raises(ReadError, match="cannot read .*nowhere.py"):
-        registry.admit(tmp_path / "nowhere.py", PASSED, author="hand")
+        registry.admit(tmp_path / "nowhere.py", PASSED, author="hand", describe=describe)
 
 
 def test_levels_must_count_from_zero(user_folder: Path) -> None:
     module = user_folder / f"{TOY}.py"
     module.write_text(module.read_text().replace("range(3)", "range(1, 4)"))
     with pytest.raises(ConfigError, match=r"range\(1, 4\)"):
-        registry.admit(TOY, PASSED, author="hand")
+        registry.admit(TOY, PASSED, author="hand", describe=describe)
 
 
 def test_scenarios_take_turns_at_levels_and_tile_a_split(user_folder: Path) -> None:

@@ -21,6 +21,7 @@ from trace_gym.errors import ConfigError, EnvNotFound, PolicyError
 from trace_gym.route import BASE, NO_SKILL, LogitRouter, Option, RoutingChoice, accuracy, options_for
 from trace_gym.route.prompt import LETTERS, routing_messages
 from trace_gym.route.router import label_tokens
+from trace_gym.sandbox import describe
 from trace_gym.types import Report, Scenario
 
 CHECKS = Option("checks", "check the rules first", "Cancel X. -> look, cancel")
@@ -267,7 +268,8 @@ def test_choices_without_a_task_are_refused() -> None:
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     shutil.copy(Path(__file__).parent / "user_folder" / "library_loans.py", tmp_path)
     monkeypatch.setenv("TRACE_GYM_ENVS", os.environ.get("TRACE_GYM_ENVS", ""))
-    registry.admit(tmp_path / "library_loans.py", Report(passed=True, findings=(), scenarios=0), author="hand")
+    passed = Report(passed=True, findings=(), scenarios=0)
+    registry.admit(tmp_path / "library_loans.py", passed, author="hand", describe=describe)
     registry.add_folder(tmp_path)
     yield "library_loans"
     monkeypatch.undo()

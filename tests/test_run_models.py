@@ -19,10 +19,10 @@ from transformers import Qwen3Config, Qwen3ForCausalLM, set_seed
 from trace_gym import pipeline, registry, validation
 from trace_gym.errors import ConfigError, ReadError, Unavailable
 from trace_gym.evaluation import Evaluation
-from trace_gym.models.serving import load_adapter, versioned_name
 from trace_gym.policies import Ablated, Oracle
 from trace_gym.records import read_records
 from trace_gym.rollouts import play
+from trace_gym.sampling.serving import load_adapter, versioned_name
 from trace_gym.settings import RunConfig
 from trace_gym.types import Scenario
 

@@ -24,6 +24,7 @@ from trace_gym.pipeline import named, synthesize
 from trace_gym.pipeline.ledger import Run
 from trace_gym.pipeline.reporting import open_run
 from trace_gym.route import description_of
+from trace_gym.sandbox import describe
 from trace_gym.settings import RunConfig
 from trace_gym.synthesis.base_world import base_spec
 from trace_gym.targets.user.folder import TargetFolder
@@ -90,10 +91,10 @@ def home(tmp_path: Path, clean_registry: None) -> TargetFolder:
     made.base_module.parent.mkdir()
     made.base_module.write_text((DATA / "base.py").read_text())
     registry.add_folder(made.path)
-    registry.admit(made.base_module, PASSED, "hand", base_spec(made))
+    registry.admit(made.base_module, PASSED, "hand", base_spec(made), describe=describe)
     for name, text in {DESK: (DATA / "environment.py").read_text(), EVEN: CODE}.items():
         (made.path / f"{name}.py").write_text(text)
-        registry.admit(made.path / f"{name}.py", PASSED, "hand")
+        registry.admit(made.path / f"{name}.py", PASSED, "hand", describe=describe)
     return made
 
 
@@ -181,7 +182,7 @@ def test_unknown_environment_level_or_folder_raises_before_any_stage(
 def test_two_environments_of_one_capability_are_refused(home: TargetFolder, tmp_path: Path) -> None:
     twin = home.path / "greenhouse_twin.py"
     twin.write_text(CODE.replace(f'id = "{EVEN}"', 'id = "greenhouse_twin"'))
-    registry.admit(twin, PASSED, "hand")
+    registry.admit(twin, PASSED, "hand", describe=describe)
     config = RunConfig.parse(settings(home, environments=[EVEN, "greenhouse_twin"]), "run.yaml")
     with pytest.raises(
         ConfigError, match=f"two environments train the capability even_answer: found {EVEN} and greenhouse_twin"
@@ -247,7 +248,7 @@ def test_an_included_environment_is_preferred_to_one_in_a_folder(
     for suffix in (".py", ".json"):
         text = registry.module_path(shipped.id).with_suffix(suffix).read_text()
         (tmp_path / f"my_precondition{suffix}").write_text(text.replace("tau2_precondition", "my_precondition"))
-    registry.admit(tmp_path / "my_precondition.py", PASSED, "hand")
+    registry.admit(tmp_path / "my_precondition.py", PASSED, "hand", describe=describe)
     registry.add_folder(tmp_path)
     assert registry.manifest("my_precondition").capability == shipped.capability
     monkeypatch.setattr(registry, "home", lambda: tmp_path)

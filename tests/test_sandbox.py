@@ -20,7 +20,7 @@ from hostile import CASES, FILES, HARMLESS, NAME, SECRET, VARIABLE, Case
 from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError, SandboxError, TamperedEnv
 from trace_gym.modules import world_at
-from trace_gym.sandbox import LAYERS, Limits, Sandbox, validate_sandboxed
+from trace_gym.sandbox import LAYERS, Limits, Sandbox, describe, validate_sandboxed
 from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP, TRIPWIRE, USER, WATCH
 from trace_gym.sandbox.process_monitor import scan_descendants
 from trace_gym.types import Report
@@ -301,7 +301,7 @@ def test_keeper_of_a_caller_that_closes_its_pipes_ends_without_a_traceback(close
 def admitted(tmp_path: Path, clean_registry: None) -> Path:
     """A folder with one admitted environment."""
     shutil.copy(TOY, tmp_path)
-    registry.admit(tmp_path / TOY.name, Report(passed=True, findings=(), scenarios=1), author="hand")
+    registry.admit(tmp_path / TOY.name, Report(passed=True, findings=(), scenarios=1), author="hand", describe=describe)
     registry.add_folder(tmp_path)
     registry.load_world("library_loans")
     return tmp_path

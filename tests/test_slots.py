@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from module_author import spec_of
 
+from trace_gym.prompts.evidence import shorten, signatures
 from trace_gym.synthesis import slots
 from trace_gym.synthesis.diagnostics import diagnostics_of_report, excerpt, line_numbers
-from trace_gym.synthesis.evidence import shorten, signatures
 from trace_gym.synthesis.slots import InvalidModuleError
 from trace_gym.targets.catalogue import TARGETS, target
 from trace_gym.targets.results import read_results

@@ -16,7 +16,8 @@ from module_author import ModuleAuthor, spec_of
 
 from trace_gym import registry
 from trace_gym.errors import ConfigError, EnvNotFound, RejectedEnv
-from trace_gym.synthesis import Author, ValidationConfig, synthesize, template
+from trace_gym.prompts import template
+from trace_gym.synthesis import Author, ValidationConfig, synthesize
 from trace_gym.synthesis.admission import CANDIDATES, HAND
 from trace_gym.synthesis.repair_loop import lint
 from trace_gym.types import Finding, Manifest, Report, Spec, sha256

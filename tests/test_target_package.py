@@ -24,6 +24,7 @@ from trace_gym.errors import ConfigError, DuplicateEnv
 from trace_gym.policies.scripted import Oracle
 from trace_gym.rollouts import play
 from trace_gym.route.options import description_of
+from trace_gym.sandbox import describe
 from trace_gym.sandbox.linter import lint
 from trace_gym.synthesis import ValidationConfig
 from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
@@ -50,7 +51,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the registered package, whose environment is admitted."""
     folder = shutil.copytree(SOURCE, tmp_path_factory.mktemp("packages") / NAME)
     assert catalogue.add_package(str(folder)) == [TARGET]
-    registry.admit(folder / "environments" / f"{ENV}.py", PASSED, author="hand")
+    registry.admit(folder / "environments" / f"{ENV}.py", PASSED, author="hand", describe=describe)
     yield folder
     del os.environ[TARGETS_VARIABLE]
     registry.refresh()

@@ -15,6 +15,7 @@ from trace_gym.adapters.sb3 import MenuEnv
 from trace_gym.episode import Episode
 from trace_gym.policies import Idle, Oracle
 from trace_gym.rollouts import play
+from trace_gym.sandbox import describe
 from trace_gym.types import Call, Report, Scenario
 from trace_gym.validation import validate
 from trace_gym.world import World, python_name, tool, tool_methods
@@ -53,7 +54,7 @@ def desk(user_folder: Path) -> str:
         text = text.replace(old, new)
     path = user_folder / f"{DESK}.py"
     path.write_text(text)
-    registry.admit(path, Report(passed=True, findings=(), scenarios=0), author="hand")
+    registry.admit(path, Report(passed=True, findings=(), scenarios=0), author="hand", describe=describe)
     return DESK
 
 

@@ -21,7 +21,6 @@ from vllm_server import Vllm, serve
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
 from trace_gym.models import ModelSettings, load_policy
-from trace_gym.models.truncation import ALL_TOKENS, Truncation
 from trace_gym.pipeline import common
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.pipeline.ledger import Run
@@ -29,6 +28,7 @@ from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.policies.vllm import VLLMPolicy
 from trace_gym.rollouts import rollout
+from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered
 from trace_gym.trajectories import TokenRollout

@@ -21,14 +21,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from vllm_server import Change, Vllm, changed, serve
 
 from trace_gym.errors import ConfigError, ReadError, Unavailable
-from trace_gym.models import ModelSettings, load_policy, vllm
-from trace_gym.models.sampled import BadAnswer, read_sampled
-from trace_gym.models.truncation import ALL_TOKENS
-from trace_gym.models.vllm import VLLMServer
+from trace_gym.models import ModelSettings, load_policy
 from trace_gym.policies.base import BatchPolicy
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.vllm import VLLMPolicy
 from trace_gym.rollouts import rollout
+from trace_gym.sampling import vllm
+from trace_gym.sampling.sampled import BadAnswer, read_sampled
+from trace_gym.sampling.truncation import ALL_TOKENS
+from trace_gym.sampling.vllm import VLLMServer
 from trace_gym.trajectories import TokenRollout
 
 HINT = "Zebras look before they leap."

@@ -29,12 +29,13 @@ from vllm_server import Vllm, serve
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, Unavailable
-from trace_gym.models import ModelSettings, load_policy, vllm
+from trace_gym.models import ModelSettings, load_policy
 from trace_gym.models.server import ModelServer
 from trace_gym.models.settings import ServerSettings
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.vllm import VLLMPolicy
+from trace_gym.sampling import vllm
 from trace_gym.sandbox.process_monitor import PARENT, scan_descendants
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import base, sft

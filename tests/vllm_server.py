@@ -14,7 +14,7 @@ from llm_server import Act, Body, Handler, Server, fails
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
-from trace_gym.models.truncation import Truncation
+from trace_gym.sampling.truncation import Truncation
 
 Change = Callable[[Body], None]
 """Function that changes the body of a completion before it is sent."""

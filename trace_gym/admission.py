@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 
 from trace_gym import registration
@@ -15,6 +15,9 @@ from trace_gym.targets.user import bases
 from trace_gym.types import Description, Manifest, Origin, Report, Spec, sha256
 from trace_gym.world import World
 
+Describe = Callable[[Path, bytes], Description]
+"""Function that takes the path and the content of a module and returns its description for the manifest."""
+
 
 def admit_file(
     path: Path,
@@ -24,11 +27,12 @@ def admit_file(
     template_sha256: str = "",
     origin: Origin | None = None,
     level_weights: tuple[float, ...] | None = None,
-    description: Description | None = None,
+    *,
+    describe: Describe,
 ) -> Manifest:
     """Write and return the manifest of a module file. The arguments are those of `trace_gym.registry.admit`."""
     source = file_bytes(path)
-    found = description or _described(path, source)
+    found = describe(path, source)
     if spec is None and (known := _known(path, sha256(source))):
         author, spec, template_sha256 = known.author, known.spec, known.template_sha256
         origin, level_weights = known.origin, known.level_weights
@@ -97,16 +101,6 @@ def is_admitted(module: str | os.PathLike[str]) -> bool:
     path = Path(module).expanduser().resolve()
     digest, card = sha256(file_bytes(path)), _card_of(path)
     return card is not None and (card.module_sha256, card.id) == (digest, path.stem) and card.report.passed
-
-
-def _described(path: Path, source: bytes) -> Description:
-    """Return the description of a module that is not admitted yet.
-
-    The description is computed in the sandbox. The sandbox package imports this module, so it is imported here by name
-    when it is needed, to avoid a circular import.
-    """
-    made: Description = import_module("trace_gym.sandbox.unadmitted").describe(path, source)
-    return made
 
 
 def _known(module: Path, digest: str) -> Manifest | None:

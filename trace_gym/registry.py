@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from trace_gym import registration
-from trace_gym.admission import admit_file, described, is_admitted
+from trace_gym.admission import Describe, admit_file, described, is_admitted
 from trace_gym.environment import Environment
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, DuplicateEnv, EnvNotFound, ReadError, ScenarioError, TamperedEnv
@@ -26,7 +26,7 @@ from trace_gym.modules import execute, file_bytes, file_sha256, fingerprint, loa
 from trace_gym.registration import add_folder, entries, folders, refresh
 from trace_gym.splits import SPLITS, seeds_of, split_of
 from trace_gym.targets.user import bases
-from trace_gym.types import Description, Manifest, Origin, Report, Scenario, Spec, sha256
+from trace_gym.types import Manifest, Origin, Report, Scenario, Spec, sha256
 from trace_gym.world import World
 
 __all__ = [
@@ -272,12 +272,12 @@ def admit(
     template_sha256: str = "",
     origin: Origin | None = None,
     level_weights: tuple[float, ...] | None = None,
-    description: Description | None = None,
+    *,
+    describe: Describe,
 ) -> Manifest:
     """Write the manifest of an environment next to its module.
 
-    The module is described in the sandbox and not executed in this process. If no spec is given, the manifest of an
-    unchanged module keeps its author, spec and origin.
+    If no spec is given, the manifest of an unchanged module keeps its author, spec and origin.
 
     Args:
         name_or_path: Name of an environment in a searched folder, or path of a module.
@@ -287,7 +287,7 @@ def admit(
         template_sha256: Hash of the prompts and templates of the author.
         origin: Model, number of requests and cost, if a language model wrote the module.
         level_weights: Calibrated sampling weights of the levels.
-        description: Description of the module; None to compute it in the sandbox.
+        describe: Function that describes the module. `trace_gym.sandbox.describe` runs it in a sandbox to do so.
 
     Raises:
         EnvNotFound, ReadError: The module does not exist or cannot be read.
@@ -297,4 +297,4 @@ def admit(
     """
     is_path = isinstance(name_or_path, os.PathLike) or str(name_or_path).endswith(".py")
     path = Path(name_or_path).expanduser().resolve() if is_path else module_path(str(name_or_path))
-    return admit_file(path, report, author, spec, template_sha256, origin, level_weights, description)
+    return admit_file(path, report, author, spec, template_sha256, origin, level_weights, describe=describe)

@@ -16,8 +16,8 @@ import torch
 from peft import PeftModel
 
 from trace_gym.episode import Episode
-from trace_gym.models.serving import versioned_name
 from trace_gym.policies.vllm import VLLMPolicy
+from trace_gym.sampling.serving import versioned_name
 from trace_gym.trainers import checkpoint
 from trace_gym.trajectories import TokenRollout
 

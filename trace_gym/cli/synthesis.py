@@ -252,7 +252,7 @@ def _replay_of_recordings(
 def _read_spec(name: str) -> Spec:
     """Return the spec in a file, or the spec in the manifest of a registered environment."""
     from trace_gym import registry
-    from trace_gym.synthesis.template import read_spec
+    from trace_gym.prompts.template import read_spec
 
     if not Path(name).exists() and name in registry.list_environments() and (spec := registry.manifest(name).spec):
         return spec

@@ -170,7 +170,9 @@ def validate(
         failed = any(f.verdict == "failed" for f in report.findings)
         raise typer.Exit(FAILED if failed else UNFINISHED)
     if admit:
-        manifest = registry.admit(target, report, author="hand")
+        from trace_gym.sandbox import describe
+
+        manifest = registry.admit(target, report, author="hand", describe=describe)
         say(f"admitted {manifest.id}")
 
 

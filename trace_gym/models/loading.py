@@ -86,8 +86,8 @@ def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: s
         Unavailable: A server did not answer.
         ConfigError: A server does not serve the model, or its context is too short.
     """
-    from trace_gym.models.vllm import PATIENCE, VLLMServer
     from trace_gym.policies.vllm import VLLMPolicy
+    from trace_gym.sampling.vllm import PATIENCE, VLLMServer
 
     if settings.starts_server:
         raise ConfigError(
@@ -254,8 +254,8 @@ def _token_policy(settings: ModelSettings, adapter: str | Path | None, name: str
 def _endpoint_policy(
     settings: ModelSettings, adapter: str | Path | None, name: str | None, temperature: float
 ) -> Policy:
-    from trace_gym.models.serving import load_adapter
     from trace_gym.policies.openai import OpenAIPolicy
+    from trace_gym.sampling.serving import load_adapter
 
     model, url = endpoint_of(settings.served)
     if settings.top_k:

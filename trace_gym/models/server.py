@@ -21,10 +21,10 @@ from urllib.request import ProxyHandler, build_opener
 
 from trace_gym.errors import Unavailable
 from trace_gym.files import make_folder
-from trace_gym.models.last_words import LastWords
 from trace_gym.models.server_command import SERVED_NAME, server_command, server_environment
 from trace_gym.models.settings import ModelSettings
 from trace_gym.process_group import ProcessGroup
+from trace_gym.sampling.last_words import LastWords
 from trace_gym.terminal import progress_bar, say
 
 STOP_SECONDS = 20.0

@@ -10,8 +10,8 @@ from pydantic import ConfigDict, Field, JsonValue, ValidationError, model_valida
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.llm.model_uri import endpoint_of
 from trace_gym.models.catalog import CATALOG, fetched_folder
-from trace_gym.models.truncation import Truncation
 from trace_gym.parsing import read_yaml
+from trace_gym.sampling.truncation import Truncation
 from trace_gym.types import Record
 
 LAB = "lab"

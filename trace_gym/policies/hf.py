@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, PolicyError
-from trace_gym.models.truncation import ALL_TOKENS, Truncation
 from trace_gym.policies.batch import Batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model
+from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 from trace_gym.trajectories import TokenRollout
 
 if TYPE_CHECKING:

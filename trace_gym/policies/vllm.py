@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, Unavailable
-from trace_gym.models.truncation import ALL_TOKENS, Truncation
-from trace_gym.models.vllm import VLLMServer
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
+from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
+from trace_gym.sampling.vllm import VLLMServer
 from trace_gym.trajectories import TokenRollout
 from trace_gym.types import sha256
 

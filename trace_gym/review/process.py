@@ -11,6 +11,7 @@ from typing import Any
 from trace_gym.llm import Model, Request, ask
 from trace_gym.modules import file_bytes
 from trace_gym.parsing import parse_python
+from trace_gym.prompts import evidence, template
 from trace_gym.review.claims import MAX_CLAIMS, Review, Verdicts
 from trace_gym.review.tested import (
     MEASURED_SEEDS,
@@ -24,7 +25,6 @@ from trace_gym.review.tested import (
 from trace_gym.sandbox import SandboxedWorld
 from trace_gym.sandbox.episode_server import as_data
 from trace_gym.sandbox.unadmitted import find_requirements
-from trace_gym.synthesis import evidence, template
 from trace_gym.types import Finding, Replay, Report, Scenario
 from trace_gym.validation import PROPERTIES, CheckFailed, Passed
 from trace_gym.validation.model_review import REVIEW

@@ -14,7 +14,7 @@ from trace_gym import registry
 from trace_gym.errors import ConfigError, RejectedEnv
 from trace_gym.files import replacement, write
 from trace_gym.llm.model_uri import log_to_stderr
-from trace_gym.sandbox import require_isolation
+from trace_gym.sandbox import describe, require_isolation
 from trace_gym.synthesis.author import Author
 from trace_gym.synthesis.calibrate import VARIANCE_CODE
 from trace_gym.synthesis.hint import check_hint
@@ -171,7 +171,8 @@ def _checked(
     failed = dict.fromkeys(c.code for v in versions for c in v.diagnostics)
     origin = author.origin(len(versions) + mutations, failed)
     level_weights = found.level_weights if found and len(set(found.level_weights)) > 1 else None
-    return registry.admit(path, report, author.name, spec, author.template_sha256(spec), origin, level_weights)
+    template_sha256 = author.template_sha256(spec)
+    return registry.admit(path, report, author.name, spec, template_sha256, origin, level_weights, describe=describe)
 
 
 def _rejected(spec: Spec, author: Author, candidate_folder: Path, best: Candidate, count: int) -> RejectedEnv:

@@ -19,12 +19,13 @@ from trace_gym import world as contract
 from trace_gym.errors import ConfigError, RejectedEnv
 from trace_gym.llm import Model
 from trace_gym.llm.quoting import inline
-from trace_gym.sandbox import RULES, validate_sandboxed
-from trace_gym.synthesis import slots, template
+from trace_gym.prompts import template
+from trace_gym.prompts.evidence import shorten
+from trace_gym.sandbox import RULES, describe, validate_sandboxed
+from trace_gym.synthesis import slots
 from trace_gym.synthesis.admission import synthesize
 from trace_gym.synthesis.allowed_names import allowed_names
 from trace_gym.synthesis.behavior import public_part
-from trace_gym.synthesis.evidence import shorten
 from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.synthesis.repair_loop import DEFAULT_VALIDATION, LogFunction, ValidationConfig, lint
 from trace_gym.synthesis.sandbox_inputs import BASE, sandbox_inputs
@@ -202,6 +203,7 @@ def admit_base(target_folder: TargetFolder, validation: ValidationConfig = DEFAU
         base_spec(target_folder),
         mine.template_sha256 if mine else "",
         mine.origin if mine else None,
+        describe=describe,
     )
 
 

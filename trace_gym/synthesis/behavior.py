@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from trace_gym.parsing import parse_python
-from trace_gym.synthesis.evidence import signatures
+from trace_gym.prompts.evidence import signatures
 from trace_gym.synthesis.refusals import Refusal, helpers_of, is_refused_only, method_of, refusals_of
 from trace_gym.synthesis.substitution import definition
 from trace_gym.targets.base import Target

@@ -14,8 +14,9 @@ from trace_gym import registry
 from trace_gym import world as contract
 from trace_gym.llm import Completion, Model, Request, ask, ask_for, code_in
 from trace_gym.llm.quoting import fenced
+from trace_gym.prompts import evidence, template
 from trace_gym.sandbox import RULES
-from trace_gym.synthesis import evidence, slots, template
+from trace_gym.synthesis import slots
 from trace_gym.synthesis.allowed_names import allowed_names
 from trace_gym.synthesis.behavior import behavior, inherited_needs, public_part
 from trace_gym.synthesis.behavior import code as code_of_tools

@@ -16,6 +16,7 @@ from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
 from trace_gym.llm import Model
 from trace_gym.llm.quoting import fenced, inline
+from trace_gym.review import add_review
 from trace_gym.sandbox import RULES, SandboxedWorld, lint_source, validate_sandboxed
 from trace_gym.synthesis.author import Author, identity_errors
 from trace_gym.synthesis.calibrate import Calibration, calibrate_for_policy, calibrate_from_report
@@ -197,8 +198,6 @@ def _checked(context: AuthoringContext, write_module: Callable[[], str], number:
         return Candidate(number, text, "lint", errors)
     report = _known(context, text, number) or validate_candidate(context)
     if context.validation.reviewer is not None:
-        from trace_gym.review import add_review  # the review imports the templates of this package
-
         report = add_review(report, context.module, context.validation.reviewer)
     diagnostics = tuple(diagnostics_of_report(report, text))
     if not report.passed and not diagnostics:

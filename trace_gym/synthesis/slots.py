@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from trace_gym.errors import MissingExtra
 from trace_gym.parsing import parse_python
-from trace_gym.synthesis import template
+from trace_gym.prompts import template
 from trace_gym.targets.base import Target
 from trace_gym.types import Spec
 

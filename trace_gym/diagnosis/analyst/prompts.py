@@ -10,6 +10,7 @@ from trace_gym.diagnosis.analyst.records import ProposedCapability
 from trace_gym.diagnosis.analyst.transcript import Turn, system_prompt
 from trace_gym.llm import Request
 from trace_gym.llm.quoting import Verbatim
+from trace_gym.prompts.template import render
 from trace_gym.types import Trajectory, sha256
 
 MAX_SYSTEM_PROMPT = 16_000
@@ -127,8 +128,6 @@ def _shortened(text: str) -> Verbatim:
 
 
 def _request(template: str, purpose: str, temperature: float, sample: int, **values: Any) -> Request:
-    from trace_gym.synthesis.template import render
-
     contents = (("system", render("diagnose_system.md.jinja")), ("user", render(template, **values)))
     messages = tuple({"role": role, "content": content} for role, content in contents)
     return Request(messages=messages, purpose=purpose, temperature=temperature, sample=sample)

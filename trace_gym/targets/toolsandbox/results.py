@@ -113,7 +113,7 @@ def _reject_missing(source: Source, folder: Path) -> None:
 
 
 def _trajectory(result: _Result, path: Path, model: str) -> Trajectory:
-    from trace_gym.targets.catalogue import target
+    from trace_gym.targets.toolsandbox.assistant import Assistant  # commands that read no run need no world
 
     try:
         logged = TypeAdapter(list[Logged]).validate_python(parse_json(read_text(path), str(path), nan=True))
@@ -130,7 +130,7 @@ def _trajectory(result: _Result, path: Path, model: str) -> Trajectory:
         ended="error" if crashed else "unknown",
         source="ToolSandbox",
         model=model,
-        tools=target("toolsandbox").interface.kinds,
+        tools=Assistant.interface().kinds,
     )
 
 

@@ -18,10 +18,10 @@ from weakref import finalize
 from trace_gym.errors import ConfigError, MissingExtra, Unavailable
 from trace_gym.llm.dialect import overflows
 from trace_gym.llm.retries import is_temporary, next_pause, retry_after
-from trace_gym.models.last_words import GAVE_UP
-from trace_gym.models.sampled import BadAnswer, Sampled, read_sampled, shown
-from trace_gym.models.serving import HOW, versioned_name
-from trace_gym.models.truncation import ALL_TOKENS, Truncation
+from trace_gym.sampling.last_words import GAVE_UP
+from trace_gym.sampling.sampled import BadAnswer, Sampled, read_sampled, shown
+from trace_gym.sampling.serving import HOW, versioned_name
+from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 
 TIMEOUT = 600.0
 """Time limit for one request in seconds."""

@@ -1,0 +1,1 @@
+"""Parts of prompts that several stages use: the templates, and shortened trajectories as evidence."""
