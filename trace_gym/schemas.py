@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,21 +66,45 @@ def settle(call: Call, interface: Interface) -> tuple[dict[str, Any], str]:
     faults += [f"unknown argument {k[:80]!r}" for k in call.arguments if k not in known]
     if faults:
         return {}, f"{call.tool} takes {', '.join(known) or 'no arguments'}; {'; '.join(faults[:3])}"
-    return _whole(call.arguments, tool.schema, tool.schema.get("$defs", {})), ""
+    return _whole(call.arguments, tool.schema, tool.schema), ""
 
 
-def _whole(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> Any:
+def resolved(schema: Mapping[str, Any] | bool, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema to which a reference refers; a schema without a reference is returned unchanged.
+
+    A reference that leads nowhere, such as to itself, and a Boolean schema give the empty schema, which accepts every
+    value.
+
+    Args:
+        schema: A part of `root`.
+        root: JSON Schema that contains the definitions, such as the parameters of a tool.
+    """
+    followed = set[str]()
+    while isinstance(schema, Mapping) and "$ref" in schema:
+        reference, found = str(schema["$ref"]), root
+        if reference in followed or not reference.startswith("#"):
+            return {}
+        followed.add(reference)
+        for name in reference.split("/")[1:]:
+            found = found.get(name.replace("~1", "/").replace("~0", "~"), {})
+            if not isinstance(found, Mapping):
+                return {}
+        schema = found
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def _whole(value: Any, schema: Mapping[str, Any] | bool, root: Mapping[str, Any]) -> Any:
     """Return `value` with integral floats converted to integers if `schema` requires integers."""
-    schema = definitions.get(str(schema.get("$ref", "")).removeprefix("#/$defs/"), schema)
+    schema = resolved(schema, root)
     for option in schema.get("anyOf", ()):
-        value = _whole(value, option, definitions)
+        value = _whole(value, option, root)
     if isinstance(value, float) and value.is_integer() and "integer" in _listed(schema.get("type")):
         return int(value)
     if isinstance(value, dict):
         parts = schema.get("properties", {})
-        return {k: _whole(v, parts.get(k, {}), definitions) for k, v in value.items()}
+        return {k: _whole(v, parts.get(k, {}), root) for k, v in value.items()}
     if isinstance(value, list) and isinstance(schema.get("items"), dict):
-        return [_whole(v, schema["items"], definitions) for v in value]
+        return [_whole(v, schema["items"], root) for v in value]
     return value
 
 
@@ -105,7 +129,7 @@ def tools_of(interface: Interface) -> dict[str, _Tool]:
         schemas = {t["function"]["name"]: t["function"].get("parameters", {}) for t in interface.tools}
         # The default for `properties` makes tools without parameters reject all arguments.
         tools = {
-            n: _Tool(s, _quick({"properties": {}, **s}, s.get("$defs", {})), jsonschema.Draft202012Validator(s))
+            n: _Tool(s, _quick({"properties": {}, **s}, s), jsonschema.Draft202012Validator(s))
             for n, s in schemas.items()
         }
         _by_content[content] = tools  # not read again, because another thread may clear the cache at any time
@@ -113,17 +137,17 @@ def tools_of(interface: Interface) -> dict[str, _Tool]:
     return tools
 
 
-def _quick(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Test | None:
+def _quick(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Test | None:
     """Return a function that accepts only valid values of `schema`; None if the schema uses an unsupported keyword."""
     if not isinstance(schema, dict) or depth > 8:  # a schema that refers to itself is left to jsonschema
         return None
     if "$ref" in schema:
-        target = definitions.get(str(schema["$ref"]).removeprefix("#/$defs/"))
-        return _quick(target, definitions, depth + 1) if schema.keys() <= {"$ref"} | _ANNOTATIONS else None
+        target = resolved(schema, root)
+        return _quick(target, root, depth + 1) if target and schema.keys() <= {"$ref"} | _ANNOTATIONS else None
     if not schema.keys() <= _KNOWN:
         return None
     tests: list[Test] = []
-    for made in _parts(schema, definitions, depth):
+    for made in _parts(schema, root, depth):
         if made is None:
             return None
         tests.append(made)
@@ -132,7 +156,7 @@ def _quick(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Test | N
     return lambda x: all(test(x) for test in tests)
 
 
-def _parts(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> Iterator[Test | None]:
+def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Test | None]:
     """Yield one function per keyword of `schema`."""
     structured = not schema.keys().isdisjoint({"properties", "required", "additionalProperties"})
     if "type" in schema and not (structured and schema["type"] == "object"):  # `_object` also tests the type
@@ -142,11 +166,11 @@ def _parts(schema: dict[str, Any], definitions: dict[str, Any], depth: int) -> I
         # The test accepts only strings, because 1 == True in Python but not in JSON.
         yield None if {"enum", "const"} <= schema.keys() else lambda x: type(x) is str and x in allowed
     if "anyOf" in schema:
-        yield _any([_quick(s, definitions, depth + 1) for s in schema["anyOf"]])
+        yield _any([_quick(s, root, depth + 1) for s in schema["anyOf"]])
     if "items" in schema:
-        yield _items(_quick(schema["items"], definitions, depth + 1))
+        yield _items(_quick(schema["items"], root, depth + 1))
     if structured:
-        properties = {k: _quick(s, definitions, depth + 1) for k, s in schema.get("properties", {}).items()}
+        properties = {k: _quick(s, root, depth + 1) for k, s in schema.get("properties", {}).items()}
         # Keys that are not in `properties` are rejected, even if `additionalProperties` allows them.
         yield _object(properties, schema.get("required", []))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trace_gym.explore.sample import FRACTIONS, STRANGERS, Sampler, leaves
+from trace_gym.schemas import resolved
 from trace_gym.targets.user.replays import parsed, refused
 from trace_gym.types import Call, Interface
 
@@ -128,8 +129,7 @@ def call_for(goal: Goal, tool: str, draw: Sampler) -> Call | None:
 
 def choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
     """Return the values that a schema lists: enum values, constants, booleans, null, and bounds of numbers."""
-    if "$ref" in schema:
-        schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
+    schema = resolved(schema, root)
     found = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else ())]
     types = _types(schema)
     found += [True, False] if "boolean" in types and not found else []

@@ -14,6 +14,7 @@ from random import Random as Generator
 from typing import Any, Literal, Self
 
 from trace_gym.episode import Action, Episode, plan
+from trace_gym.schemas import resolved
 from trace_gym.types import Call, Message, Say
 
 DONE = Say("Done.")
@@ -134,7 +135,7 @@ class _Draw:
     depth: int = 6
 
     def value(self, schema: Mapping[str, Any], depth: int = 0) -> object:
-        schema = self._resolved(schema)
+        schema = resolved(schema, self.root)
         if "enum" in schema or "const" in schema:
             return self.rng.choice(schema.get("enum") or [schema["const"]])
         if options := schema.get("anyOf") or schema.get("oneOf"):
@@ -169,11 +170,3 @@ class _Draw:
         low, high = schema.get("minimum"), schema.get("maximum")
         fit = [n for n in self.numbers if (low is None or n >= low) and (high is None or n <= high)]
         return self.rng.choice(fit or [int(low if low is not None else high or 0)])
-
-    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Resolve ``#/...`` references in the tool's schema."""
-        while ref := schema.get("$ref"):
-            schema = self.root
-            for part in ref.removeprefix("#/").split("/"):
-                schema = schema[part]
-        return schema

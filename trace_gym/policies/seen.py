@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from trace_gym.nested import ids_and_scalars
+from trace_gym.schemas import resolved
 from trace_gym.types import Call, Message
 
 OPTIONS = 6
@@ -183,12 +184,3 @@ def _results(text: str) -> tuple[tuple[str, Any], ...]:
 def stem_of(name: str) -> str:
     """Return an argument's name without a suffix such as ``_id``, ``_number``, ``_code`` or ``_name``."""
     return re.sub(r"_(?:ids?|numbers?|codes?|names?)$", "", name)
-
-
-def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Resolve ``#/...`` references in the tool's schema."""
-    while ref := schema.get("$ref"):
-        schema = root
-        for part in ref.removeprefix("#/").split("/"):
-            schema = schema[part]
-    return schema

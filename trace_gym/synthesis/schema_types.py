@@ -5,35 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trace_gym.schemas import resolved
+
 Schema = Mapping[str, Any]
 
 
 def types_in_words(schema: Schema) -> dict[str, str]:
     """Return a description of the type of each field, by the path of the field, such as ``plan.families[].weight``."""
-    return dict(_fields(schema, schema.get("$defs", {}), ""))
+    return dict(_fields(schema, schema, ""))
 
 
-def _fields(schema: Schema, shared: Mapping[str, Schema], before: str) -> Iterator[tuple[str, str]]:
+def _fields(schema: Schema, root: Schema, before: str) -> Iterator[tuple[str, str]]:
     for name, part in schema.get("properties", {}).items():
-        found = _resolved(part, shared)
+        found = resolved(part, root)
         optional = "" if name in schema.get("required", ()) else ", optional"
         path = f"{before}{name}"
-        yield path, _words(found, shared) + optional
-        yield from _fields(found, shared, f"{path}.")
+        yield path, _words(found, root) + optional
+        yield from _fields(found, root, f"{path}.")
         if found.get("type") == "array":
-            yield from _fields(_resolved(found.get("items", {}), shared), shared, f"{path}[].")
+            yield from _fields(resolved(found.get("items", {}), root), root, f"{path}[].")
 
 
-def _resolved(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
-    """Return the schema itself or, if it is a reference, the definition to which its ``$ref`` refers."""
-    return shared[str(schema["$ref"]).rpartition("/")[2]] if "$ref" in schema else schema
-
-
-def _words(schema: Schema, shared: Mapping[str, Schema]) -> str:
+def _words(schema: Schema, root: Schema) -> str:
     match schema.get("type"):
         case "array":
             least, most = schema.get("minItems"), schema.get("maxItems")
-            return f"list of {_count(least, most)}{_plural(_resolved(schema.get('items', {}), shared))}"
+            return f"list of {_count(least, most)}{_plural(resolved(schema.get('items', {}), root))}"
         case "string" if "maxLength" in schema:
             return f"string of at most {schema['maxLength']} characters"
         case "string" if "pattern" in schema:

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from trace_gym.schemas import resolved
 from trace_gym.types import Call, Interface
 from trace_gym.world import World
 
@@ -136,8 +137,7 @@ class CallSampler:
     def _value(self, name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
         if depth and self._chance(self.junk):
             return self.rng.choice(JUNK)
-        if "$ref" in schema:
-            schema = root.get("$defs", {}).get(str(schema["$ref"]).removeprefix("#/$defs/"), {})
+        schema = resolved(schema, root)
         if options := schema.get("anyOf") or schema.get("oneOf"):
             return self._value(name, self.rng.choice(options), root, depth + 1)
         if "enum" in schema or "const" in schema:

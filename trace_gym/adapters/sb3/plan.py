@@ -22,7 +22,7 @@ from trace_gym.adapters.sb3.arguments import (
     Text,
     shape,
 )
-from trace_gym.policies.seen import resolved
+from trace_gym.schemas import resolved
 from trace_gym.types import Call, Message
 
 DEEP = 5
