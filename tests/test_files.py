@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import signal
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from trace_gym import files
 from trace_gym.errors import InUse, ReadError, WriteError
 from trace_gym.evaluation import ScenarioLedger
-from trace_gym.files import make_folder, replacement, write
+from trace_gym.files import folder_replacement, make_folder, remove_folder, replacement, restore_folder, write
 from trace_gym.locks import locked, working_in
 from trace_gym.parsing import parse_json, parse_yaml
 from trace_gym.types import Scenario
@@ -113,6 +115,78 @@ def test_writers_of_one_file_use_separate_temporary_files(tmp_path: Path) -> Non
     with pytest.raises(RuntimeError), replacement(path):
         raise RuntimeError
     assert path.read_bytes() == b"one" and [p.name for p in path.parent.iterdir()] == ["data"]
+
+
+def replace_with(folder: Path, text: str) -> None:
+    with folder_replacement(folder) as new:
+        (new / "state").write_text(text)
+
+
+def test_an_interruption_keeps_the_earlier_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoint"
+    replace_with(folder, "old")
+    with pytest.raises(KeyboardInterrupt), folder_replacement(folder) as new:
+        (new / "state").write_text("half")
+        raise KeyboardInterrupt
+    assert (folder / "state").read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["checkpoint"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot exchange folders")
+def test_folders_are_exchanged_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_with(tmp_path / "checkpoint", "old")
+    monkeypatch.setattr(Path, "rename", lambda *_: pytest.fail("the folder does not exist for a moment"))
+    replace_with(tmp_path / "checkpoint", "new")
+    assert (tmp_path / "checkpoint" / "state").read_text() == "new"
+    assert [p.name for p in tmp_path.iterdir()] == ["checkpoint"]
+
+
+class TestWithoutExchange:
+    """Replacement on systems and file systems that cannot exchange two folders."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setattr(files, "_exchange", lambda *_: False)
+        replace_with(tmp_path / "out", "old")
+        replace_with(tmp_path / "out.old", "a copy of the user")
+        return tmp_path / "out"
+
+    def test_only_the_folder_is_replaced(self, folder: Path) -> None:
+        replace_with(folder, "new")
+        assert (folder / "state").read_text() == "new"
+        assert sorted(p.name for p in folder.parent.iterdir()) == ["out", "out.old"]
+        assert (folder.parent / "out.old" / "state").read_text() == "a copy of the user"
+
+    def test_the_old_folder_returns_if_the_new_one_cannot_be_renamed(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = Path.rename
+
+        def rename(source: Path, to: Path) -> Path:
+            if source.name == "new":
+                raise OSError(errno.EXDEV, "Invalid cross-device link")
+            return real(source, to)
+
+        monkeypatch.setattr(Path, "rename", rename)
+        with pytest.raises(WriteError, match="cannot write .*out: Invalid cross-device link"):
+            replace_with(folder, "new")
+        assert (folder / "state").read_text() == "old"
+        assert sorted(p.name for p in folder.parent.iterdir()) == ["out", "out.old"]
+
+    def test_a_process_that_is_killed_between_the_steps_loses_nothing(self, folder: Path) -> None:
+        code = (
+            "import os, sys; from pathlib import Path; from trace_gym import files\n"
+            "files._exchange = lambda *_: False\n"
+            "rename = Path.rename\n"
+            "Path.rename = lambda *paths: (rename(*paths), os._exit(9))\n"
+            "with files.folder_replacement(Path(sys.argv[1])) as new:\n    (new / 'state').write_text('new')"
+        )
+        assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == 9
+        assert not folder.exists()
+        restore_folder(folder)
+        assert (folder / "state").read_text() == "old"
+        assert sorted(p.name for p in folder.parent.iterdir()) == ["out", "out.old"]
+        remove_folder(folder)
+        assert [p.name for p in folder.parent.iterdir()] == ["out.old"]
 
 
 def test_devices_are_written_to_and_links_stay_links(tmp_path: Path) -> None:

@@ -326,20 +326,9 @@ def test_a_broken_checkpoint_is_named(model_dir: Path, tmp_path: Path) -> None:
             run(short, model_dir, tmp_path)
 
 
-def test_a_crash_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "checkpoint"
-    with checkpoint.replacing(folder) as new:
-        (new / "state.json").write_text("old")
-    with pytest.raises(KeyboardInterrupt), checkpoint.replacing(folder) as new:
-        (new / "state.json").write_text("half")
-        raise KeyboardInterrupt
-    assert (folder / "state.json").read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["checkpoint"]
-
-
 def test_a_crash_between_the_two_renames_is_survived(whole: Path, model_dir: Path, tmp_path: Path) -> None:
     run(SMALL, model_dir, tmp_path, on_iteration=lambda m: m["iteration"] == 1)
-    (tmp_path / "checkpoint").rename(tmp_path / "checkpoint.old")
+    (tmp_path / "checkpoint").rename(tmp_path / ".checkpoint.old")  # as on a system without an exchange of folders
     seen: list[Any] = []
     run(SMALL, model_dir, tmp_path, on_iteration=lambda m: seen.append(m["iteration"]))
     assert seen == [2, 3]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import glob
 import gzip
 import os
+import shutil
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -21,6 +25,8 @@ MOST_BYTES = 2**30
 UMASK = os.umask(0o077)
 """Permissions that new files do not get."""
 os.umask(UMASK)  # the only way to read the value is to set it
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+"""Constants of the system call ``renameat2``: paths are relative to the working directory; exchange two files."""
 GZIP = b"\x1f\x8b"
 """First bytes of a gzipped file."""
 
@@ -75,30 +81,76 @@ def replacement(path: Path) -> Iterator[Path]:
 def folder_replacement(path: Path) -> Iterator[Path]:
     """Yield an empty temporary folder that becomes the folder at `path` if the block ends without an error.
 
-    The temporary folder is part of a hidden folder next to `path`. An existing folder at `path` is deleted when the new
-    folder is complete. If the block raises an exception, the temporary folder is deleted and an existing folder at
-    `path` is not changed.
+    The temporary folder is part of a hidden folder next to `path`. If the block raises an exception, it is deleted, and
+    an existing folder at `path` is not changed. Otherwise the two folders are exchanged in one step, and the old one is
+    deleted. Some systems and file systems cannot exchange folders. There, the old folder gets the name ``.<name>.old``
+    before the new one gets its name. If the process is killed between these two steps, `restore_folder` restores it.
 
     Raises:
-        WriteError: The folder cannot be written.
+        WriteError: The folder cannot be written. An existing folder is not changed.
     """
     place = Path(os.path.realpath(path))
     make_folder(place.parent)
     try:
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as work:
-            new, old = Path(work, "new"), Path(work, "old")
+            new = Path(work, "new")
             new.mkdir()
             yield new
-            if place.exists():
-                place.rename(old)
-            try:
-                new.rename(place)
-            except OSError:
-                if old.exists():
-                    old.rename(place)
-                raise
+            _replace_folder(place, new)
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def _replace_folder(place: Path, new: Path) -> None:
+    """Move the folder `new` to `place`. An existing folder is afterwards at the path `new`, or deleted."""
+    if not place.exists():
+        new.rename(place)
+    elif not _exchange(place, new):
+        old = _old(place)
+        shutil.rmtree(old, ignore_errors=True)  # an earlier process was killed after it had replaced the folder
+        place.rename(old)
+        try:
+            new.rename(place)
+        except BaseException:
+            if not place.exists():
+                old.rename(place)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def restore_folder(path: Path) -> None:
+    """Restore the folder at `path` if a process was killed while it replaced the folder (see `folder_replacement`).
+
+    Other hidden folders that killed processes left are deleted, so no process may be writing the folder.
+    """
+    place = Path(os.path.realpath(path))
+    if not place.exists():
+        with suppress(FileNotFoundError):  # there is no old folder, or another process of the same run was faster
+            _old(place).rename(place)
+    for unfinished in place.parent.glob(f".{glob.escape(place.name)}.*"):
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Delete a folder, and the hidden folders that killed processes left when they replaced it."""
+    restore_folder(path)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _old(place: Path) -> Path:
+    return place.with_name(f".{place.name}.old")
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step, and return whether the system and the file system support it."""
+    if sys.platform != "linux":
+        return False
+    paths = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
+    try:
+        failed: int = ctypes.CDLL(None).renameat2(*paths, RENAME_EXCHANGE)
+    except AttributeError:  # a C library without this function
+        return False
+    return failed == 0
 
 
 def cache_folder() -> Path:

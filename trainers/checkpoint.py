@@ -8,10 +8,6 @@ seeds from the seed of the run and the number of the iteration.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from trace_gym.errors import ConfigError, ReadError
-from trace_gym.files import write
+from trace_gym.files import folder_replacement, remove_folder, restore_folder, write
 from trace_gym.lab import BASE
 from trace_gym.models.catalog import CATALOG
 from trace_gym.parsing import read_json
@@ -59,7 +55,7 @@ class RunState:
 
 def save_adapter(model: PeftModel, folder: Path) -> None:
     """Write the adapter in the format of peft atomically."""
-    with replacing(folder) as new:
+    with folder_replacement(folder) as new:
         _save_peft(model, new)
 
 
@@ -70,7 +66,7 @@ def save(folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, state
         for number, values in optimizer.state_dict()["state"].items()
         for key, value in values.items()
     }
-    with replacing(folder) as new:
+    with folder_replacement(folder) as new:
         _save_peft(model, new)
         save_file(tensors, new / "optimizer.safetensors")
         write_state(new, state)
@@ -98,9 +94,7 @@ def read_state(folder: Path, kind: type[TrainerConfig]) -> RunState | None:
     Raises:
         ReadError: The checkpoint cannot be read.
     """
-    # If the process was killed between the two renames in `replacing`, the last checkpoint has the name of `_old`.
-    if not folder.exists() and (old := _old(folder)).exists():
-        os.replace(old, folder)
+    restore_folder(folder)
     if not folder.exists():
         return None
     try:
@@ -163,30 +157,8 @@ def append_metrics(path: Path, entry: Metrics) -> None:
 
 def clear(out: Path) -> None:
     """Remove the outputs of an earlier run from `out`."""
-    for folder in (out / "checkpoint", _old(out / "checkpoint"), out / "adapter"):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder that replaces `folder` if the block ends without an error."""
-    new, old = folder.with_name(folder.name + ".new"), _old(folder)
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    try:
-        yield new
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    if folder.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        os.replace(folder, old)
-    os.replace(new, folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _old(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".old")
+    remove_folder(out / "checkpoint")
+    remove_folder(out / "adapter")
 
 
 def portable_name(model: str | Path) -> str:

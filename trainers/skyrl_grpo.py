@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from trace_gym.errors import ConfigError, ReadError, Unavailable
-from trace_gym.files import write
+from trace_gym.files import folder_replacement, write
 from trace_gym.locks import working_in
 from trace_gym.models import LAB, ModelSettings
 from trace_gym.models.loading import dtype_name, usable_device
@@ -218,7 +218,7 @@ def copy_adapter(project: Path, adapter: Path, model: str) -> None:
         settings = json.loads((source / "adapter_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ReadError(f"{source / 'adapter_config.json'} cannot be read: {error}") from None
-    with checkpoint.replacing(adapter) as folder:
+    with folder_replacement(adapter) as folder:
         shutil.copyfile(source / "adapter_model.safetensors", folder / "adapter_model.safetensors")
         text = json.dumps(settings | {"base_model_name_or_path": checkpoint.portable_name(model)}, indent=1)
         write(folder / "adapter_config.json", text + "\n")

@@ -7,12 +7,9 @@ folder, which is then renamed, so that an interrupted export does not produce a 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +21,7 @@ import trace_gym
 from trace_gym import registry
 from trace_gym.episode import interface_of
 from trace_gym.errors import ConfigError, expect_choice
-from trace_gym.files import write
+from trace_gym.files import folder_replacement, write
 from trace_gym.registration import entries, package_folders
 from trace_gym.targets.user import folder as targets
 from trace_gym.types import Scenario, Trajectory
@@ -221,7 +218,8 @@ def export(
         trajectories=trajectories,
     )
     hashes = {name: registry.manifest(name).module_sha256 for name in job.parts if registry.load_world(name)}
-    with _folder(out, force) as folder:
+    _require_replaceable(out := out.expanduser().absolute(), force)
+    with folder_replacement(out) as folder:
         for place, source in job.own.items():
             (folder / ENVS / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, folder / ENVS / place)
@@ -263,19 +261,13 @@ def _fill(library: str, folder: Path, values: dict[str, Any]) -> None:
         write(folder / place, jinja.get_template(name).render(values))
 
 
-@contextmanager
-def _folder(out: Path, force: bool) -> Iterator[Path]:
-    """Yield a temporary folder, which is renamed to `out` if the ``with`` block succeeds, and deleted otherwise."""
-    out = out.expanduser().absolute()
+def _require_replaceable(out: Path, force: bool) -> None:
+    """Check that `out` does not exist, or contains an earlier export that may be replaced.
+
+    Raises:
+        ConfigError: The folder must not be replaced.
+    """
     ours = (out / MARK).is_file()
     if out.exists() and not (force and ours):
         fix = "Choose another folder, or add --force to replace it" if ours else "Choose a folder that does not exist"
         raise ConfigError(f"{out} already exists{' and contains an earlier export' if ours else ''}. {fix}")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
-        made = Path(beside) / "new"
-        made.mkdir()
-        yield made
-        if out.exists():
-            os.rename(out, Path(beside) / "old")
-        os.rename(made, out)
