@@ -156,6 +156,10 @@ def test_second_rollout_on_the_same_file_adds_nothing(tmp_path: Path) -> None:
         (["--policy", "openai:m", "--adapter", "a"], "the endpoint of the model has no URL"),
         (["--policy", "openai:m@http://a/v1", "--base-url", "http://b/v1"], "Remove one of the URLs"),
         (["--policy", "openai:@http://a/v1"], "is not a valid model URI"),
+        (["--policy", "hf:lab+a", "--adapter", "b"], "--adapter has no effect on the policy hf:lab+a"),
+        (["--policy", "hf:lab", "--model", "lab"], "--model has no effect on the policy hf:lab"),
+        (["--policy", "mixture:0.4", "--model", "lab"], "--model has no effect on the policy mixture:0.4"),
+        (["--policy", "mixture:2"], "expected model, openai:MODEL[@URL], hf:MODEL[+ADAPTER], mixture:P, or one of"),
         (["--policy", "openai:m@http://"], "is not a valid URL of an endpoint"),
     ],
 )

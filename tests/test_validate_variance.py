@@ -20,6 +20,7 @@ from toy_world import ToyBoxes
 from trace_gym import registry
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra, PolicyError, ReadError
+from trace_gym.models import policy_uri
 from trace_gym.policies import Mixture, Oracle
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.rollouts import rollout
@@ -28,7 +29,13 @@ from trace_gym.types import Curves, Finding, Scenario
 from trace_gym.validation import Context, policy_groups
 from trace_gym.validation.context import NO_INPUTS, PROFILES, ValidationInputs
 from trace_gym.validation.learning import recorded_verdicts, sample_of_size
-from trace_gym.validation.policy_groups import check_policy, env_and_level, read_groups, resolve, rollout_groups
+from trace_gym.validation.policy_groups import (
+    check_policy,
+    env_and_level,
+    open_policy_or_groups,
+    read_groups,
+    rollout_groups,
+)
 from trace_gym.validation.properties import PROPERTIES
 from trace_gym.validation.selection import sample
 from trace_gym.validation.source import load
@@ -238,7 +245,7 @@ def test_logs_of_other_trainers_are_read(tmp_path: Path) -> None:
         RewardGroup("b", (0.5,), None),
         RewardGroup("c", (1.0, 0.5), (True, False)),
     ]
-    assert resolve(f"rollouts:{log}@-1..1") == read_groups(log, -1, 1)
+    assert open_policy_or_groups(f"rollouts:{log}@-1..1") == read_groups(log, -1, 1)
 
 
 @pytest.mark.parametrize(
@@ -277,21 +284,21 @@ def test_missing_logs_and_empty_ranges_raise(tmp_path: Path) -> None:
 
 
 def test_policy_specifications_are_resolved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert resolve("mixture:0.4") == Mixture(0.4) and resolve("mixture:.5") == Mixture(0.5)
-    assert getattr(resolve("everything"), "name", "") == "everything"
-    remote = resolve("openai:qwen@http://127.0.0.1:9/v1")
+    assert open_policy_or_groups("mixture:0.4") == Mixture(0.4) and open_policy_or_groups("mixture:.5") == Mixture(0.5)
+    assert getattr(open_policy_or_groups("everything"), "name", "") == "everything"
+    remote = open_policy_or_groups("openai:qwen@http://127.0.0.1:9/v1")
     assert isinstance(remote, OpenAIPolicy) and remote.name == "qwen"
     assert str(remote.client.base_url) == "http://127.0.0.1:9/v1/" and remote.options == {"temperature": 1.0}
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for text in ("nobody", "mixture:2", "mixture:", "openai:", "openai:gpt-4o"):
         with pytest.raises(ConfigError):
-            resolve(text)
+            open_policy_or_groups(text)
     with pytest.raises(ReadError, match="none with adapter lora"):
-        resolve(f"hf:{tmp_path}/none+lora")
+        open_policy_or_groups(f"hf:{tmp_path}/none+lora")
 
 
 def test_a_policy_is_checked_without_loading_a_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(policy_groups, "load_policy", lambda *_: pytest.fail("a model is loaded"))
+    monkeypatch.setattr(policy_uri, "load_policy", lambda *_: pytest.fail("a model is loaded"))
     (tmp_path / "base").mkdir()
     for text in (f"hf:{tmp_path}/base", f"hf:{tmp_path}/none", f"hf:org/model+{tmp_path}/lora"):
         with pytest.raises(ReadError, match=r"does not contain (adapter_)?config\.json"):
@@ -302,7 +309,7 @@ def test_a_policy_is_checked_without_loading_a_model(monkeypatch: pytest.MonkeyP
     check_policy("mixture:0.4")
     with pytest.raises(ConfigError, match="unknown policy: found 'hf:'"):
         check_policy("hf:")
-    monkeypatch.setattr(policy_groups, "find_spec", lambda name: None if name == "peft" else True)
+    monkeypatch.setattr(policy_uri, "find_spec", lambda name: None if name == "peft" else True)
     check_policy(f"hf:{tmp_path}/base")
     with pytest.raises(MissingExtra, match="the package peft is not installed"):
         check_policy(f"hf:{tmp_path}/base+org/lora")
@@ -331,7 +338,7 @@ class Unreachable:
 
 
 def test_endpoint_failure_skips_property(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(policy_groups.SCRIPTED, "down", Unreachable)
+    monkeypatch.setitem(policy_uri.SCRIPTED, "down", Unreachable)
     found = check(Hotel, "TG502", "quick", "down")
     assert found.verdict == "skipped" and "none of the 128 rollouts was scored" in found.message
 
@@ -372,7 +379,7 @@ def test_group_has_one_problem_and_different_rollouts() -> None:
 def test_hugging_face_policy_is_run(tmp_path: Path) -> None:
     from tiny_model import save_tiny  # imports torch
 
-    policy = resolve(f"hf:{save_tiny(tmp_path / 'tiny')}")
+    policy = open_policy_or_groups(f"hf:{save_tiny(tmp_path / 'tiny')}")
     assert not isinstance(policy, list)
     made = rollout_groups(policy, ToyBoxes, [Scenario(env="toy_boxes", level=0, seed=0)])
     assert len(made[0].rewards) == policy_groups.ROLLOUTS_PER_PROBLEM

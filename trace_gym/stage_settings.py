@@ -77,7 +77,7 @@ class Llm(Record):
     workers: int = Field(2, ge=1)
     """Number of environments that are generated in parallel."""
     policy: str = ""
-    """Policy whose rewards must vary within groups: ``openai:MODEL``, ``hf:FOLDER`` or ``mixture:P``."""
+    """Policy whose rewards must vary within groups: ``openai:MODEL``, ``hf:MODEL`` or ``mixture:P``."""
     tokens: int | None = Field(None, ge=1)
     """Budget in tokens for all runs that use `folder`."""
     dollars: float | None = Field(None, ge=0)

@@ -6,13 +6,14 @@ An option that has no effect on the chosen policy raises ConfigError.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.errors import ConfigError
+from trace_gym.models.policy_uri import POLICY_URIS, model_of, scripted_policy
 from trace_gym.policies.base import BatchPolicy, Policy
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def open_policy(
     """Return the policy that the options select, in a context in which a server that it requires runs.
 
     Args:
-        policy: ``model``, ``openai:MODEL``, ``openai:MODEL@URL``, or the name of a scripted policy.
+        policy: ``model``, or a policy URI as for `trace_gym.models.policy_uri.open_policy`.
         model: The model of policy ``model``: ``lab``, a Hugging Face folder or name, ``openai:MODEL@URL``, or a YAML
             file with model settings.
         adapter: Folder of a LoRA adapter for the model. An endpoint must be a vLLM server that can load adapters.
@@ -63,20 +64,15 @@ def open_policy(
     """
     given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": sampling.temperature}
     given |= {"--max-tokens": sampling.max_tokens, "--max-turn-tokens": sampling.max_turn_tokens}
-    if policy == "model":
-        _reject_without_effect(policy, given, *(() if (model or "").startswith("openai:") else ("--base-url",)))
-        return _model_policy(model or "lab", base_url, adapter, sampling, out)
-    if policy.startswith("openai:"):
-        _reject_without_effect(policy, given, "--model")
-        return _model_policy(policy, base_url, adapter, sampling, out)
-    known = _scripted_policies()
-    if policy not in known:
-        raise ConfigError(
-            f"--policy is not valid: found {policy!r}, expected one of {', '.join(known)}, model, openai:MODEL, "
-            "openai:MODEL@URL"
-        )
-    _reject_without_effect(policy, given, *given)
-    return nullcontext(known[policy]())
+    found = (model or "lab", "") if policy == "model" else model_of(policy)
+    if found is None:
+        made = scripted_policy(policy, f"model, {POLICY_URIS}")
+        _reject_without_effect(policy, given, *given)
+        return nullcontext(made)
+    name, own_adapter = found
+    rejected = {"--model": policy != "model", "--adapter": own_adapter, "--base-url": not name.startswith("openai:")}
+    _reject_without_effect(policy, given, *(option for option, unused in rejected.items() if unused))
+    return _model_policy(name, base_url, Path(own_adapter) if own_adapter else adapter, sampling, out)
 
 
 def build_user_model(user: str | None, *, folder: Path | None, tokens: int | None, out: Path) -> LanguageUser | None:
@@ -141,10 +137,3 @@ def _model_policy(
     rank = rank_of(adapter) if adapter and settings.starts_server else None
     with ModelServer(settings, log=out.with_name(f"{out.name}.vllm.log"), lora_rank=rank) as server:
         yield load_policy(server.start(), adapter, temperature=sampling.used_temperature)
-
-
-def _scripted_policies() -> dict[str, Callable[[], Policy]]:
-    from trace_gym.policies import scripted
-    from trace_gym.validation.policy_groups import SCRIPTED
-
-    return {**SCRIPTED, "idle": scripted.Idle}

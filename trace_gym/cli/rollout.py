@@ -23,8 +23,8 @@ def rollout(
     policy: Annotated[
         str,
         typer.Option(
-            help="oracle, ablated (oracle without the capability), idle (calls no tools), random, model, openai:MODEL, "
-            "or openai:MODEL@URL."
+            help="oracle, ablated (oracle without the capability), idle (calls no tools), random, an exploit policy, "
+            "mixture:P (oracle with probability P), model (see --model), openai:MODEL[@URL], or hf:MODEL[+ADAPTER]."
         ),
     ] = "model",
     model: Annotated[str | None, typer.Option(help=f"Model of policy model: {MODEL_HELP} lab by default.")] = None,

@@ -71,7 +71,11 @@ def synthesize(
     force: Annotated[bool, typer.Option("--force", help="Regenerate and validate unchanged environments.")] = False,
     repairs: Annotated[int, typer.Option(min=0, help="Maximum number of repair attempts per module.")] = 3,
     policy: Annotated[
-        str, typer.Option(help="Policy whose rewards must vary within groups: openai:MODEL, hf:FOLDER or mixture:P.")
+        str,
+        typer.Option(
+            help="Policy whose rewards must vary within groups: openai:MODEL[@URL], hf:MODEL[+ADAPTER], mixture:P, "
+            "rollouts:FILE, or the name of a scripted policy."
+        ),
     ] = "",
     seconds: Annotated[
         float, typer.Option(min=1, help="Time limit in seconds for validating one version of a module.")

@@ -57,7 +57,10 @@ def validate(
     skip: Annotated[list[str] | None, typer.Option(help="Code of a property to skip; repeatable.")] = None,
     policy: Annotated[
         str,
-        typer.Option(help="Policy whose rewards must vary within groups: openai:MODEL, hf:FOLDER or rollouts:FILE."),
+        typer.Option(
+            help="Policy whose rewards must vary within groups: openai:MODEL[@URL], hf:MODEL[+ADAPTER], mixture:P, "
+            "rollouts:FILE, or the name of a scripted policy."
+        ),
     ] = "",
     recordings: Annotated[
         list[Path] | None, typer.Option(help="Recorded episodes of the target to replay; repeatable.")

@@ -15,7 +15,7 @@ from typing import Literal
 
 from trace_gym.types import Report, Scenario
 from trace_gym.validation.learning import recorded_verdicts
-from trace_gym.validation.policy_groups import EpisodeSource, resolve, rollout_groups
+from trace_gym.validation.policy_groups import EpisodeSource, open_policy_or_groups, rollout_groups
 from trace_gym.validation.variance import RewardGroup
 from trace_gym.validation.variance_verdict import (
     LOOKS,
@@ -61,7 +61,7 @@ def calibrate_for_policy(world: type[World] | EpisodeSource, policy: str) -> Cal
     Raises:
         ConfigError, PolicyError, ReadError, MissingExtra: The policy cannot be loaded or run.
     """
-    subject = resolve(policy)
+    subject = open_policy_or_groups(policy)
     if isinstance(subject, list):
         found = recorded_verdicts(subject, world.id)
         verdicts = {level: found[f"level {level}"] for level in world.levels if f"level {level}" in found}

@@ -49,7 +49,7 @@ class ValidationInputs:
     """Optional inputs of a validation. Properties that require a missing input are skipped."""
 
     policy: str = ""
-    """Policy that will be trained: ``openai:MODEL``, ``hf:FOLDER``, or ``rollouts:FILE`` with recorded rewards."""
+    """Policy that will be trained: ``openai:MODEL``, ``hf:MODEL``, or ``rollouts:FILE`` with recorded rewards."""
     recordings: tuple[str, ...] = ()
     """Files with recorded episodes of the target, whose calls are replayed."""
     against: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from trace_gym.statistics import wilson
 from trace_gym.types import Bars, Curves, Scenario
 from trace_gym.validation.context import Context, episode_reward
 from trace_gym.validation.experts import CHECKS, needs_capability
-from trace_gym.validation.policy_groups import EpisodeSource, env_and_level, resolve, rollout_groups
+from trace_gym.validation.policy_groups import EpisodeSource, env_and_level, open_policy_or_groups, rollout_groups
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped, property_check
 from trace_gym.validation.variance import COMPETENCES, ExpertPair, GroupStatistics, RewardGroup, mixture_statistics
 from trace_gym.validation.variance_verdict import (
@@ -246,7 +246,7 @@ def policy_verdicts(
 ) -> dict[str, VarianceVerdict]:
     """Return the verdict for each level. A log of a third-party trainer, which has no levels, gets a single verdict."""
     try:
-        subject = resolve(policy)
+        subject = open_policy_or_groups(policy)
         if isinstance(subject, list):
             return recorded_verdicts(subject, world.id)
 

@@ -6,18 +6,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 from trace_gym.episode import Episode
-from trace_gym.errors import ConfigError, MissingExtra, PolicyError, ReadError, ScenarioError
+from trace_gym.errors import ConfigError, PolicyError, ReadError, ScenarioError
 from trace_gym.files import read_text
-from trace_gym.models import ModelSettings, load_policy
+from trace_gym.models.policy_uri import POLICY_URIS, check_policy_uri, model_of, open_policy, scripted_policy
 from trace_gym.parsing import json_lines
-from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
-from trace_gym.policies.exploits import EXPLOITS
 from trace_gym.rollouts import rollout
 from trace_gym.types import Scenario
 from trace_gym.validation.variance import RewardGroup
@@ -27,26 +24,14 @@ ROLLOUTS_PER_PROBLEM = 8
 """Number of rollouts per problem."""
 PROBLEM_FIELDS = ("group", "scenario", "task", "prompt_id", "problem")
 """Field names for the problem id of a recorded rollout, in order of precedence."""
-KINDS = "openai:MODEL[@URL], hf:FOLDER[+ADAPTER], rollouts:FILE[@LOW..HIGH], mixture:P"
-
-SCRIPTED: dict[str, Callable[[], Policy]] = {
-    "oracle": scripted.Oracle,
-    "ablated": scripted.Ablated,
-    "random": scripted.Random,
-    **{name: partial(EXPLOITS.__getitem__, name) for name in EXPLOITS},
-}
-"""Policies without a model, by name."""
+KINDS = f"{POLICY_URIS}, rollouts:FILE[@LOW..HIGH]"
+"""Forms of the option ``--policy`` of ``validate`` and ``synthesize``."""
 
 
-def resolve(text: str) -> Policy | BatchPolicy | list[RewardGroup]:
-    """Return the policy, or the recorded groups, for a policy specification.
+def open_policy_or_groups(text: str) -> Policy | BatchPolicy | list[RewardGroup]:
+    """Return the policy of a policy URI, or the recorded groups of ``rollouts:log.jsonl@-1..1``.
 
-    A specification is a name in `SCRIPTED`, or has one of these forms:
-
-    - ``openai:gpt-4o`` or ``openai:qwen@http://127.0.0.1:8000/v1``: a model behind an endpoint;
-    - ``hf:runs/base+runs/lora``: a Hugging Face folder with a LoRA adapter;
-    - ``rollouts:log.jsonl@-1..1``: a log of rollouts with rewards from -1 to 1;
-    - ``mixture:0.4``: a policy that follows the oracle with probability 0.4 and otherwise the ablated expert.
+    In this example, the file contains rollouts with rewards from -1 to 1. See `open_policy` for policy URIs.
 
     Raises:
         ConfigError: The policy does not exist, or its endpoint has no API key.
@@ -54,48 +39,23 @@ def resolve(text: str) -> Policy | BatchPolicy | list[RewardGroup]:
         MissingExtra: A required package is not installed.
     """
     kind, _, rest = text.partition(":")
-    match kind:
-        case "openai" if rest:
-            return load_policy(ModelSettings.parse(text))
-        case "hf" if rest:
-            folder, adapter = _folders(rest)
-            return load_policy(ModelSettings.parse(folder), adapter or None)
-        case "rollouts" if rest:
-            bounds = re.fullmatch(r"(.+)@(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)", rest)
-            return read_groups(bounds[1], float(bounds[2]), float(bounds[3])) if bounds else read_groups(rest)
-        case "mixture" if re.fullmatch(r"1|0?\.\d+|0", rest):
-            return scripted.Mixture(float(rest))
-    if text in SCRIPTED:
-        return SCRIPTED[text]()
-    raise ConfigError(f"unknown policy: found {text!r}, expected {KINDS}, or one of {', '.join(SCRIPTED)}")
+    if kind == "rollouts" and rest:
+        bounds = re.fullmatch(r"(.+)@(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)", rest)
+        return read_groups(bounds[1], float(bounds[2]), float(bounds[3])) if bounds else read_groups(rest)
+    return open_policy(text) if model_of(text) else scripted_policy(text, KINDS)
 
 
 def check_policy(text: str) -> None:
-    """Check that `resolve` accepts a policy specification, without loading a model.
+    """Check that `open_policy_or_groups` accepts a text, without loading a model.
 
     Raises:
-        ConfigError, ReadError, MissingExtra: The same errors as those of `resolve`, except for errors that occur only
-            when a model is loaded.
+        ConfigError, ReadError, MissingExtra: The same errors as those of `open_policy_or_groups`, except for errors
+            that occur only when a model is loaded.
     """
-    kind, _, rest = text.partition(":")
-    if kind != "hf" or not rest:
-        resolve(text)
-        return
-    folder, adapter = _folders(rest)
-    if missing := [m for m in ("torch", "transformers", *(["peft"] if adapter else [])) if find_spec(m) is None]:
-        raise MissingExtra(f"the package {missing[0]} is not installed. Run pip install 'trace-gym[lab]'")
-    for path, file in ((folder, "config.json"), (adapter, "adapter_config.json")):
-        hub = (
-            re.fullmatch(r"[\w.-]+(/[\w.-]+)?", path) and not Path(path).exists()
-        )  # may be a name on the Hugging Face hub
-        if path and not hub and not (Path(path) / file).is_file():
-            raise ReadError(f"cannot load {text}: {path} does not contain {file}")
-
-
-def _folders(names: str) -> tuple[str, str]:
-    """Return the folder or hub name of a model and of its adapter. The second is empty if there is no adapter."""
-    folder, _, adapter = (names, "", "") if Path(names).is_dir() else names.partition("+")
-    return folder, adapter
+    if model_of(text):
+        check_policy_uri(text)
+    else:
+        open_policy_or_groups(text)
 
 
 class EpisodeSource(Protocol):

@@ -10,7 +10,7 @@ from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.rollouts import play
 from trace_gym.types import Message, Scenario, sha256
 from trace_gym.validation.expert_plans import evenly_spaced
-from trace_gym.validation.policy_groups import ROLLOUTS_PER_PROBLEM, resolve
+from trace_gym.validation.policy_groups import ROLLOUTS_PER_PROBLEM, open_policy_or_groups
 from trace_gym.validation.variance import RewardGroup
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def policy_groups(context: BlackBoxContext, name: str) -> list[RewardGroup]:
         ReadError, MissingExtra: The model cannot be loaded.
         PolicyError: No rollout was scored.
     """
-    policy = resolve(name)
+    policy = open_policy_or_groups(name)
     if isinstance(policy, list):
         return policy
     groups = []

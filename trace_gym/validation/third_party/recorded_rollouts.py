@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NoReturn
 
-from trace_gym.validation.policy_groups import resolve
+from trace_gym.validation.policy_groups import open_policy_or_groups
 from trace_gym.validation.properties import Skipped
 from trace_gym.validation.third_party.black_box import BlackBox
 from trace_gym.validation.third_party.uri import EnvironmentURI
@@ -20,7 +20,7 @@ class RecordedBox(BlackBox):
     kind: ClassVar[str] = "a log of rollouts"
 
     def __init__(self, address: EnvironmentURI) -> None:
-        found = resolve(f"rollouts:{address.name}")
+        found = open_policy_or_groups(f"rollouts:{address.name}")
         assert isinstance(found, list)
         self.groups: list[RewardGroup] = found
         self.problems = len(found)
