@@ -95,7 +95,7 @@ class PolicyError(TraceGymError, RuntimeError):
 
 
 class Unavailable(PolicyError):
-    """An endpoint did not answer a request after all retries."""
+    """An endpoint did not answer a request after all retries, or a worker process was killed."""
 
 
 class UserUnavailable(Unavailable):

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -130,6 +131,11 @@ def run_jobs(jobs: Sequence[Job], workers: int, tick: Callable[[], None] = lambd
                 for future in finished:
                     future.result()  # re-raise the exception of a worker immediately
                 tick()
+        except BrokenProcessPool as error:
+            raise Unavailable(
+                "a worker process was killed, for example because the machine has too little memory. Completed jobs "
+                "are kept. If memory is the cause, set `workers` to a smaller number. Then run the same command again"
+            ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
