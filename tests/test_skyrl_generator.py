@@ -343,8 +343,11 @@ def test_the_tracker_records_the_metrics_of_each_step(script: ModuleType, tmp_pa
 )
 def test_the_options_of_the_trainer_are_options_of_skyrl(script: ModuleType, changed: dict[str, Any]) -> None:
     config = SkyRLConfig.parse({"trainer": "skyrl_grpo", "overlong": "mask", "trackers": ["tensorboard"], **changed})
-    made = options(config, ModelSettings.parse({"name": "some/model", "max_tokens": 4096}), 12, "bfloat16")
-    cfg = SkyRLTrainConfig.from_cli_overrides(made)
+    model = ModelSettings.parse({"name": "some/model", "max_tokens": 4096, "dtype": "float32"})
+    cfg = SkyRLTrainConfig.from_cli_overrides(options(config, model, 12))
     validate_cfg(cfg)
+    assert cfg.generator.inference_engine.model_dtype == "float32" and not cfg.trainer.bf16
+    precision = cfg.trainer.policy.fsdp_config.mixed_precision
+    assert precision is not None and precision.param_dtype == "float32"
     assert (cfg.trainer.train_batch_size, cfg.trainer.policy_mini_batch_size) == (8, 4)
     assert cfg.trainer.algorithm.policy_loss_type == {"grpo": "regular"}.get(config.objective, config.objective)

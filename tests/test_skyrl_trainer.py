@@ -129,7 +129,18 @@ def test_settings_that_skyrl_lacks_are_errors(settings: dict[str, Any], message:
 
 def test_options_of_the_user_replace_those_of_the_trainer(model: Path) -> None:
     config = SkyRLConfig(options={"trainer.strategy": "megatron", "generator.max_turns": 3}, kl_coef=0.1)
-    made = options(config, ModelSettings(name=str(model)), 12, "float32")
-    assert (made["trainer.strategy"], made["generator.max_turns"], made["trainer.bf16"]) == ("megatron", 3, False)
+    made = options(config, ModelSettings(name=str(model)), 12)
+    assert (made["trainer.strategy"], made["generator.max_turns"]) == ("megatron", 3)
     assert made["trainer.algorithm.use_kl_loss"] and made["trainer.policy.model.path"] == str(model)
     assert yaml.safe_load(yaml.safe_dump(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"), [("auto", "bfloat16"), ("bfloat16", "bfloat16"), ("float32", "float32")]
+)
+def test_the_data_type_of_the_model_is_that_of_skyrl(dtype: Any, expected: str, model: Path) -> None:
+    made = options(SkyRLConfig(), ModelSettings(name=str(model), dtype=dtype), 12)
+    assert made["trainer.bf16"] == (expected == "bfloat16")
+    assert made["generator.inference_engine.model_dtype"] == expected, "of vLLM"
+    for part in ("policy", "ref"):
+        assert made[f"trainer.{part}.fsdp_config.mixed_precision.param_dtype"] == expected

@@ -23,6 +23,7 @@ from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered, torch_grpo, trl_build
 from trace_gym.trainers.config import GRPOConfig
+from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.trl_config import TRLConfig
 from trace_gym.trainers.trl_grpo import train
 from trace_gym.trainers.trl_recorder import step_statistics
@@ -178,8 +179,8 @@ def test_settings_are_passed_to_trl(tmp_path: Path) -> None:
     assert given["max_steps"] == 25 * 2 * 2
     assert (given["vllm_mode"], given["vllm_server_base_url"]) == ("server", "http://a:1")
     assert rows_per_forward(12, 5) == 4 and rows_per_forward(7, 5) == 1 and rows_per_forward(4, 0) == 1
-    with pytest.raises(ConfigError, match="the trainer trl_grpo does not support the device cuda:1"):
-        grpo_arguments(config, ModelSettings(name="some", device="cuda:1"), tmp_path)
+    with pytest.raises(ConfigError, match="the trainer trl_grpo does not support device, .*: found device: cuda:1"):
+        check_model(config, ModelSettings(name="some", device="cuda:1"))
 
 
 def test_missing_statistics_are_null() -> None:

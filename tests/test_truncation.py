@@ -21,6 +21,7 @@ from vllm_server import Vllm, serve
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
 from trace_gym.models import ModelSettings, load_policy
+from trace_gym.models.unused import used_by
 from trace_gym.pipeline import common
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.pipeline.ledger import Run
@@ -31,6 +32,7 @@ from trace_gym.rollouts import rollout
 from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered
+from trace_gym.trainers.model_support import use_of
 from trace_gym.trajectories import TokenRollout
 
 TOKENIZER = tiny_tokenizer()
@@ -171,7 +173,10 @@ def test_top_k_needs_another_endpoint_than_that_of_openai(
     name: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key")
-    with pytest.raises(ConfigError, match="does not support top_k: found top_k: 20. Remove top_k or use top_p"):
+    with pytest.raises(
+        ConfigError,
+        match="does not support top_k, because the endpoint of OpenAI .*: found top_k: 20. Remove top_k, or",
+    ):
         load_policy(ModelSettings(name=name, top_k=20))
     player: Any = load_policy(ModelSettings(name=name, top_p=0.9))
     assert player.options["top_p"] == 0.9
@@ -224,9 +229,9 @@ def test_training_is_an_error(trainer: str, folder: Path, tmp_path: Path) -> Non
     given = {"torch_grpo": {}, "distill": {"teachers": tmp_path}}.get(trainer, {"groups": 2, "minibatches": 1})
     (tmp_path / "adapter_config.json").write_text("{}")
     config = registered.parse({"trainer": trainer, **given})
-    fault = "does not support top_p and top_k: found top_p: 0.9, top_k: 20, but its gradient assumes"
+    fault = "does not support top_p and top_k, because its gradient assumes .*: found top_p: 0.9, top_k: 20. Remove"
     if trainer == "sft":
-        fault = "have no effect on the trainer sft, which samples no rollouts: found top_p: 0.9, top_k: 20. Remove"
+        fault = "have no effect on the trainer sft, because it samples no rollouts: found top_p: 0.9, top_k: 20. Remove"
     model = ModelSettings(name=str(folder), top_p=0.9, top_k=20, **LIMITS)
     with pytest.raises(ConfigError, match=fault):
         registered.trainer(trainer).train(config, env="tau2_precondition", model=model, out_dir=tmp_path / "out")
@@ -237,7 +242,7 @@ def test_the_command_for_training_rejects_the_settings(folder: Path, tmp_path: P
     (tmp_path / "train.yaml").write_text(f"model: {{name: {folder}, top_p: 0.9}}\n")
     given = ["train", "tau2_precondition", "--config", str(tmp_path / "train.yaml"), "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, given)
-    assert "the trainer torch_grpo does not support top_p: found top_p: 0.9" in str(result.exception), result.output
+    assert "the trainer torch_grpo does not support top_p, because" in str(result.exception), result.output
 
 
 def test_a_run_can_sample_from_the_nucleus_in_other_stages_than_fine_tuning(folder: Path, tmp_path: Path) -> None:
@@ -246,7 +251,7 @@ def test_a_run_can_sample_from_the_nucleus_in_other_stages_than_fine_tuning(fold
         settings = {"model": {"name": str(folder), **given}, "train": {"trainer": "sft", "groups": 1, "iterations": 1}}
         run = Run(RunConfig.parse(settings, "run.yaml"), tmp_path / "run")
         keys.append(common.model_key(run))
-        assert run.config.model.only_weights() == ModelSettings(name=str(folder))
+        assert used_by(run.config.model, use_of(run.config.train)) == ModelSettings(name=str(folder))
     assert len({str(key) for key in keys}) == 3, "other rollouts"
 
 

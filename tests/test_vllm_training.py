@@ -183,7 +183,7 @@ def test_settings_of_several_servers(tmp_path: Path) -> None:
     found = RunConfig.parse({"model": {"engine": "vllm", "endpoint": urls}}, "run.yaml").model
     assert found.endpoints == tuple(urls) and found.served == ", ".join(urls)
     assert ModelSettings.parse({"endpoint": urls[0]}).endpoints == (urls[0],)
-    with pytest.raises(ConfigError, match="engine: vllm has no effect on the trainer sft"):
+    with pytest.raises(ConfigError, match="engine and endpoint have no effect on the trainer sft"):
         sft.train(SFTConfig(), env="tau2_precondition", model=found, out_dir=tmp_path / "sft", progress=False)
 
 

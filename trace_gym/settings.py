@@ -12,10 +12,12 @@ from pydantic import Field, SerializeAsAny, ValidationError, field_validator, mo
 from trace_gym.errors import ConfigError, ReadError, expect_choice
 from trace_gym.llm.model_uri import ignored_settings
 from trace_gym.models.settings import ModelSettings
+from trace_gym.models.unused import ROLLOUTS, ROUTER, check
 from trace_gym.parsing import parse_yaml, read_yaml
 from trace_gym.stage_settings import Diagnose, Evaluate, Levels, Llm, Rollouts, Route, Skill, Target
 from trace_gym.trainers import registered
 from trace_gym.trainers.config import GRPOConfig, TrainerConfig
+from trace_gym.trainers.model_support import use_of
 from trace_gym.types import Record
 
 
@@ -87,11 +89,10 @@ class RunConfig(Record):
             self.model.limited(self.train.max_tokens, self.train.max_turn_tokens)
         except ConfigError as error:
             raise ValueError(f"invalid setting: train.{error}") from None
-        if self.train.samples_rollouts:
-            try:
-                self.model.check_training(self.train.trainer, samples=True)
-            except ConfigError as error:
-                raise ValueError(f"invalid model, which all stages share: {error}") from None
+        try:
+            check(self.model, ROLLOUTS, use_of(self.train), ROUTER)
+        except ConfigError as error:
+            raise ValueError(f"invalid model, which all stages share: {error}") from None
         if self.train.user:
             raise ValueError("the setting train.user has no effect. Use the top-level setting 'user' instead")
         if self.author == "llm" and not self.llm.model:

@@ -26,6 +26,7 @@ from trace_gym.trainers import base, checkpoint
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.config import TrainerConfig
 from trace_gym.trainers.draws import draw, drawn_levels, weighted
+from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.ranks import ALONE, Ranks
 from trace_gym.trainers.serving import ServedModel
 from trace_gym.trainers.trackers import check, tracking
@@ -144,12 +145,7 @@ def run(
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
     if config.trackers:
         check(config.trackers)
-    settings.check_training(config.trainer, samples=config.samples_rollouts)
-    if settings.engine != "process" and not config.samples_rollouts:
-        raise ConfigError(
-            f"engine: {settings.engine} has no effect on the trainer {config.trainer}, which samples no rollouts. "
-            "Remove engine, or choose another trainer"
-        )
+    check_model(config, settings)
     ranks = Ranks.join()
     if ranks.count > 1 and not (method.parallel and settings.engine == "process"):
         raise ConfigError(

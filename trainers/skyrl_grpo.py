@@ -17,11 +17,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from trace_gym.errors import ConfigError, ReadError, Unavailable
 from trace_gym.files import folder_replacement, write
 from trace_gym.locks import working_in
 from trace_gym.models import LAB, ModelSettings
-from trace_gym.models.loading import dtype_name, usable_device
 from trace_gym.models.server import last_lines
 from trace_gym.process_group import ProcessGroup
 from trace_gym.terminal import progress_bar, say
@@ -29,12 +30,15 @@ from trace_gym.trainers import base, checkpoint, loop
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.draws import all_scenarios, weighted
 from trace_gym.trainers.loop import Trained
+from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.skyrl_config import SkyRLConfig
 from trace_gym.trainers.skyrl_project import SCRIPT, write_project
 
 Config = SkyRLConfig
 PYTHON = "SKYRL_PYTHON"
 """Environment variable with the Python interpreter of the environment that contains SkyRL."""
+GPU = torch.device("cuda")
+"""Device of the Ray cluster, which need not exist on this machine."""
 PERIOD = 1.0
 """Interval in seconds between checks of the metrics."""
 STOP_SECONDS = 20.0
@@ -79,27 +83,16 @@ def train(
         WriteError: `out_dir` is a file, or cannot be created.
     """
     settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
-    settings.check_training(config.trainer, samples=config.samples_rollouts)
-    if settings.tool_calls not in ("auto", "hermes"):
-        raise ConfigError(
-            f"the trainer skyrl_grpo supports only tool calls in the Hermes format: found tool_calls: "
-            f"{settings.tool_calls}. Use a model that writes this format, or the trainer torch_grpo"
-        )
-    if settings.engine != "process":
-        raise ConfigError(
-            f"the trainer skyrl_grpo does not support engine: {settings.engine}, because SkyRL starts its own engines. "
-            "Remove the setting engine"
-        )
+    check_model(config, settings)
     tokens, turn_tokens = settings.limits
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
     out, envs = Path(out_dir), weighted(env)
     scenarios = all_scenarios(config, envs)
-    cpu = usable_device("cpu")  # the GPUs are those of the Ray cluster, and need not be on this machine
     with working_in(out):
         if not resume:
             checkpoint.clear(out)
             shutil.rmtree(out / "skyrl", ignore_errors=True)
-        fresh = RunState(config, loop.affecting(settings, cpu), envs, base.fingerprint(settings.folder))
+        fresh = RunState(config, loop.affecting(settings, GPU), envs, base.fingerprint(settings.folder))
         checkpoint.require_trainer(out / "checkpoint", config.trainer)
         if (found := checkpoint.read_state(out / "checkpoint", SkyRLConfig)) is not None:
             loop.assert_same_run(fresh, found, out)
@@ -107,7 +100,7 @@ def train(
         if not (fresh.iteration >= config.iterations and (out / "adapter").is_dir()):
             python = interpreter()  # fail before anything is written
             checkpoint.write_state(out / "checkpoint", fresh)
-            write_project(out / "skyrl", config, settings, scenarios, dtype_name(settings, cpu))
+            write_project(out / "skyrl", config, settings, scenarios)
             _run(fresh, out, python, progress)
             copy_adapter(out / "skyrl", out / "adapter", settings.folder)
         checkpoint.write_state(out / "checkpoint", fresh)

@@ -26,9 +26,7 @@ SCHEDULES = {"constant": "constant_with_warmup", "linear": "linear", "cosine": "
 """Mapping of `SkyRLConfig.lr_schedule` to the option ``scheduler`` of SkyRL."""
 
 
-def write_project(
-    folder: Path, config: SkyRLConfig, model: ModelSettings, scenarios: Sequence[Scenario], dtype: str
-) -> None:
+def write_project(folder: Path, config: SkyRLConfig, model: ModelSettings, scenarios: Sequence[Scenario]) -> None:
     """Write the options, the dataset and the script of a run to a folder.
 
     Args:
@@ -36,7 +34,6 @@ def write_project(
         config: Settings of the run.
         model: Settings of the model, with the token limits of the run.
         scenarios: Scenarios of all iterations.
-        dtype: Data type of the weights.
 
     Raises:
         MissingExtra: skyrl-gym is not installed.
@@ -46,22 +43,22 @@ def write_project(
     [weights] = [name for name, own in REWARDS.items() if own == config.reward]
     write_dataset(folder / DATA, scenarios, weights=weights)
     turns = max(registry.load_world(name).max_turns for name in {s.env for s in scenarios})
-    write(folder / "config.yaml", yaml.safe_dump(options(config, model, turns, dtype), sort_keys=False))
+    write(folder / "config.yaml", yaml.safe_dump(options(config, model, turns), sort_keys=False))
     jinja = jinja2.Environment(
         loader=jinja2.PackageLoader("trace_gym.templates", "skyrl"), keep_trailing_newline=True, autoescape=False
     )
     write(folder / SCRIPT, jinja.get_template(f"{SCRIPT}.jinja").render())
 
 
-def options(config: SkyRLConfig, model: ModelSettings, turns: int, dtype: str) -> dict[str, Any]:
+def options(config: SkyRLConfig, model: ModelSettings, turns: int) -> dict[str, Any]:
     """Return the options of SkyRL. One iteration is one training step of SkyRL.
 
     Args:
         config: Settings of the run.
         model: Settings of the model, with the token limits of the run.
         turns: Maximum number of turns of an episode.
-        dtype: Data type of the weights.
     """
+    dtype = data_type(model)
     tokens, turn_tokens = model.limits
     steps = config.epochs * config.minibatches
     targets = config.lora_targets if isinstance(config.lora_targets, str) else list(config.lora_targets)
@@ -75,7 +72,10 @@ def options(config: SkyRLConfig, model: ModelSettings, turns: int, dtype: str) -
         "trainer.policy.model.lora.rank": config.lora_rank,
         "trainer.policy.model.lora.alpha": config.lora_alpha,
         "trainer.policy.model.lora.target_modules": targets,
-        "trainer.bf16": dtype == "bfloat16",
+        "trainer.bf16": dtype == "bfloat16",  # data type of the reference model of the KL penalty
+        "trainer.policy.fsdp_config.mixed_precision.param_dtype": dtype,
+        "trainer.ref.fsdp_config.mixed_precision.param_dtype": dtype,
+        "generator.inference_engine.model_dtype": dtype,
         "trainer.gradient_checkpointing": config.gradient_checkpointing is not False,
         # Length of the run, and split of an iteration into optimizer steps and forward passes
         "trainer.epochs": 1,
@@ -135,3 +135,8 @@ def options(config: SkyRLConfig, model: ModelSettings, turns: int, dtype: str) -
         "trainer.run_name": "skyrl_grpo",
         **config.options,
     }
+
+
+def data_type(model: ModelSettings) -> str:
+    """Return the data type of the settings, with ``auto`` resolved for the GPUs of the Ray cluster."""
+    return "bfloat16" if model.dtype == "auto" else model.dtype

@@ -30,6 +30,7 @@ from trace_gym.trainers import base, checkpoint, loop
 from trace_gym.trainers.checkpoint import RunState
 from trace_gym.trainers.draws import all_scenarios, weighted
 from trace_gym.trainers.loop import Trained
+from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.trl_build import build, require_libraries, server_errors
 from trace_gym.trainers.trl_config import TRLConfig
 from trace_gym.trainers.trl_recorder import Recorder, Rollouts, ended
@@ -70,12 +71,7 @@ def train(
     """
     require_libraries(config)
     settings = ModelSettings.parse(model).limited(config.max_tokens, config.max_turn_tokens)
-    settings.check_training(config.trainer, samples=config.samples_rollouts)
-    if settings.engine != "process":
-        raise ConfigError(
-            f"the trainer trl_grpo does not support engine: {settings.engine}. Remove engine, and use the settings "
-            "vllm and vllm_url of the trainer"
-        )
+    check_model(config, settings)
     tokens, turn_tokens = settings.limits
     config = config.model_copy(update={"max_tokens": tokens, "max_turn_tokens": turn_tokens})
     with working_in(Path(out_dir)):

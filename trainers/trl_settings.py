@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from trace_gym.errors import ConfigError
 from trace_gym.models import ModelSettings
 from trace_gym.models.loading import device_name
 from trace_gym.trainers.loop import derive
@@ -29,9 +28,6 @@ def grpo_arguments(config: TRLConfig, model: ModelSettings, folder: Path) -> dic
         config: Settings of the run.
         model: Settings of the model, with the token limits of the run.
         folder: Folder of TRL's checkpoints.
-
-    Raises:
-        ConfigError: TRL cannot use the device of the model.
     """
     max_tokens, _ = model.limits
     minibatch = config.groups * config.samples // config.minibatches
@@ -98,15 +94,9 @@ def lora_arguments(config: TRLConfig) -> dict[str, Any]:
 
 
 def _device(model: ModelSettings) -> dict[str, Any]:
-    """Return the arguments that select the device. TRL has no argument for the index of an accelerator."""
-    name = device_name(model)
-    kind, _, index = name.partition(":")
-    if index not in ("", "0"):
-        raise ConfigError(
-            f"the trainer trl_grpo does not support the device {name}: expected cpu or {kind}. Use device: {kind}, and "
-            f"set the environment variable CUDA_VISIBLE_DEVICES={index}"
-        )
-    return {"use_cpu": True, "dataloader_pin_memory": False} if kind == "cpu" else {}
+    """Return the arguments that select the device. TRL uses the first accelerator."""
+    on_cpu = device_name(model).partition(":")[0] == "cpu"
+    return {"use_cpu": True, "dataloader_pin_memory": False} if on_cpu else {}
 
 
 def _vllm(config: TRLConfig, max_tokens: int) -> dict[str, Any]:

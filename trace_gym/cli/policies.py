@@ -117,6 +117,7 @@ def _model_policy(
     from trace_gym.models import ModelSettings, load_policy
     from trace_gym.models.server import ModelServer
     from trace_gym.models.server_command import rank_of
+    from trace_gym.models.unused import ROLLOUTS, check
 
     if base_url is not None:
         name, url = endpoint_of(model)
@@ -130,6 +131,7 @@ def _model_policy(
     limits = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
     given = {key: value for key, value in limits.items() if value is not None}
     settings = ModelSettings.parse({**settings.model_dump(exclude_unset=True), **given}, "--model")
+    check(settings, ROLLOUTS)
     if not settings.served or settings.engine == "vllm":
         from trace_gym.cli.options import require_lab_extra
 

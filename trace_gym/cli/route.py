@@ -39,11 +39,13 @@ def route(
 
     require_lab_extra()
     from trace_gym.models import ModelSettings, load_weights
+    from trace_gym.models.unused import ROUTER, check
     from trace_gym.route import LogitRouter, description_of, options_for
 
     names = [registry.name_of(e) for e in env]
     descriptions = {n: description_of(registry.manifest(n)) for n in names}
     settings = ModelSettings.parse(model, "--model")
+    check(settings, ROUTER)
     chat, tokenizer = load_weights(settings)
     router = LogitRouter(
         chat, tokenizer, options_for(descriptions), permutations=permutations, template=settings.template

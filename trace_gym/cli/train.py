@@ -59,6 +59,7 @@ def train(
     from trace_gym import registry
     from trace_gym.models.settings import ModelSettings
     from trace_gym.trainers import registered
+    from trace_gym.trainers.model_support import check_model
 
     settings = _read_settings(config)
     settings |= {"seed": seed} if seed is not None else {}
@@ -71,7 +72,7 @@ def train(
         chosen = registered.parse(settings)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}" if config else str(error)) from None
-    agent.check_training(chosen.trainer, samples=chosen.samples_rollouts)
+    check_model(chosen, agent)
     name = registry.name_of(env)
     require_lab_extra()
     from trace_gym.policies.hints import require_hints

@@ -5,16 +5,15 @@ No other module of the package loads a model for rollouts, training or routing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.llm.model_uri import endpoint_of
 from trace_gym.models.settings import ModelSettings
+from trace_gym.models.unused import ROLLOUTS, check_supported
 from trace_gym.policies.base import BatchPolicy, Policy
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from trace_gym.policies.hf import HFPolicy
     from trace_gym.policies.vllm import VLLMPolicy
 
-OPENAI_URL = "https://api.openai.com/v1"
-"""URL of an endpoint without a URL."""
 MAX_ROWS = 256
 """Maximum number of conversations that an in-process policy runs at the same time."""
 
@@ -258,8 +255,7 @@ def _endpoint_policy(
     from trace_gym.sampling.serving import load_adapter
 
     model, url = endpoint_of(settings.served)
-    if settings.top_k:
-        _check_top_k(settings, url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+    check_supported(settings, ROLLOUTS)
     if adapter is not None:
         model = load_adapter(url, Path(adapter))
     # The weights of an endpoint are compared with runs in process, so the same limits apply.
@@ -270,16 +266,3 @@ def _endpoint_policy(
     extra |= {"top_k": settings.top_k} if settings.top_k else {}
     options |= {"extra_body": extra} if extra else {}
     return OpenAIPolicy(model, name=name or model, base_url=url, conversation_tokens=tokens, **options)
-
-
-def _check_top_k(settings: ModelSettings, url: str) -> None:
-    """Check that the endpoint is not that of OpenAI, which rejects the field ``top_k``.
-
-    Raises:
-        ConfigError: The endpoint is that of OpenAI.
-    """
-    if (urlsplit(url).hostname or "").endswith("api.openai.com"):
-        raise ConfigError(
-            f"the endpoint {settings.served} does not support top_k: found top_k: {settings.top_k}. Remove top_k or "
-            "use top_p, or add the URL of a server that supports top_k, such as vLLM: openai:MODEL@URL"
-        )

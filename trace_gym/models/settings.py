@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, JsonValue, ValidationError, model_valida
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.llm.model_uri import endpoint_of
 from trace_gym.models.catalog import CATALOG, fetched_folder
+from trace_gym.models.unused import without_effect
 from trace_gym.parsing import read_yaml
 from trace_gym.sampling.truncation import Truncation
 from trace_gym.types import Record
@@ -21,7 +22,6 @@ LAB_FOLDER = Path(__file__).parents[1] / "lab" / "base"
 LAB_LIMITS = (1024, 64)
 LIMITS = (16_384, 1024)
 """Default limits of a conversation and of one turn, in tokens, for all models except the toy model."""
-CACHE_GIB = 4.0
 CHOSEN = "trace_gym chooses its value"
 RESERVED_FLAGS = {
     "--model": "the setting name determines its value",
@@ -94,7 +94,7 @@ class ModelSettings(Record):
     max_turn_tokens: Count | None = None
     """Maximum number of tokens in one turn. A longer turn is truncated. By default 64 for the toy model and 1,024 for
     other models."""
-    cache_gib: Annotated[float, Field(gt=0, allow_inf_nan=False)] = CACHE_GIB
+    cache_gib: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4.0
     """Memory in GiB for the keys and values of the conversations that an in-process model runs at the same time. It
     limits the number of conversations per batch; one conversation is always possible."""
     template: dict[str, JsonValue] = Field(default_factory=dict)
@@ -123,20 +123,9 @@ class ModelSettings(Record):
             found = [endpoint_of(uri) for uri in (*self.endpoints, *([] if self.has_weights else [self.name]))]
         except ConfigError as error:
             raise ValueError(str(error)) from None
+        if errors := without_effect(self):
+            raise ValueError("; ".join(errors))
         self._check_engine([url for _, url in found])
-        if self.endpoint and not self.has_weights:
-            raise ValueError(
-                f"the setting `endpoint` has no effect, because `name` is already the endpoint {self.name}. Remove "
-                "`endpoint`"
-            )
-        if not self.has_weights:
-            given = [
-                key for key in ("device", "dtype", "cache_gib", "engine", "tool_calls") if key in self.model_fields_set
-            ]
-            if given:
-                raise ValueError(
-                    f"{', '.join(given)} has no effect, because name is the endpoint {self.name}. Remove it"
-                )
         tokens, turn = self.limits
         if turn >= tokens:
             raise ValueError(
@@ -146,17 +135,12 @@ class ModelSettings(Record):
         return self
 
     def _check_engine(self, urls: list[str | None]) -> None:
-        """Check that the endpoints and the settings of the server are compatible with the engine.
+        """Check that the engine can use the endpoints.
 
         Raises:
-            ValueError: The engine requires other endpoints, or a setting has no effect on the engine.
+            ValueError: The engine requires other endpoints.
         """
-        if self.server != ServerSettings() and not self.starts_server:
-            raise ValueError(
-                "the setting `server` has an effect only if `engine` is vllm and `endpoint` is not set. Remove "
-                "`server`, or set `engine` to vllm and remove `endpoint`"
-            )
-        if self.engine == "process" or not self.has_weights:
+        if self.engine == "process":
             if not isinstance(self.endpoint, str):
                 raise ValueError("a list of endpoints requires engine: vllm. Use one endpoint, or set engine: vllm")
             return
@@ -168,10 +152,6 @@ class ModelSettings(Record):
         if len(set(urls)) < len(urls):
             raise ValueError(
                 f"the setting endpoint contains the same server twice: found {self.served}. Remove one of them"
-            )
-        if self.cache_gib != CACHE_GIB:  # settings that were stored contain the default, so it is not an error
-            raise ValueError(
-                "cache_gib has no effect with engine: vllm, because vLLM manages its own memory. Remove cache_gib"
             )
 
     @property
@@ -218,35 +198,6 @@ class ModelSettings(Record):
     def truncation(self) -> Truncation:
         """The tokens from which the model is sampled without training."""
         return Truncation(self.top_p, self.top_k)
-
-    def check_training(self, trainer: str, *, samples: bool) -> None:
-        """Check that a trainer supports the settings for sampling.
-
-        Args:
-            trainer: Name of the trainer.
-            samples: Whether the trainer samples rollouts.
-
-        Raises:
-            ConfigError: The settings exclude tokens from sampling, or have no effect.
-        """
-        if not self.truncation:
-            return
-        names = " and ".join(self.truncation.fields)
-        if not samples:
-            raise ConfigError(
-                f"the settings for sampling have no effect on the trainer {trainer}, which samples no rollouts: found "
-                f"{self.truncation}. Remove {names}"
-            )
-        raise ConfigError(
-            f"the trainer {trainer} does not support {names}: found {self.truncation}, but its gradient assumes that "
-            f"tokens are sampled from the whole distribution. Remove {names}. Only rollouts without training can "
-            "exclude tokens"
-        )
-
-    def only_weights(self) -> Self:
-        """Return the settings without endpoints and truncation, for a stage that only loads the weights."""
-        unused = ("engine", "endpoint", "server", "top_p", "top_k")
-        return self.model_copy(update={key: getattr(ModelSettings(), key) for key in unused})
 
     @property
     def limits(self) -> tuple[int, int]:

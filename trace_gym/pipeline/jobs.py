@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from trace_gym.errors import Unavailable, UserUnavailable
 from trace_gym.models.loading import load_policy, prepared
 from trace_gym.models.settings import ModelSettings
+from trace_gym.models.unused import used_by
 from trace_gym.types import Scenario, Trajectory
 
 
@@ -43,12 +44,12 @@ class TrainJob:
     def __call__(self) -> dict[str, Any]:
         from trace_gym.errors import NoSignal
         from trace_gym.trainers import registered
+        from trace_gym.trainers.model_support import use_of
 
         try:
             config = registered.parse(self.config)
             trainer = registered.trainer(config.trainer)
-            # Without an effect, engine, top_p and top_k are not errors in a run, because other stages use them.
-            model = self.model if config.samples_rollouts else self.model.only_weights()
+            model = used_by(self.model, use_of(config))  # other stages of the run use the other settings
             done = trainer.train(config, env=self.mixture, model=model, out_dir=self.out, progress=False)
         except NoSignal as error:
             return {"name": self.name, "no_signal": str(error)}
