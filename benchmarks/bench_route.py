@@ -63,7 +63,7 @@ def build(envs: Sequence[str]) -> LogitRouter:
     told = {name: DESCRIPTIONS[registry.load_world(name).capability] for name in envs}
     options = options_for(told, levels={name: LEVELS[name] for name in envs})
     model, tokenizer = AutoModelForCausalLM.from_pretrained(MODEL).eval(), AutoTokenizer.from_pretrained(MODEL)
-    return LogitRouter(model, tokenizer, options)
+    return LogitRouter(model, tokenizer, options, permutations=1)
 
 
 def measure(router: LogitRouter, scenarios: list[Scenario], orders: int) -> list[tuple[str, Grades]]:

@@ -90,10 +90,11 @@ def test_the_probabilities_are_a_softmax_over_the_letters_alone(tokenizer: Any) 
 def test_a_whole_round_of_label_orders_cancels_a_liking_for_letters(tokenizer: Any) -> None:
     partial = {"checks": 0.5, "lists": 0.0, BASE: 0.0}
     biased = {"A": 3.0, "C": -1.0}
-    once = router(tokenizer, dict.fromkeys(LIKES, 0.0), biased).choose("x").probabilities
+    once = router(tokenizer, dict.fromkeys(LIKES, 0.0), biased, permutations=1).choose("x").probabilities
     assert max(once.values()) > 0.9
-    rounds = router(tokenizer, dict.fromkeys(LIKES, 0.0), biased, permutations=3).choose("x")
-    assert rounds.probabilities == pytest.approx(dict.fromkeys(LIKES, 1 / 3))
+    for rounds in ({}, {"permutations": 3}):
+        choice = router(tokenizer, dict.fromkeys(LIKES, 0.0), biased, **rounds).choose("x")
+        assert choice.probabilities == pytest.approx(dict.fromkeys(LIKES, 1 / 3))
     assert router(tokenizer, partial, biased, permutations=6).choose("x").capability == "checks"
 
 
@@ -179,7 +180,7 @@ OPENINGS = ["Cancel ABC123.", "I am ada. Please open my box, and then look into 
 
 
 def test_a_batch_of_unequal_prompts_agrees_with_one_forward_pass_each(tokenizer: Any, model: Any) -> None:
-    made = LogitRouter(model, tokenizer, OPTIONS)
+    made = LogitRouter(model, tokenizer, OPTIONS, permutations=1)
     labels = [tokenizer.convert_tokens_to_ids(letter) for letter in "ABC"]
     for opening, choice in zip(OPENINGS, made.choose_all(OPENINGS), strict=True):
         messages = routing_messages(opening, made.orders[0])

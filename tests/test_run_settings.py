@@ -20,7 +20,7 @@ from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.models import ModelSettings
 from trace_gym.pipeline import common, route
 from trace_gym.pipeline.ledger import Run
-from trace_gym.settings import RunConfig
+from trace_gym.settings import RunConfig, presets
 from trace_gym.stage_settings import Diagnose, Evaluate, Llm, Rollouts, Route, Skill, Target
 from trace_gym.targets.user.folder import Settings as UserTarget
 from trace_gym.trainers.config import GRPOConfig
@@ -48,6 +48,19 @@ def test_rollouts_of_a_run_use_device_and_dtype_of_the_model(tmp_path: Path, mon
 def test_router_of_a_run_uses_device_and_dtype_of_the_model(tmp_path: Path) -> None:
     router = route._router(run_of(tmp_path, model=ELSEWHERE), ["tau2_precondition", "tau2_multi_step"])
     assert {(p.device.type, p.dtype) for p in router.model.parameters()} == {("meta", torch.bfloat16)}
+
+
+def test_router_of_a_run_has_each_option_at_each_position_once(tmp_path: Path) -> None:
+    names = ["tau2_precondition", "tau2_multi_step"]
+    orders = route._router(run_of(tmp_path), names).orders
+    positions = {tuple(sorted(option.capability for option in options)) for options in zip(*orders, strict=True)}
+    assert len(orders) == 3 and len(positions) == 1 and len(positions.pop()) == 3
+    assert route._router(run_of(tmp_path, route={"permutations": 5}), names).permutations == 5
+
+
+@pytest.mark.parametrize("name", presets())
+def test_presets_route_with_one_order(name: str) -> None:
+    assert RunConfig.preset(name).route.permutations == 1
 
 
 def test_another_dtype_makes_other_rollouts(tmp_path: Path) -> None:

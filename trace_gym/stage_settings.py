@@ -102,8 +102,9 @@ class Skill(Record):
 class Route(Record):
     """Settings of the router."""
 
-    permutations: int = Field(4, ge=1)
-    """Number of option orders over which the probabilities are averaged."""
+    permutations: int | None = Field(None, ge=1)
+    """Number of orders of the options (the adapters and the base model) over which the probabilities are averaged. By
+    default the number of options, so that each option is at each position once."""
     threshold: float = Field(0.0, ge=0, le=1)
 
 

@@ -28,8 +28,13 @@ def route(
     ],
     model: Model = "lab",
     permutations: Annotated[
-        int, typer.Option(min=1, help="Number of option orders over which the probabilities are averaged.")
-    ] = 4,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of orders of the options over which the probabilities are averaged; the number of options by "
+            "default.",
+        ),
+    ] = None,
 ) -> None:
     """Print the probability of each adapter for a first user message, computed from the base model's logits.
 

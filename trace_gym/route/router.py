@@ -52,7 +52,8 @@ class LogitRouter(Router):
         options: Two to eight options, including `trace_gym.route.NO_SKILL`. Their order does not matter.
         permutations: Number of label orders (assignments of letters to options) over which the probabilities are
             averaged. The orders are rotations. If `permutations` is a multiple of the number of options, each option
-            has each letter equally often, which cancels a bias of the model for certain letters.
+            has each letter equally often, which cancels a bias of the model for certain letters. None for the number of
+            options.
         seed: Seed of the label orders.
         threshold: The base model is chosen if no option reaches this probability.
         batch_tokens: Maximum number of padded tokens in one forward pass. A single longer prompt is still processed.
@@ -68,7 +69,7 @@ class LogitRouter(Router):
         tokenizer: Any,
         options: Sequence[Option],
         *,
-        permutations: int = 1,
+        permutations: int | None = None,
         seed: int = 0,
         threshold: float = 0.0,
         batch_tokens: int = 16_384,
@@ -80,6 +81,7 @@ class LogitRouter(Router):
                 f"the options of the router are not valid: found {', '.join(names) or 'none'}, expected 2 to "
                 f"{len(LETTERS)} distinct options including {BASE!r}"
             )
+        permutations = len(options) if permutations is None else permutations
         if permutations < 1 or not 0 <= threshold <= 1:
             raise ConfigError(
                 f"the settings of the router are not valid: found permutations={permutations} and "
