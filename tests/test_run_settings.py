@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 from trace_gym import pipeline, registry, rollouts, sandbox
 from trace_gym.cli.entry import app
-from trace_gym.errors import ConfigError, EnvNotFound
+from trace_gym.errors import ConfigError, EnvNotFound, ReadError
 from trace_gym.models import ModelSettings
-from trace_gym.pipeline import common, route
+from trace_gym.pipeline import common, preflight, route
+from trace_gym.pipeline import train as stage_train
 from trace_gym.pipeline.ledger import Run
 from trace_gym.settings import RunConfig, presets
 from trace_gym.stage_settings import Diagnose, Evaluate, Llm, Rollouts, Route, Skill, Target
@@ -164,6 +165,57 @@ def test_hints_without_any_hint_are_an_error(tmp_path: Path) -> None:
     assert done.exit_code == 1 and "`hints` has no effect, because no hint was found in tau2_precondition" in str(
         done.exception
     )
+
+
+NAMED = {"environments": ["tau2_precondition", "tau2_multi_step"]}
+MISSING = {"tau2_precondition": "nowhere", "tau2_multi_step": "nowhere"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"train": {"hints": 0.5}, **NAMED}, "`hints` has no effect, because no hint was found in tau2_precondition, "),
+        ({"train": {"hints": 0.5}}, "`hints` has no effect, because no hint was found in "),
+        ({"train": {"trainer": "distill"}}, "the trainer distill requires teachers: found none"),
+        ({"train": {"trainer": "distill", "teachers": "nowhere"}}, "the teacher nowhere is not an adapter folder"),
+        (
+            {"train": {"trainer": "distill", "teachers": MISSING}, **NAMED},
+            "the teacher nowhere is not an adapter folder",
+        ),
+        (
+            {"train": {"trainer": "distill", "teachers": {"tau2_precondition": "nowhere"}}, **NAMED},
+            "found teachers for tau2_precondition, expected one teacher for each of tau2_precondition, tau2_multi_step",
+        ),
+        ({"train": {"init_adapter": "nowhere"}}, "the initial adapter nowhere is not an adapter folder"),
+    ],
+)
+def test_settings_of_the_trainer_are_checked_before_the_first_stage(
+    settings: dict[str, Any], fault: str, tmp_path: Path
+) -> None:
+    with pytest.raises((ConfigError, ReadError), match=fault):
+        pipeline.run(RunConfig.parse(settings, "run.yaml"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_hints_of_environments_that_do_not_exist_yet_are_not_checked() -> None:
+    llm = RunConfig.parse({**LLM, "train": {"hints": 0.5}}, "run.yaml")
+    assert preflight.possible_environments(llm) is None
+    preflight.check(llm)
+
+
+def test_missing_teacher_is_an_error_before_training(tmp_path: Path) -> None:
+    (tmp_path / "distill.yaml").write_text("{trainer: distill, teachers: nowhere}\n")
+    command = ["train", "tau2_precondition", "--config", str(tmp_path / "distill.yaml"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1 and "the teacher nowhere is not an adapter folder" in str(done.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_each_adapter_of_a_run_gets_its_own_teacher(tmp_path: Path) -> None:
+    teachers = {name: str(tmp_path / name) for name in NAMED["environments"]}
+    run = run_of(tmp_path, train={"trainer": "distill", "teachers": teachers}, **NAMED)
+    made = stage_train._job(run, "tau2_multi_step", 0, {"tau2_multi_step": [0]}, 1)
+    assert made.config["teachers"] == {"tau2_multi_step": teachers["tau2_multi_step"]}
 
 
 @pytest.mark.parametrize(

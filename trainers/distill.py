@@ -36,6 +36,7 @@ from trace_gym.trainers.logps import reverse_kl
 from trace_gym.trainers.loop import Learner, Method, OpenEpisode, Trained
 from trace_gym.trainers.loss import trajectory_weights
 from trace_gym.trainers.steps import mean, optimizer_steps
+from trace_gym.trainers.teachers import teacher_folders
 from trace_gym.types import Scenario
 
 if TYPE_CHECKING:
@@ -119,30 +120,6 @@ def train(
         resume=resume,
         on_iteration=on_iteration,
     )
-
-
-def teacher_folders(config: DistillConfig, envs: Sequence[str]) -> dict[str, Path]:
-    """Return the folder of the teacher of each environment.
-
-    Raises:
-        ConfigError: An environment has no teacher, or a teacher has no environment.
-        ReadError: A folder contains no adapter.
-    """
-    given = config.teachers
-    folders = given if isinstance(given, Mapping) else dict.fromkeys(envs, given)
-    if set(folders) != set(envs):
-        raise ConfigError(
-            f"the teachers do not match the environments: found teachers for {', '.join(sorted(folders)) or 'none'}, "
-            f"expected one teacher for each of {', '.join(envs)}. Set teachers to an adapter folder, or to a mapping "
-            "of environments to adapter folders"
-        )
-    for folder in folders.values():
-        if not (folder / "adapter_config.json").is_file():
-            raise ReadError(
-                f"the teacher {folder} is not an adapter folder, because it contains no adapter_config.json. Set "
-                "teachers to the folder adapter/ of a training run"
-            )
-    return dict(folders)
 
 
 def load_teachers(model: PeftModel, folders: Mapping[str, Path]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from trace_gym.pipeline import (
     diagnose,
     evaluate,
     named,
+    preflight,
     reporting,
     rollouts,
     route,
@@ -47,7 +48,7 @@ def run(config: RunConfig, folder: Path) -> Run:
     """Run all stages and write their outputs to `folder`; skip the stages that are already complete.
 
     Raises:
-        ReadError: The source file contains no trajectories.
+        ReadError: The source file contains no trajectories, or a folder in the settings contains no adapter.
         InUse: Another process uses this folder.
         WriteError: The folder cannot be created.
         ConfigError: The folder contains something other than a run, the settings refer to something that does not
@@ -58,6 +59,7 @@ def run(config: RunConfig, folder: Path) -> Run:
         NoSignal: The rewards of the base model do not vary within groups in any environment.
     """
     named.check(config)
+    preflight.check(config)
     if config.model.device not in ("auto", "cpu"):
         usable_device(config.model.device)  # fail before any rollouts are collected
     if config.source is not None:

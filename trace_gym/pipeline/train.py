@@ -67,6 +67,8 @@ def _jobs(run: Run, names: list[str]) -> list[TrainJob]:
 def _job(run: Run, name: str, seed: int, levels: dict[str, list[int]], share: int) -> TrainJob:
     settings = run.config.train.model_dump(mode="json")
     settings |= {"seed": seed, "iterations": run.config.train.iterations * share, "user": run.config.user}
+    if isinstance(teachers := settings.get("teachers"), dict):
+        settings["teachers"] = {env: folder for env, folder in teachers.items() if env in levels}
     settings["levels"] = {env: common.weights(run, env, drawn) for env, drawn in levels.items()}
     return TrainJob(
         name=f"{name}-s{seed}",

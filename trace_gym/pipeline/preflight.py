@@ -1,0 +1,52 @@
+"""Checks of the trainer's settings before the first stage of a run, so that no expensive stage runs in vain."""
+
+from __future__ import annotations
+
+from trace_gym import registry
+from trace_gym.pipeline import common
+from trace_gym.policies.hints import require_hints
+from trace_gym.settings import RunConfig
+from trace_gym.synthesis.recorded import recorded_environments
+from trace_gym.trainers.config import DistillConfig, GRPOConfig
+from trace_gym.trainers.teachers import require_adapter, require_teachers, teacher_folders
+
+
+def check(config: RunConfig) -> None:
+    """Check the hints, the teachers and the initial adapter of the trainer.
+
+    Raises:
+        ConfigError: No environment that the run may train on has a hint, or the teachers do not match the environments.
+        ReadError: A folder contains no adapter.
+    """
+    train = config.train
+    if isinstance(train, GRPOConfig) and train.hints and (names := possible_environments(config)) is not None:
+        require_hints(names, train.hints)
+    if train.init_adapter is not None:
+        require_adapter(train.init_adapter, "the initial adapter", "init_adapter")
+    if isinstance(train, DistillConfig):
+        if config.diagnoses or config.capabilities:
+            require_teachers(train)
+        else:
+            teacher_folders(
+                train, [*config.environments, *([config.target.env] if config.evaluate.grpo_target else [])]
+            )
+
+
+def possible_environments(config: RunConfig) -> list[str] | None:
+    """Return the environments that a run may train on, or None if it may generate environments."""
+    if not (config.diagnoses or config.capabilities):
+        return list(config.environments)
+    target = common.target_of(config.target.env)
+    registered = [
+        manifest.id
+        for manifest in registry.manifests()
+        if manifest.target == target and (config.diagnoses or manifest.capability in config.capabilities)
+    ]
+    recorded = [
+        name
+        for name, (own, capability) in recorded_environments().items()
+        if own == target and (config.diagnoses or capability.name in config.capabilities)
+    ]
+    if config.author == "llm" or not config.reuse or not {*recorded} <= {*registered}:
+        return None
+    return [*config.environments, *registered]

@@ -1,0 +1,65 @@
+"""Folders of the teachers of the trainer ``distill``. Importing this module does not import torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.trainers.config import DistillConfig
+
+
+def teacher_folders(config: DistillConfig, envs: Sequence[str]) -> dict[str, Path]:
+    """Return the folder of the teacher of each environment.
+
+    Raises:
+        ConfigError: An environment has no teacher, or a teacher has no environment.
+        ReadError: A folder contains no adapter.
+    """
+    given = config.teachers
+    folders = given if isinstance(given, Mapping) else dict.fromkeys(envs, given)
+    if set(folders) != set(envs):
+        raise ConfigError(
+            f"the teachers do not match the environments: found teachers for {', '.join(sorted(folders)) or 'none'}, "
+            f"expected one teacher for each of {', '.join(envs)}. Set teachers to an adapter folder, or to a mapping "
+            "of environments to adapter folders"
+        )
+    for folder in folders.values():
+        require_adapter(folder, "the teacher", "teachers")
+    return dict(folders)
+
+
+def require_teachers(config: DistillConfig) -> None:
+    """Check that there is a teacher, and that all teachers are adapters, for a run whose environments are not known.
+
+    Raises:
+        ConfigError: There is no teacher.
+        ReadError: A folder contains no adapter.
+    """
+    given = config.teachers
+    folders = list(given.values()) if isinstance(given, Mapping) else [given]
+    if not folders:
+        raise ConfigError(
+            "the trainer distill requires teachers: found none. Set teachers to an adapter folder, or to a mapping of "
+            "environments to adapter folders"
+        )
+    for folder in folders:
+        require_adapter(folder, "the teacher", "teachers")
+
+
+def require_adapter(folder: Path, role: str, setting: str) -> None:
+    """Check that a folder contains an adapter.
+
+    Args:
+        folder: The folder.
+        role: Description of the folder for the error message.
+        setting: Setting that contains the folder.
+
+    Raises:
+        ReadError: The folder contains no adapter.
+    """
+    if not (folder / "adapter_config.json").is_file():
+        raise ReadError(
+            f"{role} {folder} is not an adapter folder, because it contains no adapter_config.json. Set {setting} to "
+            "the folder adapter/ of a training run"
+        )
