@@ -10,8 +10,8 @@ table shows medians over rounds and iterations, and the time of each trainer rel
 Without --width, the model is the toy model. With --width, it is a random Qwen3 of this width with the toy model's
 tokenizer.
 
-The last line compares the number of tokens that one update computes with prefix trees, with one row per rollout, and
-with one row per turn, as in the code of the TRACE paper.
+The last line compares the number of tokens that one update computes with prefix trees, including their padding, with
+one row per rollout, and with one row per turn, as in the code of the TRACE paper, both without padding.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ def count_tokens(env: str, model: str) -> None:
     samples = [Sample(r.ids, r.mask, r.logprobs, 1.0) for r in rollouts if any(r.mask)]
     trees = sum(b.ids_RL.numel() for b in batches(samples, config, learner.model))
     ends = [[n + 1 for n, m in enumerate(s.mask) if m and not (*s.mask[n + 1 :], False)[0]] for s in samples]
-    counts = {"prefix trees": trees, "rows": sum(len(s.ids) for s in samples), "one row per turn": sum(map(sum, ends))}
+    rows = sum(len(s.ids) for s in samples)
+    counts = {"prefix trees": trees, "one row per rollout": rows, "one row per turn": sum(map(sum, ends))}
     print("tokens of an update: " + ", ".join(f"{name} {n:,} ({n / trees:.1f}x)" for name, n in counts.items()))
 
 

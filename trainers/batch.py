@@ -1,7 +1,8 @@
-"""Batches of trajectories for the forward passes of an update: prefix trees, or padded rows.
+"""Batches of trajectories for the forward passes of an update: prefix trees, or one row per trajectory.
 
-Both kinds of batches have the same form. The model runs on `Batch.ids_RL`. Each sampled token is a pair of the position
-that predicts it and its token id. In a prefix tree, trajectories can share pairs.
+Both kinds of batches are padded to the longest tree or row, and have the same form. The model runs on `Batch.ids_RL`.
+Each sampled token is a pair of the position that predicts it and its token id. In a prefix tree, trajectories can share
+pairs.
 
 Shapes: B trajectories, T sampled tokens per trajectory (padded), R rows of the input of the model, L tokens per row,
 P pairs.

@@ -96,7 +96,8 @@ class TrainerConfig(Record):
 
     # Machine
     micro_batch_tokens: Count = 16_384
-    """Maximum number of tokens per forward pass, with padding. A single longer trajectory is still processed."""
+    """Maximum number of tokens per forward pass, including padding. With `prefix_sharing`, a common prefix counts once.
+    A single longer trajectory is still processed."""
     prefix_sharing: bool = True
     """Compute the common prefixes of trajectories only once (`trace_gym.trainers.tree`). The gradient is the same."""
     gradient_checkpointing: bool | None = None
