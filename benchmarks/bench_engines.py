@@ -28,7 +28,7 @@ from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.models import ModelSettings, load_policy
 from trace_gym.models.server import ModelServer
-from trace_gym.models.settings import ServerSettings
+from trace_gym.models.server_settings import ServerSettings
 from trace_gym.policies.scripted import Oracle
 from trace_gym.rollouts import play
 from trace_gym.sandbox.process_monitor import SYSTEM_TIME, USER_TIME, scan_descendants

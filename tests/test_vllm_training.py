@@ -31,7 +31,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, Unavailable
 from trace_gym.models import ModelSettings, load_policy
 from trace_gym.models.server import ModelServer
-from trace_gym.models.settings import ServerSettings
+from trace_gym.models.server_settings import ServerSettings
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.vllm import VLLMPolicy

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.models.loading import context_length, device_name, dtype_name, usable_device
-from trace_gym.models.settings import ModelSettings, ServerSettings
+from trace_gym.models.server_settings import ServerSettings
+from trace_gym.models.settings import ModelSettings
 
 SERVED_NAME = "base"
 """Name of the base model in requests."""
