@@ -86,6 +86,28 @@ class Server(ThreadingHTTPServer):
             self.server_close()
 
 
+class Together:
+    """Count of the requests that wait at the same time, for `seconds` or until the first `count` of them have arrived.
+
+    A request that waits is not answered, so the count is exact, unlike `Server.busiest`.
+    """
+
+    def __init__(self, count: int = 1, seconds: float = 0.05) -> None:
+        self.seconds = seconds
+        self.now = self.most = self.arrived = 0
+        self.count, self._barrier, self._lock = count, threading.Barrier(count, timeout=20), threading.Lock()
+
+    def __call__(self, body: Body) -> None:
+        with self._lock:
+            self.now, self.arrived = self.now + 1, self.arrived + 1
+            self.most, early = max(self.most, self.now), self.arrived <= self.count
+        if early:
+            self._barrier.wait()
+        time.sleep(self.seconds)
+        with self._lock:
+            self.now -= 1
+
+
 def message(text: str | None, *, finish: str = "stop", usage: Body | None = None, **message: Any) -> Act:
     """An answer with this text."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text} | message}

@@ -43,7 +43,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def play(server: Server, count: int = 1, path: Path | None = None, **options: Any) -> list[Trajectory]:
     policy = OpenAIPolicy("tiny", base_url=server.url, **options)
     try:
-        return rollout(policy, toys(count), path=path, workers=4, open_episode=open_toy)
+        return rollout(policy, toys(count), path=path, concurrency=4, open_episode=open_toy)
     finally:
         for thread in threading.enumerate():
             if thread.name.startswith("ThreadPoolExecutor"):
@@ -161,7 +161,7 @@ def test_failures_with_successes_between_them_do_not_stop_the_run(
 
     server.acts = [answering(every_third)]
     policy = OpenAIPolicy("tiny", base_url=server.url, max_retries=0)
-    records = rollout(policy, toys(12), workers=1, open_episode=open_toy)
+    records = rollout(policy, toys(12), concurrency=1, open_episode=open_toy)
     policy.client.close()
     unscored = [r for r in records if r.success is None]
     assert 0 < len(unscored) < 12

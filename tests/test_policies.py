@@ -232,7 +232,7 @@ def test_a_server_that_is_not_there_leaves_the_episode_unscored() -> None:
 
 def test_collect_asks_a_server_in_threads(endpoint: Endpoint) -> None:
     policy = OpenAIPolicy("tiny", base_url=endpoint.url)
-    records = rollout(policy, toys(8), samples=2, workers=4, open_episode=open_toy)
+    records = rollout(policy, toys(8), samples=2, concurrency=4, open_episode=open_toy)
     assert len(records) == 16 and all(r.success for r in records)
     assert {r.model for r in records} == {"tiny"}
     policy.client.close()

@@ -399,10 +399,10 @@ class Counting:
         return Oracle().act(episode)
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_collect_orders_by_scenario_and_sample(tmp_path: Path, workers: int) -> None:
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_collect_orders_by_scenario_and_sample(tmp_path: Path, concurrency: int) -> None:
     path = tmp_path / "deep" / "r.jsonl"
-    got = rollout(Counting(), toys(5), samples=2, path=path, workers=workers, open_episode=open_toy)
+    got = rollout(Counting(), toys(5), samples=2, path=path, concurrency=concurrency, open_episode=open_toy)
     assert [r.id for r in got] == [f"{s}#{n}" for s in toys(5) for n in range(2)]
     stored = [Trajectory.model_validate_json(line) for line in path.read_text().splitlines()]
     assert sorted(stored, key=lambda r: r.id) == sorted(got, key=lambda r: r.id)

@@ -268,8 +268,8 @@ def test_threads_and_replay_give_the_same_conversations(serve: Serve, tmp_path: 
     server = serve(reworded)
     scenarios = registry.scenarios("tau2_airline_desk", "select", 8)
 
-    def words(user: LanguageUser, workers: int) -> list[Any]:
-        made = rollout(Remote(), scenarios, samples=2, workers=workers, user=user, progress=False)
+    def words(user: LanguageUser, concurrency: int) -> list[Any]:
+        made = rollout(Remote(), scenarios, samples=2, concurrency=concurrency, user=user, progress=False)
         return [(r.id, r.messages, r.success) for r in made]
 
     first = words(user_at(server, tmp_path), 8)

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("peft", reason="training needs the lab extra")
 
 import torch
-from llm_server import Act, Body, Server, breaks_off, drops, fails, hangs, raw
+from llm_server import Act, Body, Server, Together, breaks_off, drops, fails, hangs, raw
 from peft import LoraConfig, get_peft_model
 from tiny_model import save_tiny
 from toy_world import open_toy, toys
@@ -131,6 +131,15 @@ def test_a_slow_conversation_does_not_delay_others(folder: Path, model: Vllm, se
     model.before = before
     run(policy(folder, server.url), 4, progress=progress)
     assert late == [False] and len(done) == 4
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_concurrency_limits_the_conversations_over_all_servers(
+    concurrency: int, folder: Path, model: Vllm, server: Server
+) -> None:
+    model.before = together = Together(concurrency)
+    assert len(run(policy(folder, server.url, server.url, concurrency=concurrency), 6)) == 6
+    assert together.most == concurrency
 
 
 def test_a_conversation_stays_at_one_server(folder: Path) -> None:

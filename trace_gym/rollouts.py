@@ -17,7 +17,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, ContextOverflow, PolicyError
 from trace_gym.policies.base import BatchPolicy, Policy, Sampled
 from trace_gym.speech import Speaker
-from trace_gym.threads import Outage, in_threads
+from trace_gym.threads import CONCURRENCY, Outage, in_threads
 from trace_gym.trajectories import rollout_id, trajectory
 from trace_gym.types import Scenario, Trajectory, sha256
 
@@ -59,7 +59,7 @@ def rollout(
     *,
     path: str | Path | None = None,
     samples: int = 1,
-    workers: int = 8,
+    concurrency: int = CONCURRENCY,
     progress: bool = True,
     source: str = "rollout",
     temperature: float = 1.0,
@@ -75,11 +75,11 @@ def rollout(
     write a file; a second process gets an error.
 
     Args:
-        policy: A `Policy` (run in order, or in `workers` threads if it is remote) or a `BatchPolicy`.
+        policy: A `Policy` (run in order, or in threads if it is remote) or a `BatchPolicy`.
         scenarios: Scenarios to run; duplicates are run once.
         path: JSONL file of `Trajectory` records; records of other policies in it are not changed.
         samples: Number of episodes per scenario.
-        workers: Number of threads for a remote policy.
+        concurrency: Maximum number of conversations of a remote policy at the same time, in one thread each.
         progress: Show a progress bar on stderr if stderr is a terminal, and one line if the run took over two seconds.
         source: Origin of the records, such as the name of a file or command.
         temperature: Sampling temperature of a `BatchPolicy`; 0 is greedy.
@@ -91,8 +91,8 @@ def rollout(
 
     Raises:
         EnvBug: An environment failed. Records that were finished before are in `path`.
-        Unavailable: An endpoint failed in as many consecutive episodes as there are workers. Records that were finished
-            before are in `path`, and a second call continues.
+        Unavailable: An endpoint failed in as many consecutive episodes as run at the same time. Records that were
+            finished before are in `path`, and a second call continues.
         ReadError: `path` contains something other than trajectories.
         InUse: Another process is writing `path`.
         ConfigError: `path` contains records of this policy with a different temperature or user, or both `user` and
@@ -113,7 +113,7 @@ def rollout(
             if isinstance(policy, BatchPolicy):
                 played = _run_batches(policy, jobs, set(missing), open_episode, source, temperature, seed, advance)
             else:
-                played = _run_singly(policy, missing, open_episode, source, workers, used, advance)
+                played = _run_singly(policy, missing, open_episode, source, concurrency, used, advance)
             for record in played:
                 records[record.id] = record
                 write(record)
@@ -147,12 +147,12 @@ def _run_singly(
     jobs: Sequence[Job],
     open_episode: EpisodeFactory,
     source: str,
-    workers: int,
+    concurrency: int,
     temperature: float | None,
     advance: Advance,
 ) -> Iterator[Trajectory]:
     """Yield the records of a `Policy`, run one episode at a time, or in threads if the policy waits for a server."""
-    outage = Outage(workers)
+    outage = Outage(concurrency)
 
     def run_one(job: Job) -> tuple[Trajectory, PolicyError | None]:
         scenario, sample = job
@@ -173,7 +173,7 @@ def _run_singly(
         )
         return _with_requested_id(record, job), failure
 
-    threads = workers if getattr(policy, "remote", False) else 1
+    threads = concurrency if getattr(policy, "remote", False) else 1
     with outage, in_threads(run_one, jobs, threads) as played:
         for record, failure in played:
             outage.add(record.id, failure)

@@ -12,6 +12,11 @@ from trace_gym.errors import PolicyError, Unavailable
 
 FEWEST_FAILURES = 3
 """Minimum number of consecutive episodes without a response from the endpoint before a run is stopped."""
+CONCURRENCY = 8
+"""Default number of conversations with an endpoint at the same time."""
+VLLM_CONCURRENCY = 256
+"""Default number of conversations at the same time with ``engine: vllm``. vLLM queues the requests for which it has no
+memory."""
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -35,12 +40,12 @@ class Outage:
     """Counter of consecutive failures of a policy. It stops a run whose endpoint has stopped responding.
 
     Args:
-        workers: Number of threads. The run is stopped after this number of consecutive failures, and after at least
-            `FEWEST_FAILURES`.
+        concurrency: Number of conversations at the same time. The run is stopped after this number of consecutive
+            failures, and after at least `FEWEST_FAILURES`.
     """
 
-    def __init__(self, workers: int) -> None:
-        self.most, self.scored = max(workers, FEWEST_FAILURES), 0
+    def __init__(self, concurrency: int) -> None:
+        self.most, self.scored = max(concurrency, FEWEST_FAILURES), 0
         self.row: list[tuple[str, PolicyError]] = []
 
     def __enter__(self) -> None:

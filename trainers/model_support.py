@@ -29,7 +29,7 @@ _TRL = (
         "Remove the number of the device, and set the environment variable CUDA_VISIBLE_DEVICES to it",
         refused=True,
     ),
-    Row(("endpoint", "server", "cache_gib"), lambda *_: True, "TRL samples the rollouts"),
+    Row(("endpoint", "server", "cache_gib", "concurrency"), lambda *_: True, "TRL samples the rollouts"),
 )
 _SKYRL = (
     Row(("engine",), lambda *_: True, "SkyRL starts its own engines", refused=True),
@@ -41,7 +41,7 @@ _SKYRL = (
         refused=True,
     ),
     Row(
-        ("device", "endpoint", "server", "cache_gib"),
+        ("device", "endpoint", "server", "cache_gib", "concurrency"),
         lambda *_: True,
         "SkyRL runs the model on the GPUs of its Ray cluster",
     ),

@@ -10,25 +10,28 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trace_gym.errors import ConfigError
 from trace_gym.models.policy_uri import POLICY_URIS, model_of, scripted_policy
 from trace_gym.policies.base import BatchPolicy, Policy
+from trace_gym.threads import CONCURRENCY
 
 if TYPE_CHECKING:
     from trace_gym.user_model import LanguageUser
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """Sampling options of a model. None selects the default of the policy."""
+class ModelOptions:
+    """Options of a model that runs as the agent. None selects the default of the policy."""
 
     temperature: float | None = None
     max_tokens: int | None = None
     """Maximum number of tokens in a conversation."""
     max_turn_tokens: int | None = None
     """Maximum number of tokens in one turn."""
+    concurrency: int | None = None
+    """Maximum number of conversations with endpoints at the same time."""
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not math.isfinite(self.temperature):
@@ -42,9 +45,17 @@ class Sampling:
         return 1.0 if self.temperature is None else self.temperature
 
 
+class OpenedPolicy(NamedTuple):
+    """A policy that is ready for rollouts."""
+
+    policy: Policy | BatchPolicy
+    concurrency: int = CONCURRENCY
+    """Maximum number of conversations with endpoints at the same time."""
+
+
 def open_policy(
-    policy: str, *, model: str | None, adapter: Path | None, base_url: str | None, sampling: Sampling, out: Path
-) -> AbstractContextManager[Policy | BatchPolicy]:
+    policy: str, *, model: str | None, adapter: Path | None, base_url: str | None, options: ModelOptions, out: Path
+) -> AbstractContextManager[OpenedPolicy]:
     """Return the policy that the options select, in a context in which a server that it requires runs.
 
     Args:
@@ -53,7 +64,7 @@ def open_policy(
             file with model settings.
         adapter: Folder of a LoRA adapter for the model. An endpoint must be a vLLM server that can load adapters.
         base_url: URL of the endpoint of ``openai:MODEL``.
-        sampling: Sampling options of the model.
+        options: Other options of the model.
         out: File of the rollouts. The log of a vLLM server is written next to it.
 
     Raises:
@@ -62,17 +73,18 @@ def open_policy(
         ReadError: The model cannot be loaded.
         Unavailable: The vLLM server of the model did not start or did not answer.
     """
-    given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": sampling.temperature}
-    given |= {"--max-tokens": sampling.max_tokens, "--max-turn-tokens": sampling.max_turn_tokens}
+    given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": options.temperature}
+    given |= {"--max-tokens": options.max_tokens, "--max-turn-tokens": options.max_turn_tokens}
+    given |= {"--concurrency": options.concurrency}
     found = (model or "lab", "") if policy == "model" else model_of(policy)
     if found is None:
         made = scripted_policy(policy, f"model, {POLICY_URIS}")
         _reject_without_effect(policy, given, *given)
-        return nullcontext(made)
+        return nullcontext(OpenedPolicy(made))
     name, own_adapter = found
     rejected = {"--model": policy != "model", "--adapter": own_adapter, "--base-url": not name.startswith("openai:")}
     _reject_without_effect(policy, given, *(option for option, unused in rejected.items() if unused))
-    return _model_policy(name, base_url, Path(own_adapter) if own_adapter else adapter, sampling, out)
+    return _model_policy(name, base_url, Path(own_adapter) if own_adapter else adapter, options, out)
 
 
 def build_user_model(user: str | None, *, folder: Path | None, tokens: int | None, out: Path) -> LanguageUser | None:
@@ -111,8 +123,8 @@ def _reject_without_effect(policy: str, given: dict[str, Any], *names: str) -> N
 
 @contextmanager
 def _model_policy(
-    model: str, base_url: str | None, adapter: Path | None, sampling: Sampling, out: Path
-) -> Iterator[Policy | BatchPolicy]:
+    model: str, base_url: str | None, adapter: Path | None, options: ModelOptions, out: Path
+) -> Iterator[OpenedPolicy]:
     from trace_gym.llm.model_uri import endpoint_of
     from trace_gym.models import ModelSettings, load_policy
     from trace_gym.models.server import ModelServer
@@ -128,8 +140,13 @@ def _model_policy(
             )
         model = f"openai:{name}@{base_url}"
     settings = ModelSettings.parse(model, "--model")
-    limits = {"max_tokens": sampling.max_tokens, "max_turn_tokens": sampling.max_turn_tokens}
-    given = {key: value for key, value in limits.items() if value is not None}
+    if options.concurrency is not None and not settings.is_remote:
+        raise ConfigError(
+            f"--concurrency has no effect on the model {model}, which runs in this process. Remove it, or choose a "
+            "model with an endpoint"
+        )
+    settable = ("max_tokens", "max_turn_tokens", "concurrency")
+    given = {key: value for key in settable if (value := getattr(options, key)) is not None}
     settings = ModelSettings.parse({**settings.model_dump(exclude_unset=True), **given}, "--model")
     check(settings, ROLLOUTS)
     if not settings.served or settings.engine == "vllm":
@@ -138,4 +155,5 @@ def _model_policy(
         require_lab_extra()
     rank = rank_of(adapter) if adapter and settings.starts_server else None
     with ModelServer(settings, log=out.with_name(f"{out.name}.vllm.log"), lora_rank=rank) as server:
-        yield load_policy(server.start(), adapter, temperature=sampling.used_temperature)
+        player = load_policy(server.start(), adapter, temperature=options.used_temperature)
+        yield OpenedPolicy(player, settings.used_concurrency)

@@ -47,6 +47,10 @@ def rollout(
     base_url: Annotated[
         str | None, typer.Option(help="URL of the endpoint of openai:MODEL. The API key is read from OPENAI_API_KEY.")
     ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, help="Maximum number of conversations with endpoints at the same time; 8 by default."),
+    ] = None,
     user: User = None,
     user_folder: Annotated[
         Path | None, typer.Option(help="Folder for the recorded requests and answers of --user; OUT.user by default.")
@@ -64,16 +68,22 @@ def rollout(
     With a model that rewords the user: trace-gym rollout tau2_precondition --user openai:gpt-4o-mini --out a.jsonl
     """
     from trace_gym import registry
-    from trace_gym.cli.policies import Sampling, build_user_model, open_policy
+    from trace_gym.cli.policies import ModelOptions, build_user_model, open_policy
     from trace_gym.rollouts import rollout
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
-    sampling = Sampling(temperature, max_tokens, max_turn_tokens)
+    options = ModelOptions(temperature, max_tokens, max_turn_tokens, concurrency)
     user_model = build_user_model(user, folder=user_folder, tokens=user_tokens, out=out)
-    opened = open_policy(policy, model=model, adapter=adapter, base_url=base_url, sampling=sampling, out=out)
-    with opened as player:
+    opened = open_policy(policy, model=model, adapter=adapter, base_url=base_url, options=options, out=out)
+    with opened as (player, limit):
         records = rollout(
-            player, scenarios, path=out, samples=samples, temperature=sampling.used_temperature, user=user_model
+            player,
+            scenarios,
+            path=out,
+            samples=samples,
+            concurrency=limit,
+            temperature=options.used_temperature,
+            user=user_model,
         )
     scored = [r for r in records if r.success is not None]
     rate = f"{sum(bool(r.success) for r in scored) / len(scored):.1%} successful" if scored else "none scored"

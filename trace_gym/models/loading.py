@@ -102,6 +102,7 @@ def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: s
         template=settings.template,
         style=settings.tool_calls,
         truncation=settings.truncation,
+        concurrency=settings.used_concurrency,
         name=name,
     )
 

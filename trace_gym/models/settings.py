@@ -14,6 +14,7 @@ from trace_gym.models.server_settings import ServerSettings
 from trace_gym.models.unused import without_effect
 from trace_gym.parsing import read_yaml
 from trace_gym.sampling.truncation import Truncation
+from trace_gym.threads import CONCURRENCY, VLLM_CONCURRENCY
 from trace_gym.types import Record
 
 LAB = "lab"
@@ -61,6 +62,9 @@ class ModelSettings(Record):
     cache_gib: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 4.0
     """Memory in GiB for the keys and values of the conversations that an in-process model runs at the same time. It
     limits the number of conversations per batch; one conversation is always possible."""
+    concurrency: Count | None = None
+    """Maximum number of conversations at the same time, over all endpoints and all worker processes of a run. By
+    default 8, or 256 with ``engine: vllm``."""
     template: dict[str, JsonValue] = Field(default_factory=dict)
     """Arguments of the chat template, such as ``enable_thinking: false``."""
     tool_calls: Literal["auto", "hermes", "json", "llama3", "mistral", "qwen3_coder", "pythonic"] = "auto"
@@ -132,6 +136,16 @@ class ModelSettings(Record):
     def has_weights(self) -> bool:
         """Whether the weights are available, so that the model can be trained."""
         return not self.name.startswith("openai:")
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether rollouts without training are sampled at endpoints instead of in this process."""
+        return bool(self.served) or self.starts_server
+
+    @property
+    def used_concurrency(self) -> int:
+        """Maximum number of conversations with endpoints at the same time: the setting, or its default."""
+        return self.concurrency or (VLLM_CONCURRENCY if self.engine == "vllm" else CONCURRENCY)
 
     @property
     def folder(self) -> str:

@@ -88,6 +88,12 @@ EVERYWHERE = (
         "Remove server, or set engine to vllm and remove endpoint",
     ),
     Row(("cache_gib",), lambda model, _: model.engine == "vllm", "vLLM manages its own memory"),
+    Row(
+        ("concurrency",),
+        lambda model, _: not model.is_remote,
+        "cache_gib limits the number of conversations of a model in this process",
+        "Remove concurrency, or set endpoint or engine: vllm",
+    ),
 )
 """Rows that hold for every use of the model."""
 
@@ -100,7 +106,7 @@ BY_USE = (
         "{served} renders the chat template and reads the tool calls",
     ),
     Row(
-        ("engine", "endpoint", "server", "cache_gib", "top_p", "top_k"),
+        ("engine", "endpoint", "server", "cache_gib", "concurrency", "top_p", "top_k"),
         lambda _, use: not use.samples,
         "it samples no rollouts",
     ),

@@ -135,9 +135,28 @@ def run_with_progress(
     run: Run, jobs: Sequence[Job], count: Callable[[], int], total: int, unit: str
 ) -> list[dict[str, Any]]:
     """Run jobs in worker processes with a progress bar; `count` returns the number of finished units."""
-    jobs = _with_server(run, jobs)
+    jobs, workers = divide_concurrency(_with_server(run, jobs), run.config.workers)
     with progress_bar(f"  {unit}", total, on=run.console) as update:
-        return run_jobs(jobs, run.config.workers, lambda: update(completed=count()))
+        return run_jobs(jobs, workers, lambda: update(completed=count()))
+
+
+def divide_concurrency(jobs: Sequence[Job], workers: int) -> tuple[list[Job], int]:
+    """Divide the conversations that may run at the same time among the worker processes.
+
+    Args:
+        jobs: Jobs with the same settings of the model.
+        workers: Maximum number of worker processes.
+
+    Returns:
+        The jobs with their share of the setting `concurrency`, and the number of worker processes. Jobs that use no
+        endpoint are not changed.
+    """
+    if not jobs or not all(job.uses_endpoint for job in jobs):
+        return list(jobs), workers
+    concurrency = jobs[0].model.used_concurrency
+    workers = min(workers, len(jobs), concurrency)
+    share = {"concurrency": concurrency // workers}
+    return [replace(job, model=job.model.model_copy(update=share)) for job in jobs], workers
 
 
 def _with_server(run: Run, jobs: Sequence[Job]) -> list[Job]:

@@ -41,6 +41,11 @@ class TrainJob:
 
         return registered.trainer(str(self.config.get("trainer", "torch_grpo"))).Config.samples_rollouts
 
+    @property
+    def uses_endpoint(self) -> bool:
+        """Whether the trainer samples rollouts at endpoints."""
+        return self.model.engine == "vllm" and self.uses_engine
+
     def __call__(self) -> dict[str, Any]:
         from trace_gym.errors import NoSignal
         from trace_gym.trainers import registered
@@ -75,6 +80,11 @@ class RolloutJob:
     uses_engine: ClassVar[bool] = True
     """Whether the job samples rollouts, in which case the engine of the model has an effect."""
 
+    @property
+    def uses_endpoint(self) -> bool:
+        """Whether the rollouts are sampled at endpoints."""
+        return self.model.is_remote
+
     def __call__(self) -> dict[str, Any]:
         from trace_gym.rollouts import rollout
 
@@ -93,6 +103,7 @@ class RolloutJob:
                     scenarios,
                     path=path,
                     samples=self.samples,
+                    concurrency=self.model.used_concurrency,
                     temperature=self.temperature,
                     progress=False,
                     user=user,

@@ -27,14 +27,12 @@ from trace_gym.policies.chat import Chat
 from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
 from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 from trace_gym.sampling.vllm import VLLMServer
+from trace_gym.threads import VLLM_CONCURRENCY
 from trace_gym.trajectories import TokenRollout
 from trace_gym.types import sha256
 
 if TYPE_CHECKING:
     import torch
-
-THREADS = 256
-"""Maximum number of conversations that run at once. vLLM queues requests that do not fit into its cache."""
 
 OTHER_TEMPERATURE = 2.0
 """Temperature of the request that shows whether the log-probabilities depend on the temperature, if it is 1."""
@@ -64,6 +62,7 @@ class VLLMPolicy:
         template: Additional arguments of the chat template, such as ``enable_thinking``.
         style: Chat format in which the model writes tool calls; see `Chat`.
         truncation: The tokens from which the model is sampled. It has no effect at temperature 0.
+        concurrency: Maximum number of conversations at the same time, over all servers.
         name: Name of the policy, stored in `Trajectory.model`.
 
     Raises:
@@ -82,12 +81,13 @@ class VLLMPolicy:
         template: Mapping[str, Any] | None = None,
         style: str = "auto",
         truncation: Truncation = ALL_TOKENS,
+        concurrency: int = VLLM_CONCURRENCY,
         name: str = "vllm",
     ) -> None:
         self.servers = list(servers)
         self.chat = Chat(tokenizer, template, style)
         self.vocabulary = vocabulary
-        self.truncation = truncation
+        self.truncation, self.concurrency = truncation, concurrency
         self.max_turn_tokens, self.max_tokens = max_turn_tokens, max_tokens
         self.name = name
         self._tokenizing = Lock()
@@ -134,7 +134,7 @@ class VLLMPolicy:
         jobs = self._jobs(episodes, generator, hints or [""] * len(episodes))
         self._check_logprobs(jobs, temperature)
         stop = Event()
-        pool = ThreadPoolExecutor(min(THREADS, len(jobs)) or 1)
+        pool = ThreadPoolExecutor(min(self.concurrency, len(jobs)) or 1)
         try:
             for finished in as_completed([pool.submit(self._run, job, temperature, stop) for job in jobs]):
                 finished.result()

@@ -16,6 +16,7 @@ from trace_gym.llm import Budget, Completion, Price, Request, Resolved, Usage, a
 from trace_gym.llm.model_uri import log_to_stderr
 from trace_gym.llm.recordings import Recordings
 from trace_gym.speech import Spoken
+from trace_gym.threads import CONCURRENCY
 from trace_gym.types import Message, Scenario
 from trace_gym.user_model.check import problems
 from trace_gym.user_model.prompt import agent_texts, messages
@@ -26,8 +27,6 @@ MAX_TOKENS = 2048
 """Maximum length of an answer in tokens, including the reasoning of the model."""
 RETRIES, TIMEOUT, PATIENCE = 4, 120.0, 600.0
 """Number of retries of a failed request, and timeouts in seconds for one attempt and for all attempts together."""
-CONCURRENCY = 8
-"""Maximum number of concurrent requests, equal to the number of workers of `trace_gym.rollouts.rollout`."""
 
 
 @dataclass(frozen=True)
