@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import Act, Body, Handler, Server, Together
+from llm_server import Act, Body, Handler, Server, Together, drops, fails, raw
 from typer.testing import CliRunner, Result
 
+from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
+from trace_gym.llm import Usage
+from trace_gym.llm.ledger import read_ledger
 from trace_gym.models import ModelSettings
+from trace_gym.pipeline import common, reporting
 from trace_gym.pipeline.common import divide_concurrency
 from trace_gym.pipeline.jobs import RolloutJob, TrainJob
+from trace_gym.pipeline.ledger import Run
+from trace_gym.report import ReportData, render_page
+from trace_gym.settings import RunConfig
 
 URL = "http://127.0.0.1:9/v1"
 
@@ -84,7 +91,10 @@ def test_eight_conversations_are_the_default() -> None:
     ("words", "fault"),
     [
         (["--policy", "oracle", "--concurrency", "2"], "--concurrency has no effect on the policy oracle"),
+        (["--policy", "oracle", "--price", "1/2"], "--price has no effect on the policy oracle"),
         (["--model", "lab", "--concurrency", "2"], "--concurrency has no effect on the model lab, which runs in this"),
+        (["--model", "lab", "--price", "1/2"], "--price has no effect on the model lab, which runs in this process"),
+        (["--policy", "openai:m", "--price", "cheap"], "invalid price: found 'cheap', expected PROMPT/COMPLETION"),
     ],
 )
 def test_options_without_an_effect_are_errors(words: list[str], fault: str, tmp_path: Path) -> None:
@@ -95,7 +105,10 @@ def test_options_without_an_effect_are_errors(words: list[str], fault: str, tmp_
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"concurrency": 4}, "concurrency has no effect on a model in this process: found 4, but cache_gib"),
+        ({"concurrency": 4}, "concurrency has no effect, because cache_gib limits .*: found concurrency: 4"),
+        ({"price": "1/2"}, "price has no effect, because only requests to an endpoint"),
+        ({"price": "1/2", "engine": "vllm"}, "price has no effect, because only requests to an endpoint"),
+        ({"price": "-1/2", "name": "openai:m"}, "invalid price: found '-1/2', expected PROMPT/COMPLETION"),
         ({"concurrency": 0, "name": "openai:m"}, "concurrency: Input should be greater than or equal to 1"),
     ],
 )
@@ -121,3 +134,80 @@ def test_worker_processes_share_the_conversations(
 def test_training_in_process_keeps_its_workers(tmp_path: Path) -> None:
     jobs = [TrainJob("a", (), ModelSettings(endpoint=f"openai:m@{URL}", concurrency=1), {}, tmp_path)] * 2
     assert divide_concurrency(jobs, 2) == (jobs, 2)
+
+
+def test_each_attempt_is_a_line_of_the_ledger_and_the_total_is_printed(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    server.acts = [fails(503, "overloaded"), drops, raw(b"<html>"), chat()]
+    done = command(server, tmp_path / "a.jsonl", "--price", "2/10", "--concurrency", "1")
+    entries = read_ledger(tmp_path / "a.jsonl.agent" / "requests.jsonl")
+    assert len(entries) == len(server.requests) > 4
+    assert [(e.attempt, e.outcome) for e in entries[:5]] == [
+        (1, "failed"), (2, "failed"), (3, "failed"), (4, "answered"), (1, "answered"),
+    ]  # fmt: skip
+    assert len({e.key for e in entries[:4]}) == 1 != len({e.key for e in entries[3:5]})
+    for error, entry in zip(("overloaded", "Connection error", "<html>"), entries, strict=False):
+        assert error in entry.error and entry.purpose == entries[3].purpose and entry.cost is None
+    first = registry.scenarios("tau2_precondition", "select", 1)[0]
+    assert [e.purpose for e in entries[3:5]] == [f"rollout {first}, turn 1", f"rollout {first}, turn 2"]
+    answered = [e for e in entries if e.outcome == "answered"]
+    assert {(e.model, e.served, e.prompt_tokens, e.completion_tokens) for e in answered} == {
+        ("openai:tiny", "tiny-1", 100, 4)
+    }
+    assert all(e.cost == pytest.approx(0.00024) and e.seconds > 0 for e in answered)
+    count = len(answered)
+    total = f"{count} requests, 3 failed attempts, {100 * count:,} prompt tokens, {4 * count:,} completion tokens"
+    assert f"agent: {total}, {0.00024 * count:.4f} dollars" in done.output
+
+
+def test_a_resumed_collection_appends_its_requests(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    command(server, path, "-n", "2")
+    before = len(server.requests)
+    done = command(server, path)
+    used = Usage.read(tmp_path / "a.jsonl.agent" / "requests.jsonl")
+    assert used.requests == len(server.requests) > before > 0
+    assert f"agent: {used.requests} requests" in done.output and "cost unknown" in done.output
+    again = command(server, path)
+    assert len(server.requests) == used.requests and f"agent: {used.requests} requests" in again.output
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": "many"}, {"prompt_tokens": None, "completion_tokens": -1}])
+def test_an_invalid_token_count_is_unknown(usage: dict[str, Any], server: Server, tmp_path: Path) -> None:
+    server.acts = [chat(**usage)]
+    done = command(server, tmp_path / "a.jsonl", "--price", "1/1")
+    entries = read_ledger(tmp_path / "a.jsonl.agent" / "requests.jsonl")
+    assert {(e.prompt_tokens, e.completion_tokens, e.cost) for e in entries} == {(0, 0, None)}
+    assert "cost unknown" in done.output
+
+
+def test_a_run_prints_the_totals(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def collected(config: RunConfig, folder: Path) -> Run:
+        made = Run(config, folder)
+        common.sampling_job(made, "skill", registry.scenarios("tau2_precondition", "select", 1), folder / "a", 1.0, 1)()
+        return made
+
+    monkeypatch.setattr("trace_gym.pipeline.run", collected)
+    (tmp_path / "run.yaml").write_text(f"model: {{endpoint: 'openai:m@{server.url}', price: 2/10}}")
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "run.yaml"), "--out", str(tmp_path / "run")])
+    count = len(server.requests)
+    assert count and f"agent: {count} requests, 0 failed attempts, {100 * count:,} prompt tokens" in done.output
+    assert f"{0.00024 * count:.4f} dollars" in done.output
+
+
+def test_the_stages_of_a_run_share_a_ledger_that_the_report_shows(server: Server, tmp_path: Path) -> None:
+    made = Run(
+        RunConfig.parse({"model": {"endpoint": f"openai:m@{server.url}", "price": "2/10"}}, "run.yaml"), tmp_path
+    )
+    scenarios = registry.scenarios("tau2_precondition", "select", 2)
+    for stage in ("rollouts", "skill"):
+        common.sampling_job(made, stage, scenarios, tmp_path / f"{stage}.jsonl", 1.0, 1)()
+    totals = reporting.collect(made).run.requests
+    assert list(totals) == ["rollouts", "skill", "total"]
+    assert totals["rollouts"] == totals["skill"] and totals["total"].requests == len(server.requests) > 0
+    page = render_page(reporting.collect(made))
+    cost = f"{len(server.requests) * 0.00024:.4f}"
+    assert "Requests of the agent" in page and cost in page
+    assert "Requests of the agent" not in render_page(ReportData())

@@ -208,7 +208,7 @@ def test_stages_of_a_run_share_a_server(tmp_path: Path) -> None:
         assert not starts(tmp_path / "home")
         for name in ("one", "two"):
             files = ((("tau2_precondition/0/7", "tau2_precondition/0/8"), tmp_path / f"{name}.jsonl"),)
-            job = common.rollout_job(run, name, None, files, temperature=1.0)
+            job = common.rollout_job(run, "rollouts", name, None, files, temperature=1.0)
             common.run_with_progress(run, [job], lambda: 0, 2, "episodes")
     assert len(starts(tmp_path / "home")) == 1 and ended(tmp_path / "home")
     one, two = ((tmp_path / f"{name}.jsonl").read_text().splitlines() for name in ("one", "two"))

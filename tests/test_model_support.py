@@ -45,9 +45,16 @@ CHANGES: dict[str, Any] = {
     "tool_calls": "json",
     "top_p": 0.9,
     "top_k": 20,
+    "concurrency": 3,
+    "price": "1/2",
 }
 """A value of each setting that is not the default."""
-NEEDS: dict[str, dict[str, Any]] = {"server": {"engine": "vllm"}, "dtype": {"dtype": "float32"}}
+NEEDS: dict[str, dict[str, Any]] = {
+    "server": {"engine": "vllm"},
+    "dtype": {"dtype": "float32"},
+    "concurrency": {"engine": "vllm"},
+    "price": {"endpoint": SERVED},
+}
 """Settings of both compared models, because a setting requires them, or the default depends on the machine."""
 WITHOUT_TURNS = {("router", "max_tokens"), ("router", "max_turn_tokens"), ("sft", "max_turn_tokens")}
 """Limits of the agent's turns, which a use without turns of the agent cannot exceed."""
@@ -70,7 +77,8 @@ def weights(model: Any) -> tuple[object, ...]:
 
 
 def server(settings: ModelSettings) -> tuple[object, ...]:
-    return tuple(server_command(settings, 1, lora_rank=8, adapters=1)), str(server_environment(settings.server))
+    command = tuple(server_command(settings, 1, lora_rank=8, adapters=1))
+    return command, str(server_environment(settings.server)), settings.used_concurrency
 
 
 def turns(policy: HFPolicy) -> tuple[object, ...]:
@@ -87,7 +95,13 @@ def rollouts(settings: ModelSettings, out: Path) -> object:
     policy = load_policy(settings)
     if isinstance(policy, OpenAIPolicy):
         policy.client.close()
-        return policy.model, str(policy.client.base_url), policy.options, policy.conversation_tokens
+        return (
+            policy.model,
+            str(policy.client.base_url),
+            policy.options,
+            policy.conversation_tokens,
+            policy.requests.price,
+        )
     assert isinstance(policy, HFPolicy)
     return conversation(policy), turns(policy)
 

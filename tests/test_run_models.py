@@ -19,6 +19,7 @@ from transformers import Qwen3Config, Qwen3ForCausalLM, set_seed
 from trace_gym import pipeline, registry, validation
 from trace_gym.errors import ConfigError, ReadError, Unavailable
 from trace_gym.evaluation import Evaluation
+from trace_gym.llm.ledger import read_ledger
 from trace_gym.policies import Ablated, Oracle
 from trace_gym.records import read_records
 from trace_gym.rollouts import play
@@ -124,7 +125,10 @@ def config(folder: Path, **changes: Any) -> RunConfig:
 
 def test_all_stages_with_weights_and_an_endpoint(folder: Path, agent: Agent, server: Server, tmp_path: Path) -> None:
     settings = config(
-        folder, model={"endpoint": f"openai:agent@{server.url}"}, rollouts={"tasks": 32}, diagnose={"rho": 0.15}
+        folder,
+        model={"endpoint": f"openai:agent@{server.url}", "price": "2/10"},
+        rollouts={"tasks": 32},
+        diagnose={"rho": 0.15},
     )
     made = pipeline.run(settings, tmp_path / "run")
     assert list(made.ledger) == [
@@ -138,6 +142,12 @@ def test_all_stages_with_weights_and_an_endpoint(folder: Path, agent: Agent, ser
     rows = {row.name: row.rate for row in Evaluation.read(made.path("evaluation", "level-0.json")).rows}
     assert rows["base"] is not None and rows["base"] > 0 and {"routed", "random_routed"} <= rows.keys()
     assert "agent" in made.path("report.html").read_text()
+    entries = read_ledger(made.requests)
+    assert len(entries) == sum("messages" in body for body in server.requests), "each request is counted once"
+    assert {entry.purpose.split()[0] for entry in entries} == {"rollouts", "skill", "evaluate"}
+    assert f"{len(entries) * (9 * 2 + 2 * 10) / 1e6:,.4f}" in made.path("report.html").read_text()
+    pipeline.run(settings, tmp_path / "run")
+    assert read_ledger(made.requests) == entries, "a finished run sends no requests"
 
 
 def test_all_stages_with_weights_in_process(folder: Path, tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ def test_rollouts_of_a_run_use_device_and_dtype_of_the_model(tmp_path: Path, mon
     used: list[Any] = []
     monkeypatch.setattr(rollouts, "rollout", lambda policy, *_, **__: used.append(policy) or [])
     run = run_of(tmp_path, model=ELSEWHERE)
-    common.sampling_job(run, registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2)()
+    common.sampling_job(
+        run, "rollouts", registry.scenarios("tau2_precondition", "select", 1), tmp_path / "out.jsonl", 1.0, 2
+    )()
     (weights,) = {(p.device.type, p.dtype) for p in used[0].model.parameters()}
     assert weights == ("meta", torch.bfloat16) and used[0].device == "meta"
 

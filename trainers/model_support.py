@@ -8,10 +8,10 @@ from trace_gym.trainers.config import TrainerConfig
 
 _SAMPLES_IN_PROCESS = (
     Row(
-        ("endpoint",),
+        ("endpoint", "concurrency", "price"),
         lambda model, _: model.engine == "process",
         "it samples its rollouts in this process",
-        "Remove endpoint, or set engine: vllm",
+        "Remove {settings}, or set engine: vllm",
     ),
 )
 _TRL = (
@@ -29,7 +29,7 @@ _TRL = (
         "Remove the number of the device, and set the environment variable CUDA_VISIBLE_DEVICES to it",
         refused=True,
     ),
-    Row(("endpoint", "server", "cache_gib", "concurrency"), lambda *_: True, "TRL samples the rollouts"),
+    Row(("endpoint", "server", "cache_gib", "concurrency", "price"), lambda *_: True, "TRL samples the rollouts"),
 )
 _SKYRL = (
     Row(("engine",), lambda *_: True, "SkyRL starts its own engines", refused=True),
@@ -41,7 +41,7 @@ _SKYRL = (
         refused=True,
     ),
     Row(
-        ("device", "endpoint", "server", "cache_gib", "concurrency"),
+        ("device", "endpoint", "server", "cache_gib", "concurrency", "price"),
         lambda *_: True,
         "SkyRL runs the model on the GPUs of its Ray cluster",
     ),

@@ -44,6 +44,7 @@ def run(
     Example: trace-gym run --preset demo
     """
     from trace_gym.cli.options import require_lab_extra
+    from trace_gym.llm import Usage
     from trace_gym.pipeline import run as run_loop
     from trace_gym.settings import RunConfig
 
@@ -70,6 +71,8 @@ def run(
         require_isolation()  # fail before the first stage instead of in the synthesize stage
     folder = out or Path("runs") / (preset or (config.stem if config else "run"))
     made = run_loop(settings, folder)
+    if made.requests.exists():
+        say(f"agent: {Usage.read(made.requests)}: {made.requests}")
     say(f"report: {made.path('report.html')}")
 
 

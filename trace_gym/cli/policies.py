@@ -32,6 +32,8 @@ class ModelOptions:
     """Maximum number of tokens in one turn."""
     concurrency: int | None = None
     """Maximum number of conversations with endpoints at the same time."""
+    price: str | None = None
+    """Price of an endpoint in US dollars per million tokens."""
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not math.isfinite(self.temperature):
@@ -51,6 +53,8 @@ class OpenedPolicy(NamedTuple):
     policy: Policy | BatchPolicy
     concurrency: int = CONCURRENCY
     """Maximum number of conversations with endpoints at the same time."""
+    ledger: Path | None = None
+    """Ledger of the requests to an endpoint. The file exists only after the first request."""
 
 
 def open_policy(
@@ -65,7 +69,7 @@ def open_policy(
         adapter: Folder of a LoRA adapter for the model. An endpoint must be a vLLM server that can load adapters.
         base_url: URL of the endpoint of ``openai:MODEL``.
         options: Other options of the model.
-        out: File of the rollouts. The log of a vLLM server is written next to it.
+        out: File of the rollouts. The log of a vLLM server and the ledger of requests are written next to it.
 
     Raises:
         ConfigError: The policy does not exist, or an option has no effect on it.
@@ -75,7 +79,7 @@ def open_policy(
     """
     given = {"--model": model, "--adapter": adapter, "--base-url": base_url, "--temperature": options.temperature}
     given |= {"--max-tokens": options.max_tokens, "--max-turn-tokens": options.max_turn_tokens}
-    given |= {"--concurrency": options.concurrency}
+    given |= {"--concurrency": options.concurrency, "--price": options.price}
     found = (model or "lab", "") if policy == "model" else model_of(policy)
     if found is None:
         made = scripted_policy(policy, f"model, {POLICY_URIS}")
@@ -140,12 +144,13 @@ def _model_policy(
             )
         model = f"openai:{name}@{base_url}"
     settings = ModelSettings.parse(model, "--model")
-    if options.concurrency is not None and not settings.is_remote:
+    remote = {"--concurrency": options.concurrency, "--price": options.price}
+    if not settings.is_remote and (wrong := [name for name, value in remote.items() if value is not None]):
         raise ConfigError(
-            f"--concurrency has no effect on the model {model}, which runs in this process. Remove it, or choose a "
-            "model with an endpoint"
+            f"{' and '.join(wrong)} has no effect on the model {model}, which runs in this process. Remove it, or "
+            "choose a model with an endpoint"
         )
-    settable = ("max_tokens", "max_turn_tokens", "concurrency")
+    settable = ("max_tokens", "max_turn_tokens", "concurrency", "price")
     given = {key: value for key in settable if (value := getattr(options, key)) is not None}
     settings = ModelSettings.parse({**settings.model_dump(exclude_unset=True), **given}, "--model")
     check(settings, ROLLOUTS)
@@ -155,5 +160,6 @@ def _model_policy(
         require_lab_extra()
     rank = rank_of(adapter) if adapter and settings.starts_server else None
     with ModelServer(settings, log=out.with_name(f"{out.name}.vllm.log"), lora_rank=rank) as server:
-        player = load_policy(server.start(), adapter, temperature=options.used_temperature)
-        yield OpenedPolicy(player, settings.used_concurrency)
+        ledger = out.with_name(f"{out.name}.agent") / "requests.jsonl" if settings.has_chat_endpoint else None
+        player = load_policy(server.start(), adapter, temperature=options.used_temperature, ledger=ledger)
+        yield OpenedPolicy(player, settings.used_concurrency, ledger)

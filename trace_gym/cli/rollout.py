@@ -51,6 +51,10 @@ def rollout(
         int | None,
         typer.Option(min=1, help="Maximum number of conversations with endpoints at the same time; 8 by default."),
     ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(help="Price of an endpoint in US dollars per million tokens as prompt/completion: 0.5/1.5."),
+    ] = None,
     user: User = None,
     user_folder: Annotated[
         Path | None, typer.Option(help="Folder for the recorded requests and answers of --user; OUT.user by default.")
@@ -69,13 +73,14 @@ def rollout(
     """
     from trace_gym import registry
     from trace_gym.cli.policies import ModelOptions, build_user_model, open_policy
+    from trace_gym.llm import Usage
     from trace_gym.rollouts import rollout
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
-    options = ModelOptions(temperature, max_tokens, max_turn_tokens, concurrency)
+    options = ModelOptions(temperature, max_tokens, max_turn_tokens, concurrency, price)
     user_model = build_user_model(user, folder=user_folder, tokens=user_tokens, out=out)
     opened = open_policy(policy, model=model, adapter=adapter, base_url=base_url, options=options, out=out)
-    with opened as (player, limit):
+    with opened as (player, limit, ledger):
         records = rollout(
             player,
             scenarios,
@@ -90,6 +95,8 @@ def rollout(
     noted = sum(bool(r.note) for r in records)
     early = f", {noted} ended early (see `note` in their records)" if noted else ""
     say(f"{len(records)} episodes, {rate}, {len(records) - len(scored)} not scored{early}: {out}")
+    if ledger is not None and ledger.exists():
+        say(f"agent: {Usage.read(ledger)}: {ledger}")
     if user_model is not None:
         say(user_model.summary())
     if not scored:

@@ -34,6 +34,8 @@ class LedgerEntry(Record):
 
     Each failed attempt at a request has a separate line.
     """
+    attempt: int = 1
+    """Number of the attempt at the request, starting with 1."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
@@ -105,6 +107,13 @@ class Usage(Record):
     cost: float | None = 0.0
     """Cost in US dollars; None if the cost of any request is unknown."""
 
+    def __str__(self) -> str:
+        cost = "cost unknown" if self.cost is None else f"{self.cost:.4f} dollars"
+        return (
+            f"{self.requests:,} requests, {self.failed:,} failed attempts, {self.prompt_tokens:,} prompt tokens, "
+            f"{self.completion_tokens:,} completion tokens, {cost}"
+        )
+
     @classmethod
     def of(cls, completions: Iterable[Completion]) -> Self:
         """Return the totals over completions."""
@@ -117,7 +126,12 @@ class Usage(Record):
         Raises:
             ReadError: The file is not a valid ledger.
         """
-        return cls._sum([(entry.outcome, entry) for entry in read_ledger(path)])
+        return cls.of_entries(read_ledger(path))
+
+    @classmethod
+    def of_entries(cls, entries: Iterable[LedgerEntry]) -> Self:
+        """Return the totals over entries of a ledger."""
+        return cls._sum([(entry.outcome, entry) for entry in entries])
 
     @classmethod
     def _sum(cls, lines: list[tuple[str, Completion | LedgerEntry]]) -> Self:

@@ -75,7 +75,7 @@ class MeteredClient:
             start, attempt = time.monotonic(), 1
             while True:
                 try:
-                    return self._attempt(request, self.patience - (time.monotonic() - start))
+                    return self._attempt(request, attempt, self.patience - (time.monotonic() - start))
                 except RequestFailed as failed:
                     retries, spent = min(self.retries, failed.max_retries), time.monotonic() - start
                     pause = next_pause(attempt, retries, failed.wait, first=FIRST_PAUSE, longest=LONGEST_PAUSE)
@@ -85,7 +85,7 @@ class MeteredClient:
                 time.sleep(pause)
                 attempt += 1
 
-    def _attempt(self, request: Request, left: float) -> Completion:
+    def _attempt(self, request: Request, attempt: int, left: float) -> Completion:
         most = self._most(request)
         start = time.monotonic()
         with self.budget.reserved(most, request.purpose) as charge:
@@ -93,12 +93,12 @@ class MeteredClient:
                 answer = self.endpoint.send(request, self._max_tokens(request), min(self.timeout, left))
             except RequestFailed as failed:
                 charge.amount = most if failed.billed_tokens is None else self._amount(*failed.billed_tokens)
-                self.store.failed(request, self.name, str(failed), time.monotonic() - start, charge.amount)
+                self.store.failed(request, self.name, str(failed), time.monotonic() - start, charge.amount, attempt)
                 raise
             if answer.prompt_tokens + answer.completion_tokens:  # without usage, the maximum is charged
                 charge.amount = self._amount(answer.prompt_tokens, answer.completion_tokens)
                 answer = answer.model_copy(update={"cost": charge.amount.dollars})
-            self.store.answered(request, answer, time.monotonic() - start, charge.amount)
+            self.store.answered(request, answer, time.monotonic() - start, charge.amount, attempt)
             return answer
 
     def _max_tokens(self, request: Request) -> int | None:

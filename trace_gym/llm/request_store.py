@@ -26,7 +26,9 @@ class RequestStore:
         found = self.cache.find(model, request) if self.cache else None
         return found and found.model_copy(update={"cached": True})
 
-    def answered(self, request: Request, completion: Completion, seconds: float, counted: Amount) -> None:
+    def answered(
+        self, request: Request, completion: Completion, seconds: float, counted: Amount, attempt: int = 1
+    ) -> None:
         """Store an answer in the cache, and then write a line to the ledger.
 
         If the answer was read from disk, only the line in the ledger is written.
@@ -36,6 +38,7 @@ class RequestStore:
             completion: The answer.
             seconds: Duration of the request.
             counted: Amount that counts toward the budget.
+            attempt: Number of the attempt at the request.
         """
         if self.cache and not completion.cached:
             self.cache.save(request, completion)
@@ -47,6 +50,7 @@ class RequestStore:
                 model=completion.model,
                 served=completion.served,
                 outcome="cached" if completion.cached else "answered",
+                attempt=attempt,
                 prompt_tokens=completion.prompt_tokens,
                 completion_tokens=completion.completion_tokens,
                 cost=completion.cost,
@@ -56,7 +60,9 @@ class RequestStore:
             )
             self.ledger.write(entry)
 
-    def failed(self, request: Request, model: str, error: str, seconds: float, counted: Amount) -> None:
+    def failed(
+        self, request: Request, model: str, error: str, seconds: float, counted: Amount, attempt: int = 1
+    ) -> None:
         """Write a line to the ledger for a request that was sent but not answered."""
         if self.ledger:
             entry = LedgerEntry(
@@ -65,6 +71,7 @@ class RequestStore:
                 sample=request.sample,
                 model=model,
                 outcome="failed",
+                attempt=attempt,
                 counted_tokens=counted.tokens,
                 counted_cost=counted.dollars,
                 seconds=round(seconds, 3),

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trace_gym.errors import ConfigError, MissingExtra, ReadError
+from trace_gym.llm.ledger import Ledger
 from trace_gym.llm.model_uri import endpoint_of
+from trace_gym.models.endpoint_policy import endpoint_policy
 from trace_gym.models.settings import ModelSettings
-from trace_gym.models.unused import ROLLOUTS, check_supported
 from trace_gym.policies.base import BatchPolicy, Policy
 
 if TYPE_CHECKING:
@@ -27,7 +28,13 @@ MAX_ROWS = 256
 
 
 def load_policy(
-    settings: ModelSettings, adapter: str | Path | None = None, *, name: str | None = None, temperature: float = 1.0
+    settings: ModelSettings,
+    adapter: str | Path | None = None,
+    *,
+    name: str | None = None,
+    temperature: float = 1.0,
+    ledger: Path | None = None,
+    stage: str = "rollout",
 ) -> Policy | BatchPolicy:
     """Return the policy that runs a model, in this process or at an endpoint.
 
@@ -36,6 +43,9 @@ def load_policy(
         adapter: Folder of a LoRA adapter. An endpoint must be a vLLM server that can load adapters at run time.
         name: Name of the policy in the records of its rollouts. By default, the name of the adapter or the model.
         temperature: Sampling temperature of an endpoint. An in-process policy gets the temperature with each rollout.
+        ledger: File with one JSON line per request to an endpoint. Requests for token ids to vLLM (``engine: vllm``)
+            are not recorded.
+        stage: Name of the stage or command in the ledger.
 
     Raises:
         MissingExtra: A required library is not installed.
@@ -45,8 +55,9 @@ def load_policy(
     """
     if settings.engine == "vllm":
         return _token_policy(settings, adapter, name or Path(adapter or settings.name).name)
-    if settings.served:
-        return _endpoint_policy(settings, adapter, name, temperature)
+    if settings.has_chat_endpoint:
+        log = Ledger(ledger) if ledger else None
+        return endpoint_policy(settings, adapter, name=name, temperature=temperature, ledger=log, stage=stage)
     model, tokenizer = load_weights(settings, adapter)
     return hf_policy(settings, model, tokenizer, name=name or Path(adapter or settings.name).name)
 
@@ -247,23 +258,3 @@ def _token_policy(settings: ModelSettings, adapter: str | Path | None, name: str
     if adapter is not None:
         policy.use(Path(adapter))
     return policy
-
-
-def _endpoint_policy(
-    settings: ModelSettings, adapter: str | Path | None, name: str | None, temperature: float
-) -> Policy:
-    from trace_gym.policies.openai import OpenAIPolicy
-    from trace_gym.sampling.serving import load_adapter
-
-    model, url = endpoint_of(settings.served)
-    check_supported(settings, ROLLOUTS)
-    if adapter is not None:
-        model = load_adapter(url, Path(adapter))
-    # The weights of an endpoint are compared with runs in process, so the same limits apply.
-    tokens, turn = settings.limits if settings.has_weights else (settings.max_tokens, settings.max_turn_tokens)
-    options: dict[str, Any] = {"temperature": temperature} | ({"max_tokens": turn} if turn else {})
-    options |= {"top_p": settings.top_p} if settings.top_p < 1 else {}
-    extra: dict[str, Any] = {"chat_template_kwargs": settings.template} if settings.template else {}
-    extra |= {"top_k": settings.top_k} if settings.top_k else {}
-    options |= {"extra_body": extra} if extra else {}
-    return OpenAIPolicy(model, name=name or model, base_url=url, conversation_tokens=tokens, **options)

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.llm.model_uri import endpoint_of
+from trace_gym.llm.opening import price_of
 from trace_gym.models.catalog import CATALOG, fetched_folder
 from trace_gym.models.server_settings import ServerSettings
 from trace_gym.models.unused import without_effect
@@ -65,6 +66,9 @@ class ModelSettings(Record):
     concurrency: Count | None = None
     """Maximum number of conversations at the same time, over all endpoints and all worker processes of a run. By
     default 8, or 256 with ``engine: vllm``."""
+    price: str = ""
+    """Price of the endpoint in US dollars per million tokens as prompt/completion, such as ``0.5/1.5``, from which the
+    cost of the requests in the ledger is computed."""
     template: dict[str, JsonValue] = Field(default_factory=dict)
     """Arguments of the chat template, such as ``enable_thinking: false``."""
     tool_calls: Literal["auto", "hermes", "json", "llama3", "mistral", "qwen3_coder", "pythonic"] = "auto"
@@ -89,6 +93,7 @@ class ModelSettings(Record):
     def _consistent(self) -> Self:
         try:
             found = [endpoint_of(uri) for uri in (*self.endpoints, *([] if self.has_weights else [self.name]))]
+            price_of(self.price)
         except ConfigError as error:
             raise ValueError(str(error)) from None
         if errors := without_effect(self):
@@ -141,6 +146,11 @@ class ModelSettings(Record):
     def is_remote(self) -> bool:
         """Whether rollouts without training are sampled at endpoints instead of in this process."""
         return bool(self.served) or self.starts_server
+
+    @property
+    def has_chat_endpoint(self) -> bool:
+        """Whether rollouts without training are chat completions of an endpoint, whose requests are recorded."""
+        return bool(self.served) and self.engine != "vllm"
 
     @property
     def used_concurrency(self) -> int:

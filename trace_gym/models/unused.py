@@ -94,6 +94,12 @@ EVERYWHERE = (
         "cache_gib limits the number of conversations of a model in this process",
         "Remove concurrency, or set endpoint or engine: vllm",
     ),
+    Row(
+        ("price",),
+        lambda model, _: not model.has_chat_endpoint,
+        "only requests to an endpoint without engine: vllm are recorded",
+        "Remove price, or set endpoint",
+    ),
 )
 """Rows that hold for every use of the model."""
 
@@ -106,7 +112,7 @@ BY_USE = (
         "{served} renders the chat template and reads the tool calls",
     ),
     Row(
-        ("engine", "endpoint", "server", "cache_gib", "concurrency", "top_p", "top_k"),
+        ("engine", "endpoint", "server", "cache_gib", "concurrency", "price", "top_p", "top_k"),
         lambda _, use: not use.samples,
         "it samples no rollouts",
     ),

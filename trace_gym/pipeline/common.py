@@ -99,14 +99,17 @@ def _calibrated(run: Run, name: str) -> dict[int, float]:
     return dict(enumerate(registry.manifest(name).level_weights or [1.0] * len(every)))
 
 
-def sampling_job(run: Run, scenarios: Sequence[Scenario], path: Path, temperature: float, samples: int) -> RolloutJob:
+def sampling_job(
+    run: Run, stage: str, scenarios: Sequence[Scenario], path: Path, temperature: float, samples: int
+) -> RolloutJob:
     """Return a job that collects several rollouts of the base model per scenario."""
     scenario_sets = ((tuple(map(str, scenarios)), path),)
-    return rollout_job(run, BASE, None, scenario_sets, temperature, samples)
+    return rollout_job(run, stage, BASE, None, scenario_sets, temperature, samples)
 
 
 def rollout_job(
     run: Run,
+    stage: str,
     name: str,
     adapter: Path | None,
     scenario_sets: tuple[tuple[tuple[str, ...], Path], ...],
@@ -114,7 +117,8 @@ def rollout_job(
     samples: int = 1,
 ) -> RolloutJob:
     """Return a job that collects rollouts of the model."""
-    return RolloutJob(name, run.config.model, adapter, scenario_sets, temperature, samples, user(run))
+    model, speaker = run.config.model, user(run)
+    return RolloutJob(name, model, adapter, scenario_sets, temperature, samples, speaker, run.requests, stage)
 
 
 def read_stage_output(path: Path) -> Any:

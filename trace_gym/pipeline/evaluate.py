@@ -78,7 +78,7 @@ def _collect_rollouts(run: Run, adapters: dict[str, Any]) -> None:
         own = names if name == common.BASE else [env] if env in names else []
         sets += [(_own(run, n), f"own-{n}") for n in own]
         files = tuple((tuple(map(str, scenarios)), _records(run, name, kind)) for scenarios, kind in sets)
-        jobs.append(common.rollout_job(run, name, path, files, c.evaluate.temperature))
+        jobs.append(common.rollout_job(run, "evaluate", name, path, files, c.evaluate.temperature))
     total = sum(len(scenario_ids) for job in jobs for scenario_ids, _ in job.scenario_sets)
     paths = [path for job in jobs for _, path in job.scenario_sets]
     common.run_with_progress(run, jobs, lambda: sum(map(common.lines, paths)), total, "episodes")

@@ -77,6 +77,10 @@ class RolloutJob:
     samples: int = 1
     user: tuple[str, Path] | None = None
     """URI of the model that rewords the scripted user and the folder of its answers, or None for the original text."""
+    ledger: Path | None = None
+    """Ledger of the requests to an endpoint."""
+    stage: str = "rollout"
+    """Name of the stage in the ledger."""
     uses_engine: ClassVar[bool] = True
     """Whether the job samples rollouts, in which case the engine of the model has an effect."""
 
@@ -88,7 +92,14 @@ class RolloutJob:
     def __call__(self) -> dict[str, Any]:
         from trace_gym.rollouts import rollout
 
-        policy = load_policy(self.model, self.adapter, name=self.name, temperature=self.temperature)
+        policy = load_policy(
+            self.model,
+            self.adapter,
+            name=self.name,
+            temperature=self.temperature,
+            ledger=self.ledger if self.model.has_chat_endpoint else None,
+            stage=self.stage,
+        )
         user = None
         if self.user is not None:
             from trace_gym.user_model import LanguageUser

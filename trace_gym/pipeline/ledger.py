@@ -70,6 +70,11 @@ class Run:
         """Return the path of a file in the run folder."""
         return self.folder.joinpath(*parts)
 
+    @property
+    def requests(self) -> Path:
+        """Ledger of the requests of the agent to an endpoint."""
+        return self.path("agent", "requests.jsonl")
+
     def _read_ledger(self, name: str, form: TypeAdapter[dict[str, Any]]) -> dict[str, Any]:
         path, fix = self.folder / name, "Delete it to run every stage again"
         try:

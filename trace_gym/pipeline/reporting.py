@@ -11,6 +11,7 @@ from trace_gym.diagnosis import Diagnosis
 from trace_gym.errors import ReadError
 from trace_gym.evaluation import Evaluation
 from trace_gym.files import read_text, write
+from trace_gym.llm.ledger import LedgerEntry, Usage, read_ledger
 from trace_gym.parsing import json_lines, read_model
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import BOOKKEEPING, VERSION, Run
@@ -55,7 +56,10 @@ def report(run: Run) -> None:
         return out.name
 
     inputs = [p for p in sorted(run.folder.glob("*.json*")) if p.name not in BOOKKEEPING]
-    run.stage("report", {"inputs": inputs, "evaluation": run.path("evaluation"), "version": VERSION}, [out], work)
+    more = {"requests": run.requests} if run.requests.exists() else {}
+    run.stage(
+        "report", {"inputs": inputs, "evaluation": run.path("evaluation"), "version": VERSION, **more}, [out], work
+    )
 
 
 def open_run(folder: Path) -> Run:
@@ -116,11 +120,21 @@ def _info(run: Run, evaluations: list[Evaluation]) -> RunInfo:
             for n, (by, kind) in who.items()
             if n in ledger
         ),
+        requests=_requests(run),
         budget=tuple(
             Spent(stage=n, rollouts=rollouts.get(n, 0), tokens=tokens if n == "train" else 0, seconds=done["seconds"])
             for n, done in ledger.items()
         ),
     )  # fmt: skip
+
+
+def _requests(run: Run) -> dict[str, Usage]:
+    """Return the totals of the agent's requests to an endpoint in each stage, and in all stages together."""
+    by_stage: dict[str, list[LedgerEntry]] = {}
+    for entry in read_ledger(run.requests):
+        by_stage.setdefault(entry.purpose.partition(" ")[0], []).append(entry)
+    groups = by_stage | ({"total": [e for part in by_stage.values() for e in part]} if len(by_stage) > 1 else {})
+    return {stage: Usage.of_entries(entries) for stage, entries in groups.items()}
 
 
 def _author(config: RunConfig) -> tuple[str, str]:

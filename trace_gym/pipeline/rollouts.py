@@ -41,7 +41,9 @@ def rollouts(run: Run) -> None:
         run.discard_stale("rollouts", decides, parts)
         ScenarioLedger(run.path("seen.json")).claim("rollouts", scenarios)
         jobs = [
-            common.sampling_job(run, scenarios[n :: c.workers], part, c.rollouts.temperature, c.rollouts.samples)
+            common.sampling_job(
+                run, "rollouts", scenarios[n :: c.workers], part, c.rollouts.temperature, c.rollouts.samples
+            )
             for n, part in enumerate(parts)
         ]
         common.run_with_progress(

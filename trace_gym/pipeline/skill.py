@@ -35,7 +35,7 @@ def skill(run: Run) -> None:
         run.discard_stale("skill", decides, list(paths.values()))
         for name in names:
             ScenarioLedger(run.path("seen.json")).claim("skill", groups[name])
-        jobs = [common.sampling_job(run, groups[n], paths[n], grpo.temperature, grpo.samples) for n in names]
+        jobs = [common.sampling_job(run, "skill", groups[n], paths[n], grpo.temperature, grpo.samples) for n in names]
         total = sum(len(g) for g in groups.values()) * grpo.samples
         common.run_with_progress(run, jobs, lambda: sum(map(common.lines, paths.values())), total, "episodes")
         measured = {n: _reward_statistics(run, n) for n in names}

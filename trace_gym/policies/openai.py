@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 import weakref
+from functools import partial
 from itertools import count
 from typing import Any
 
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, ContextOverflow, MissingExtra, PolicyError, Unavailable
 from trace_gym.llm.dialect import Dialect, overflows
-from trace_gym.llm.retries import QUOTA, is_temporary, next_pause, retry_after
+from trace_gym.llm.retries import QUOTA, next_pause, retry_after
+from trace_gym.policies.completions import NoCompletion, completion_in, is_passing, turn_of, unparsed_turn
+from trace_gym.policies.request_log import RequestLog
 
-MALFORMED = re.compile(r"tool_use_failed|failed_generation|(parsing|parse|invalid) tool.?call", re.IGNORECASE)
-"""Pattern of error messages from servers (Groq, Ollama, llama.cpp) that cannot parse a tool call of the model."""
 LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the request field for the maximum length of a turn. Endpoints support one name or the other."""
 CONNECT_SECONDS = 15.0
@@ -46,6 +46,7 @@ class OpenAIPolicy:
         timeout: Timeout for one request in seconds.
         conversation_tokens: Maximum number of tokens of a conversation, according to the token count of the server.
             None for no limit other than the server's context length.
+        log: Log of the requests, with one line per attempt.
         options: Additional fields of the request, such as ``temperature=0.0`` or ``max_tokens=512`` (limit of a turn).
 
     Raises:
@@ -65,6 +66,7 @@ class OpenAIPolicy:
         max_retries: int = 4,
         timeout: float = 120.0,
         conversation_tokens: int | None = None,
+        log: RequestLog | None = None,
         **options: Any,
     ) -> None:
         try:
@@ -76,6 +78,7 @@ class OpenAIPolicy:
         self.options = options
         self.conversation_tokens = conversation_tokens
         self.max_retries = max_retries
+        self.requests = log or RequestLog()
         self._dialect = Dialect()
         self._logged_truncation = False
         self._errors = openai.OpenAIError
@@ -112,7 +115,7 @@ class OpenAIPolicy:
             request["tools"] = list(episode.tools)
         where = f"{self.client.base_url} ({self.model})"
         try:
-            completion = self._send(request, where)
+            completion = self._send(request, where, f"{episode.scenario}, turn {episode.turns + 1}")
         except ConfigError:
             raise
         except ContextOverflow as overflow:
@@ -122,24 +125,24 @@ class OpenAIPolicy:
                 f"{where} rejects every request: {error}. Check the API key, base_url and the model name"
             ) from None
         except self._refusal as error:
-            if (turn := _unparsed(error)) is not None:
+            if (turn := unparsed_turn(error)) is not None:
                 return turn
-            kind = Unavailable if _is_passing(error) or error.code == QUOTA else PolicyError
+            kind = Unavailable if is_passing(error) or error.code == QUOTA else PolicyError
             raise kind(f"{where} failed on {episode.scenario}: {type(error).__name__}: {error}") from error
-        except _NoCompletion as error:
+        except NoCompletion as error:
             raise Unavailable(f"{where} returned no completion for {episode.scenario}: {error}") from None
         except self._errors as error:
             message = f"{error} {error.__cause__ or ''}".strip()
             raise Unavailable(f"{where} failed on {episode.scenario}: {type(error).__name__}: {message}") from error
         self._refuse_overflow(completion, episode, where)
-        return _turn(completion)
+        return turn_of(completion)
 
-    def _send(self, request: dict[str, Any], where: str) -> Any:
+    def _send(self, request: dict[str, Any], where: str, turn: str) -> Any:
         """Return the completion of a request. If the endpoint rejects its parameters, adapt the request and retry."""
         while True:
             adapted = self._adapted(request)
             try:
-                return self._with_retries(adapted)
+                return self._with_retries(adapted, turn)
             except self._refusal as error:
                 code, message = error.code or error.type, f"{error} {error.response.text[:2000]}"
                 if overflows(error.status_code, code, message):
@@ -160,18 +163,22 @@ class OpenAIPolicy:
                     ) from None
                 self._dialect = following
 
-    def _with_retries(self, adapted: dict[str, Any]) -> Any:
-        """Return the completion of a request; retry after temporary failures."""
+    def _with_retries(self, adapted: dict[str, Any], turn: str) -> Any:
+        """Return the completion of a request; retry after temporary failures. Each attempt is logged."""
         for attempt in count(1):
             wait = None
+            log = partial(self.requests.write, adapted, turn, attempt=attempt, started=time.monotonic())
             try:
                 raw = self.client.chat.completions.with_raw_response.create(**adapted)
                 wait = retry_after(raw.headers.get)
-                return _completion(raw)
-            except (self._unreachable, self._refusal, _NoCompletion) as error:
+                completion = completion_in(raw)
+                log(completion=completion)
+                return completion
+            except (self._unreachable, self._refusal, NoCompletion) as error:
+                log(error=f"{type(error).__name__}: {error}")
                 if isinstance(error, self._refusal):
                     wait = retry_after(error.response.headers.get)
-                    if not _is_passing(error):
+                    if not is_passing(error):
                         raise
                 pause = next_pause(attempt, self.max_retries, wait, **PAUSES)
                 if pause is None:
@@ -232,47 +239,11 @@ class OpenAIPolicy:
             )
 
 
-class _NoCompletion(Exception):
-    """A successful HTTP response that does not contain a chat completion."""
-
-
-def _completion(raw: Any) -> Any:
-    """Return the completion in a response.
-
-    Raises:
-        _NoCompletion: The response does not contain a completion.
-    """
-    try:
-        completion = raw.parse()
-        _turn(completion)
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError):  # ValueError: also for giant integers
-        shown = " ".join(raw.http_response.content[:200].decode("utf-8", "replace").split())
-        raise _NoCompletion(f"found {shown!r}") from None
-    return completion
-
-
-def _turn(completion: Any) -> dict[str, Any]:
-    """Return the assistant message of a completion."""
-    message = completion.choices[0].message
-    turn = {"role": "assistant", "content": message.content or getattr(message, "refusal", None)}
-    # Without warnings=False, pydantic warns about servers that send the arguments as an object.
-    calls = [c.model_dump(exclude_none=True, warnings=False) for c in message.tool_calls or ()]
-    return turn | ({"tool_calls": calls} if calls else {})
-
-
-def _is_passing(error: Any) -> bool:
-    """Return whether an error status may be temporary, so that the request should be retried."""
-    message = f"{error} {error.response.text[:2000]}"
-    if overflows(error.status_code, error.code or error.type, message) or _unparsed(error) is not None:
-        return False
-    return is_temporary(error.status_code, error.code, error.response.headers.get)
-
-
 def _refuse_truncation(request: dict[str, Any], error: Any, message: str) -> None:
     """Raise an error if the endpoint rejects ``top_p`` or ``top_k``, and therefore every request."""
     given = {**request, **(request.get("extra_body") or {})}
     named = [name for name in ("top_p", "top_k") if name in given and name in message]
-    if named and error.status_code in (400, 422) and _unparsed(error) is None:
+    if named and error.status_code in (400, 422) and unparsed_turn(error) is None:
         raise ConfigError(f"{message}. Remove {' and '.join(named)} from the settings of the model") from None
 
 
@@ -287,12 +258,3 @@ def _overflow_error(episode: Episode, overflow: ContextOverflow) -> ContextOverf
         f"{episode.scenario}: the initial observation does not fit into the context: {overflow}. Increase max_tokens "
         "or the context length of the server"
     )
-
-
-def _unparsed(error: Any) -> Action | None:
-    """Return the turn of a model whose tool call the server could not parse; None for other errors."""
-    body = error.body if isinstance(error.body, dict) else {}
-    if error.status_code not in (400, 422, 500) or not MALFORMED.search(f"{error.code} {error}"):
-        return None
-    written = body.get("failed_generation")
-    return f"<tool_call>{written or ''}"

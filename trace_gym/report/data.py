@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from trace_gym.evaluation import Evaluation
+from trace_gym.llm import Usage
 from trace_gym.route import Routing
 from trace_gym.types import Capability, Manifest, Record, Trajectory
 from trace_gym.validation.variance import VariancePoint
@@ -41,6 +44,8 @@ class RunInfo(Record):
     model: str = ""
     stages: tuple[Stage, ...] = ()
     budget: tuple[Spent, ...] = ()
+    requests: dict[str, Usage] = Field(default_factory=dict)
+    """Totals of the agent's requests to an endpoint, by stage, and in all stages (``total``)."""
 
 
 class Training(Record):

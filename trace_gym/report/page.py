@@ -65,6 +65,7 @@ def render_page(data: ReportData) -> str:
     """
     parts = _parts(data)
     there = {name: bool(parts.get(name)) for name in SECTIONS} | {"ran": bool(data.run.stages or data.run.model)}
+    there["budget"] |= bool(parts["requests"])
     left_out = [message for name, (_, message) in SECTIONS.items() if not there[name]]
     return (
         _jinja()
@@ -103,6 +104,7 @@ def _parts(data: ReportData) -> dict[str, Any]:
             for e in data.examples
         ],
         "budget": list(_budget(data)),
+        "requests": list(_requests(data)),
     }
 
 
@@ -199,6 +201,13 @@ def _budget(data: ReportData) -> Iterator[tuple[str, ...]]:
     if len(data.run.budget) > 1:
         rollouts, tokens = sum(s.rollouts for s in data.run.budget), sum(s.tokens for s in data.run.budget)
         yield "total", f"{rollouts:,}", f"{tokens:,}", f"{sum(s.seconds for s in data.run.budget):,.0f}"
+
+
+def _requests(data: ReportData) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the table of the agent's requests to an endpoint."""
+    for stage, u in data.run.requests.items():
+        cost = "unknown" if u.cost is None else f"{u.cost:,.4f}"
+        yield stage, f"{u.requests:,}", f"{u.failed:,}", f"{u.prompt_tokens:,}", f"{u.completion_tokens:,}", cost
 
 
 def _legend(curves: tuple[tuple[str, str, str], ...]) -> list[Key]:
