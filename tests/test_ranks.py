@@ -1,14 +1,14 @@
-"""Training in two processes: equal gradients, complete runs and resumption.
-
-The processes are started by ``torchrun``, which ``accelerate launch`` also uses, except on the CPU.
-"""
+"""Training in two processes, which torchrun or accelerate starts: equal gradients, complete runs and resumption."""
 
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,24 +34,37 @@ def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("models") / "model")
 
 
-def launch(*arguments: str | Path) -> None:
-    """Run the worker script in two processes on the CPU."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    done = subprocess.run(
-        [*launcher, str(HERE / "ranks_worker.py"), *map(str, arguments)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+LAUNCHERS = {
+    "torchrun": ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"],
+    "accelerate": ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"],
+}
+
+
+def start(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command on the CPU."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PATH": path}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+
+
+def launch(*arguments: str | Path, launcher: str = "torchrun") -> None:
+    """Run the worker script in two processes."""
+    done = start([sys.executable, "-m", *LAUNCHERS[launcher], str(HERE / "ranks_worker.py"), *map(str, arguments)])
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_two_processes_compute_the_gradient_of_one(model_dir: Path, tmp_path: Path) -> None:
-    gradient(model_dir, tmp_path / "one")
-    launch("gradient", model_dir, tmp_path / "two")
-    one = torch.load(tmp_path / "one" / "0.pt")
+@pytest.fixture(scope="module")
+def one(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The gradient that this process computes alone."""
+    gradient(model_dir, out := tmp_path_factory.mktemp("gradients") / "one")
+    return dict(torch.load(out / "0.pt"))
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_two_processes_compute_the_gradient_of_one(
+    launcher: str, one: dict[str, Any], model_dir: Path, tmp_path: Path
+) -> None:
+    launch("gradient", model_dir, tmp_path / "two", launcher=launcher)
     two = [torch.load(tmp_path / "two" / f"{rank}.pt") for rank in range(2)]
     assert one["count"] == 1 and one["moved"].norm() > 0.1
     for process in two:
@@ -72,6 +85,32 @@ def test_a_run_in_two_processes_is_complete_and_resumes_bit_for_bit(model_dir: P
     launch("4", model_dir, tmp_path / "parts")
     assert lines(tmp_path / "parts") == history
     assert same_tensors(adapter(tmp_path / "parts"), adapter(tmp_path / "whole"))
+
+
+def test_the_commands_of_the_guide_train_in_several_processes(tmp_path: Path) -> None:
+    """Both commands train the same adapter."""
+    config = tmp_path / "grpo.yaml"
+    config.write_text("{iterations: 1, groups: 2, samples: 2, max_turn_tokens: 8, levels: {0: 1}}")
+    page = (HERE.parent / "docs" / "guides" / "train.md").read_text()
+    section = page.partition("\n## Several devices\n")[2].partition("\n## ")[0].replace("\\\n", "")
+    commands = [shlex.split(block) for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL)]
+    assert [command[0] for command in commands] == ["accelerate", "torchrun"]
+    for launcher, *rest in commands:
+        words = {"4": "2", "grpo.yaml": str(config), "runs/qwen": str(tmp_path / launcher)}
+        done = start([launcher, *(words.get(word, word) for word in rest)])
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.stdout.count("iterations, ") == 1, "only the first process reports"
+    one, other = tmp_path / "accelerate", tmp_path / "torchrun"
+    assert lines(one) == lines(other) and lines(one)[0]["rollouts"] == 4
+    assert same_tensors(adapter(one), adapter(other))
+
+
+def test_a_launcher_that_starts_only_one_process_is_an_error(tmp_path: Path) -> None:
+    """On the CPU, accelerate 1.15 starts one process, whatever the number of processes is."""
+    launcher = ["accelerate", "launch", "--cpu", "--num_processes", "2", "--no_python"]
+    done = start([*launcher, "trace-gym", "train", "tau2_precondition", "--out", str(tmp_path / "run")])
+    assert done.returncode != 0 and "ignores --num_processes on the CPU: found 1 process" in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -18,6 +18,7 @@ from typing import Self, TypeVar
 import torch
 from torch import Tensor
 
+from trace_gym.errors import ConfigError
 from trace_gym.locks import working_in
 
 Item = TypeVar("Item")
@@ -32,8 +33,13 @@ class Ranks:
 
     @classmethod
     def join(cls) -> Self:
-        """Connect to the other processes that the launcher started, and return the `Ranks` of this process."""
+        """Connect to the other processes that the launcher started, and return the `Ranks` of this process.
+
+        Raises:
+            ConfigError: The launcher was told to start several processes, but started only this one.
+        """
         if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+            _check_launcher()
             return cls()
         if not torch.distributed.is_initialized():
             cuda = torch.cuda.is_available()
@@ -93,3 +99,20 @@ class Ranks:
 
 ALONE = Ranks()
 """A single process."""
+
+
+def _check_launcher() -> None:
+    """Check that ``accelerate launch`` did not ignore its option ``--num_processes``.
+
+    On the CPU, it starts only one process, but sets the address at which several processes would meet.
+
+    Raises:
+        ConfigError: It ignored the option.
+    """
+    environment = os.environ
+    if "ACCELERATE_USE_CPU" in environment and "MASTER_ADDR" in environment and "WORLD_SIZE" not in environment:
+        raise ConfigError(
+            "accelerate launch ignores --num_processes on the CPU: found 1 process, expected several. Pass --multi_gpu "
+            "(also on a machine without a GPU) and omit --cpu, or use torchrun. To train in one process, start "
+            "trace-gym directly"
+        )
