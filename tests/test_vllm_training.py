@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import sys
-import time
 from collections.abc import Iterator
-from importlib.util import find_spec
-from itertools import count
 from math import log
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -26,26 +19,18 @@ from tiny_model import save_tiny
 from toy_world import open_toy, toys
 from vllm_server import Vllm, serve
 
-from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, Unavailable
 from trace_gym.models import ModelSettings, load_policy
-from trace_gym.models.server import ModelServer
-from trace_gym.models.server_settings import ServerSettings
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.policies.hf import HFPolicy
-from trace_gym.policies.vllm import VLLMPolicy
 from trace_gym.sampling import vllm
-from trace_gym.sandbox.process_monitor import PARENT, scan_descendants
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import base, sft
 from trace_gym.trainers.config import GRPOConfig, SFTConfig
 from trace_gym.trainers.mismatch import RATIO_CAP, correct
 from trace_gym.trainers.torch_grpo import Trained, train
 from trace_gym.types import Scenario
-
-PYTHON = os.environ.get("VLLM_PYTHON") or (sys.executable if find_spec("vllm") else "")
-"""Python interpreter of an environment with vLLM, which cannot be in the same environment as all other libraries."""
 
 
 @pytest.fixture(scope="module")
@@ -191,73 +176,3 @@ def test_a_run_can_use_the_engine_for_other_stages_than_fine_tuning(tmp_path: Pa
     model = ModelSettings(engine="vllm", endpoint="openai:m@http://127.0.0.1:9/v1")
     config = {"trainer": "sft", "groups": 1, "iterations": 1}
     assert TrainJob("skill", (("tau2_precondition", 1.0),), model, config, tmp_path / "out")()["rollouts"] == 1
-
-
-needs_vllm = pytest.mark.skipif(
-    not PYTHON, reason="vLLM is not installed; set VLLM_PYTHON to the Python of an environment with it"
-)
-REAL = GRPOConfig(groups=4, samples=4, iterations=3, levels={0: 1.0})
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
-    """A server of vLLM with the toy model."""
-    variables = {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
-    model = ModelSettings(engine="vllm", server=ServerSettings(environment=variables))
-    with ModelServer(model, log=tmp_path_factory.mktemp("vllm") / "vllm.log", lora_rank=8) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def undisturbed(real: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """A training run whose server does not fail."""
-    out = tmp_path_factory.mktemp("real") / "run"
-    return train(REAL, env="tau2_precondition", model=real.start(), out_dir=out, progress=False)
-
-
-@needs_vllm
-def test_training_with_vllm(real: ModelServer, undisturbed: Trained) -> None:
-    assert undisturbed.rollouts == 48
-    assert all(line["logp_difference"] is None or line["logp_difference"] < 1e-3 for line in undisturbed.metrics)
-    player = load_policy(real.start(), undisturbed.path)
-    assert isinstance(player, VLLMPolicy)
-    in_process = load_policy(ModelSettings(), undisturbed.path)
-    assert isinstance(in_process, HFPolicy)
-    scenarios = registry.scenarios("tau2_precondition", "test", 8, levels=[0])
-    found = player.rollout([registry.start_episode(s) for s in scenarios], temperature=0.0)
-    expected = in_process.rollout([registry.start_episode(s) for s in scenarios], temperature=0.0)
-    same = sum(a.ids == b.ids for a, b in zip(found, expected, strict=True))
-    assert same >= 7, "greedy rollouts differ only where two tokens have almost the same probability"
-
-
-@needs_vllm
-def test_training_survives_a_kill_of_vllm(
-    real: ModelServer, undisturbed: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The process that answers requests is killed after a random turn of the second iteration."""
-    model, turns, killed, step = real.start(), count(1), list[int](), Episode.step
-    per_iteration = REAL.groups * REAL.samples
-    moment = Random().randint(1, round(undisturbed.metrics[1]["turns"] * per_iteration * 0.8))
-    moment += round(undisturbed.metrics[0]["turns"] * per_iteration)
-    leader = real.pid
-    assert leader is not None
-
-    def counted(episode: Episode, *turn: Any) -> Any:
-        if next(turns) == moment:
-            killed.extend(p for p, stat in scan_descendants(leader).items() if stat[PARENT] == leader)
-            os.kill(killed[0], signal.SIGKILL)
-        return step(episode, *turn)
-
-    monkeypatch.setattr(Episode, "step", counted)
-    began = time.monotonic()
-    found = train(REAL, env="tau2_precondition", model=model, out_dir=tmp_path / "run", progress=False)
-    print(f"\nkilled process {killed} at turn {moment}; {time.monotonic() - began:.0f} s")
-    for run in (undisturbed, found):
-        for line in run.metrics:
-            print({k: line[k] for k in ("iteration", "rollouts", "reward", "success", "logp_difference", "seconds")})
-    assert len(killed) == 1 and real.pid != leader, "the server was restarted"
-    assert [line["rollouts"] for line in found.metrics] == [16, 32, 48]
-    assert all(line["logp_difference"] is None or line["logp_difference"] < 1e-3 for line in found.metrics)
-    # vLLM does not promise the same tokens for the same seed, but no rollout may have lost its reward.
-    rewards = [[line["reward"] for line in run.metrics] for run in (undisturbed, found)]
-    assert rewards[1] == pytest.approx(rewards[0], abs=0.15)
