@@ -132,16 +132,34 @@ def cli_page() -> str:
 
 
 def all_properties() -> list[Any]:
-    """Return the registered validation properties, sorted by code."""
+    """Return the registered properties of environments and task files, sorted by code."""
+    return [*environment_properties(), *task_file_properties()]
+
+
+def environment_properties() -> list[Any]:
+    """Return the registered properties of environments, sorted by code."""
     from trace_gym.validation import PROPERTIES
 
     return [PROPERTIES[code] for code in sorted(PROPERTIES)]
 
 
+def task_file_properties() -> list[Any]:
+    """Return the registered properties of task files, sorted by code."""
+    from trace_gym.validation.report import TASK_PROPERTIES
+
+    return [TASK_PROPERTIES[code] for code in sorted(TASK_PROPERTIES)]
+
+
 def properties_page() -> str:
     """Return the page that lists the validation properties."""
-    rows = [f"| [{p.code}]({p.code}.md) | `{p.name}` | {cell(p.statement)} |" for p in all_properties()]
-    return "\n".join([PROPERTY_INDEX, "| Code | Name | What is checked |", "|---|---|---|", *rows, ""])
+    lists = [(PROPERTY_INDEX, environment_properties()), (TASK_FILE_INDEX, task_file_properties())]
+    return "\n".join(intro + property_table(properties) for intro, properties in lists)
+
+
+def property_table(properties: Iterable[Any]) -> str:
+    """Return a table of properties with links to their pages."""
+    rows = [f"| [{p.code}]({p.code}.md) | `{p.name}` | {cell(p.statement)} |\n" for p in properties]
+    return f"\n| Code | Name | Checked condition |\n|---|---|---|\n{''.join(rows)}"
 
 
 def property_page(p: Any) -> str:
@@ -157,7 +175,11 @@ def property_page(p: Any) -> str:
     ]
     if (what := statement_for(p.code)) and (how := remedy_for(p.code, "gym:x")):
         parts += [f"## Environments of other libraries\n\n{what}", f"**How to fix a failure.** {how}"]
-    parts.append(f"## Run this check\n\n```sh\ntrace-gym validate ENV --only {p.code}\n```")
+    if confidence := getattr(p, "confidence", ""):  # only properties of task files have a confidence
+        effect = "fails" if confidence == "certain" else "returns a `warning`"
+        parts.append(f"**Confidence.** The confidence is {confidence}: if a task has an issue, the property {effect}.")
+    target = "tau2-tasks:tasks.json" if confidence else "ENV"
+    parts.append(f"## Run this check\n\n```sh\ntrace-gym validate {target} --only {p.code}\n```")
     return "\n\n".join(parts) + "\n"
 
 
@@ -268,4 +290,9 @@ PROPERTY_INDEX = """# Validation properties
 
 `trace-gym validate ENV` checks these properties. `--only TG304` checks only the property that you name.
 [Validate an environment](../../guides/validate.md) explains the command and how to read a finding.
+"""
+TASK_FILE_INDEX = """## Properties of task files
+
+`trace-gym validate tau2-tasks:PATH` checks these properties.
+[Task files](../../guides/validate_others.md#task-files) explains the URI and the meaning of a warning.
 """
