@@ -305,7 +305,7 @@ def habit_sample(
         yield chosen.model_copy(update={"id": f"{chosen.id}@{number}", "success": success})
 
 
-def load(name: str) -> Analyst:
+def load_analyst(name: str) -> Analyst:
     """Return the analyst with this name."""
     if name in ("rules", "random"):
         return RuleAnalyst() if name == "rules" else RandomAnalyst()
@@ -331,7 +331,7 @@ def main() -> None:
         f"{len(pool)} environments, {options.scenarios} scenarios each ({time.perf_counter() - start:.0f} s)",
         flush=True,
     )
-    analyst = Remembering(load(options.analyst), [t for ts in episodes.by_expert.values() for t in ts])
+    analyst = Remembering(load_analyst(options.analyst), [t for ts in episodes.by_expert.values() for t in ts])
     chosen = [m for m in pool if not options.env or m.id in options.env]
     agents = [*single_agents(pool), *pair_agents(pool), *control_agents(pool, options.seeds)]
     agents = [a for a in agents if not a.deficits or any(m.id in a.deficits for m in chosen)]
@@ -342,7 +342,7 @@ def main() -> None:
     print(f"{len(results)} diagnoses by the analyst {analyst.name} ({time.perf_counter() - start:.0f} s)")
     report(analyst, results)
     for n in (n for n in options.n if n >= 200):
-        own = load(options.analyst)
+        own = load_analyst(options.analyst)
         habits(own, episodes, [m.id for m in chosen if m.id in HABITS], n, options.first, options.scenarios)
     if options.json:
         options.json.write_text(json.dumps([plain(r) for r in results], indent=1) + "\n")

@@ -15,7 +15,7 @@ from trace_gym.synthesis.base_world import write_base
 from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.synthesis.repair_loop import LogFunction, ValidationConfig
 from trace_gym.targets.catalogue import registered, target
-from trace_gym.targets.user.bases import load
+from trace_gym.targets.user.bases import load_base_module
 from trace_gym.targets.user.folder import find
 from trace_gym.types import Capability, Manifest, Trajectory
 
@@ -85,7 +85,7 @@ def _with_base_world(request: SynthesisRequest, log: LogFunction) -> SynthesisRe
         return request
     target_folder = find(request.target)
     made = write_base(target_folder, request.model, request.repairs, request.validation, log)
-    load(target_folder)  # import the base world before several threads need it
+    load_base_module(target_folder)  # import the base world before several threads need it
     log(f"{made.id}, by {made.author}, is the base world of {target_folder.name}")
     return replace(request, trajectories=request.trajectories or target_folder.episodes)
 

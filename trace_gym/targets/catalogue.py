@@ -68,7 +68,7 @@ def target(name: str) -> Target:
     except ConfigError as error:
         names = ", ".join(sorted(registered()))
         raise ConfigError(f"{error}; the built-in targets are {names}") from None
-    bases.load(home)
+    bases.load_base_module(home)
     return _of_folder(home)
 
 

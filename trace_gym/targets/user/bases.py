@@ -83,7 +83,7 @@ def admitted(home: TargetFolder) -> bytes:
     return source
 
 
-def load(home: TargetFolder) -> ModuleType:
+def load_base_module(home: TargetFolder) -> ModuleType:
     """Import the base world of a target and return its module.
 
     If a different file or version was imported under the same name, it is replaced.
@@ -120,7 +120,7 @@ def require_admitted_base(env: str, card: Manifest) -> None:
     if not card.base_sha256:
         return
     home = folder.find(card.target)
-    if (found := _digest(load(home))) != card.base_sha256:
+    if (found := _digest(load_base_module(home))) != card.base_sha256:
         raise TamperedEnv(
             f"{env} was validated on a base world with sha256 {card.base_sha256}, but {home.base_module} now has the "
             f"sha256 {found}. To validate it with the current base world and admit it, run trace-gym validate {env} "
