@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from trace_gym import registry
-from trace_gym.llm.recordings import Replay
+from trace_gym.llm.recordings import ReplayModel
 from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.synthesis.recorded import FOLDER
 from trace_gym.synthesis.slots import InvalidModuleError
@@ -28,7 +28,7 @@ class Recorded(NamedTuple):
 @cache
 def recorded(name: str) -> Recorded:
     """Return the module that the recorded answers give, before anybody edited it."""
-    card, author = registry.manifest(name), LlmAuthor(Replay(FOLDER, by_purpose=True))
+    card, author = registry.manifest(name), LlmAuthor(ReplayModel(FOLDER, by_purpose=True))
     assert card.origin is not None
     capability = Capability(
         name=card.capability, description="", coverage=0, er_failed=None, er_passed=None, gap=None, analyst="given"

@@ -20,7 +20,7 @@ from trace_gym import registry
 from trace_gym.errors import ConfigError
 from trace_gym.lab import BASE, corpus, demos, heads, lessons, pretrain, sizes, tokenizer
 
-TINY = sizes.Size(
+TINY = sizes.ModelSize(
     hidden=16, layers=1, heads=2, ffn=16, phases=(sizes.Phase(80), sizes.Phase(80, routes=10, quizzes=40))
 )
 

@@ -20,7 +20,17 @@ pytest.importorskip("uvicorn", reason="the servers need the mcp or openenv extra
 import uvicorn
 
 from trace_gym.adapters import listening
-from trace_gym.adapters.limits import BODY, DEPTH, DIGITS, Event, Limits, Receive, Send, check_options, json_problem
+from trace_gym.adapters.limits import (
+    BODY,
+    DEPTH,
+    DIGITS,
+    Event,
+    Receive,
+    RequestLimits,
+    Send,
+    check_options,
+    json_problem,
+)
 from trace_gym.errors import ConfigError
 
 
@@ -58,7 +68,7 @@ def serving(app: Any, **settings: Any) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with serving(Limits(echo)) as number:
+    with serving(RequestLimits(echo)) as number:
         yield number
 
 
@@ -71,7 +81,7 @@ def post(port: int, body: Any, **headers: str) -> tuple[int, Any]:
     return status, json.loads(content) if content else None
 
 
-def in_memory(socket_app: Limits, *events: Event | None) -> list[Event]:
+def in_memory(socket_app: RequestLimits, *events: Event | None) -> list[Event]:
     """What a WebSocket client receives that sends these events and then nothing; None lets time pass."""
     sent: list[Event] = []
     waiting: list[Event | None] = [{"type": "websocket.connect"}, *events]
@@ -140,7 +150,7 @@ def test_large_body_that_waits_for_permission_is_refused_before_it_is_sent(port:
 
 @pytest.mark.parametrize("body", [b"", b"x" * 10])
 def test_body_that_does_not_arrive_gets_408(body: bytes) -> None:
-    with serving(Limits(echo, patience=0.2)) as port:
+    with serving(RequestLimits(echo, patience=0.2)) as port:
         status, told = post(port, body, content_length="100")
     assert status == 408 and "did not arrive within 0.2 seconds" in told["detail"]
 
@@ -162,7 +172,7 @@ def test_json_that_would_break_a_parser_gets_400(port: int, body: str, problem: 
 
 
 def test_silent_connections_are_closed_and_block_nobody() -> None:
-    with serving(Limits(echo), patience=0.5) as port:
+    with serving(RequestLimits(echo), patience=0.5) as port:
         silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
         for half in silent[::2]:
             half.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n")  # a head that does not end
@@ -181,7 +191,7 @@ def test_application_that_takes_long_is_not_mistaken_for_a_silent_client() -> No
         await asyncio.sleep(0.6)
         await echo(scope, receive, send)
 
-    with serving(Limits(slow), patience=0.2) as port:
+    with serving(RequestLimits(slow), patience=0.2) as port:
         assert post(port, b"[1]") == (200, [1])
 
 
@@ -190,34 +200,34 @@ def test_client_that_does_not_read_is_given_up() -> None:
         await asyncio.sleep(3600)
 
     with pytest.raises(OSError, match="did not read any data for 0.05 seconds"):
-        asyncio.run(Limits(echo, patience=0.05).send(stuck, {}))
+        asyncio.run(RequestLimits(echo, patience=0.05).send(stuck, {}))
 
 
 def test_websocket_without_a_message_is_closed_with_a_reason() -> None:
-    *first, last = in_memory(Limits(echo, idle=0.05), said('{"a": 1}'), None)
+    *first, last = in_memory(RequestLimits(echo, idle=0.05), said('{"a": 1}'), None)
     assert [e["type"] for e in first] == ["websocket.accept", "websocket.send"]
     assert last == {"type": "websocket.close", "code": 4408, "reason": "no message for 0.05 seconds; connect again"}
 
 
 def test_websocket_message_that_is_too_large_closes_with_1009() -> None:
-    *_, last = in_memory(Limits(echo), said("{" + " " * BODY))
+    *_, last = in_memory(RequestLimits(echo), said("{" + " " * BODY))
     assert (last["code"], last["reason"]) == (1009, f"message of {BODY + 1} bytes, expected at most {BODY}")
 
 
 @pytest.mark.parametrize("text", ["[1]", "1", "null", '"x"', "hello", "", nested(DEPTH + 1), "{" + "9" * 2000])
 def test_websocket_message_that_breaks_a_parser_is_answered_and_session_continues(text: str) -> None:
-    _, told, echoed, _ = in_memory(Limits(echo, idle=0.05), said(text), said('{"a": 1}'))
+    _, told, echoed, _ = in_memory(RequestLimits(echo, idle=0.05), said(text), said('{"a": 1}'))
     assert json.loads(told["text"])["type"] == "error"
     assert echoed["text"] == '{"a": 1}'
 
 
 def test_binary_message_is_answered() -> None:
-    _, told, _ = in_memory(Limits(echo, idle=0.05), {"type": "websocket.receive", "bytes": b"\xff"})
+    _, told, _ = in_memory(RequestLimits(echo, idle=0.05), {"type": "websocket.receive", "bytes": b"\xff"})
     assert "expected a text message with a JSON object" in told["text"]
 
 
 def test_refused_websocket_is_closed_with_the_error_as_reason() -> None:
-    *_, last = in_memory(Limits(echo), said('{"bye": "%s"}' % ("x" * 300)))
+    *_, last = in_memory(RequestLimits(echo), said('{"bye": "%s"}' % ("x" * 300)))
     assert (last["code"], last["reason"]) == (1013, "the server is full")
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
 from trace_gym.llm import Completion, Request, Usage, ask, resolve
-from trace_gym.llm.recordings import Recording, Recordings
+from trace_gym.llm.recordings import RecordedAnswer, Recordings
 
 
 def request(text: str = "Plan it, please.", purpose: str = "plan claims", **fields: Any) -> Request:
@@ -137,7 +137,7 @@ def test_recording_is_written_atomically(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="no space"):
         record(tmp_path, request(), "new")
     [path] = tmp_path.rglob("*.json")
-    assert Recording.read(path).completion.text == "old"
+    assert RecordedAnswer.read(path).completion.text == "old"
 
 
 def test_request_key_is_stable() -> None:

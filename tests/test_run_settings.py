@@ -22,8 +22,8 @@ from trace_gym.pipeline import common, preflight, route
 from trace_gym.pipeline import train as stage_train
 from trace_gym.pipeline.ledger import Run
 from trace_gym.settings import RunConfig, presets
-from trace_gym.stage_settings import Diagnose, Evaluate, Llm, Rollouts, Route, Skill, Target
-from trace_gym.targets.user.folder import Settings as UserTarget
+from trace_gym.stage_settings import Diagnose, Evaluate, Llm, Rollouts, Route, RunTarget, Skill
+from trace_gym.targets.user.folder import TargetSettings as UserTarget
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.torch_grpo import train
 
@@ -119,7 +119,7 @@ def test_every_field_of_the_settings_is_read_outside_its_class() -> None:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                     read.add(node.attr)
-    models = (RunConfig, Target, Rollouts, Diagnose, Llm, Skill, Route, Evaluate, GRPOConfig, UserTarget)
+    models = (RunConfig, RunTarget, Rollouts, Diagnose, Llm, Skill, Route, Evaluate, GRPOConfig, UserTarget)
     assert not [f"{m.__name__}.{name}" for m in models for name in m.model_fields if name not in read]
 
 

@@ -13,7 +13,7 @@ from workshop import DEFECTS, KINDS, TOOLS, InProcess, opened, with_defect
 
 from trace_gym import registry
 from trace_gym.cli import exploring
-from trace_gym.explore import Comparison, Recorder, Recording, compare, record
+from trace_gym.explore import Recorder, Recording, ToolComparison, compare, record
 from trace_gym.targets.user import folder
 from trace_gym.targets.user.folder import TargetFolder
 from trace_gym.targets.user.start import init
@@ -64,7 +64,7 @@ def recorder(home: TargetFolder, seed: int) -> Recorder:
 
 def compared(
     home: TargetFolder, defect: str, seed: int, recordings: dict[int, Recording], monkeypatch: pytest.MonkeyPatch
-) -> dict[str, Comparison]:
+) -> dict[str, ToolComparison]:
     def recorded(*given: object) -> Recording:
         if seed not in recordings:
             recordings[seed] = record(*given)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, EnvNotFound, ReadError
 from trace_gym.validation.properties import Skipped
 from trace_gym.validation.third_party import (
-    Turn,
+    TurnResponse,
     open_box,
     run_black_box,
 )
@@ -191,7 +191,7 @@ class TestOpenEnv:
     def test_text_goes_into_the_field_and_json_is_the_action(self, server: Callable[[int], str]) -> None:
         with contextlib.closing(open_box(server(1))) as box:
             assert box.begin(4) == '{"text": "Say word4."}'
-            assert box.act("what?") == Turn('{"heard": "what?"}', 0.0, False)
+            assert box.act("what?") == TurnResponse('{"heard": "what?"}', 0.0, False)
             assert box.act('{"other": 1}').observation == "Error: message is missing"
             assert box.act('{"message": "word4", "kind": "x"}').reward == 1
             with pytest.raises(RuntimeError, match="EXECUTION_ERROR: boom"):

@@ -44,7 +44,7 @@ from trace_gym.validation.variance_verdict import (
     CONFIDENCE,
     LOOKS,
     TARGET_RANGES,
-    Estimate,
+    IntervalEstimate,
     interval,
     sequential_variance_verdict,
     variance_verdict,
@@ -184,8 +184,8 @@ def test_interval_of_mean_contains_neighbor_intervals() -> None:
         0.7634, abs=1e-4
     )  # Wilson, 5 of 10
     assert quarter.low < 0.1 and quarter.high > 0.55  # 2 and 3 of 10
-    assert not Estimate(value=0.3, low=0.1, high=0.4, target_range=(0.2, 0.6)).clear
-    assert Estimate(value=0.7, low=0.61, high=0.8, target_range=(0.2, 0.6)).clear
+    assert not IntervalEstimate(value=0.3, low=0.1, high=0.4, target_range=(0.2, 0.6)).clear
+    assert IntervalEstimate(value=0.7, low=0.61, high=0.8, target_range=(0.2, 0.6)).clear
 
 
 def drawing(rewards: Callable[[int], tuple[float, ...]]) -> tuple[list[int], Callable[[int, int], list[RewardGroup]]]:

@@ -15,7 +15,7 @@ from trace_gym.errors import DuplicateEnv, EnvNotFound, ReadError
 from trace_gym.file_cache import FileCache
 from trace_gym.mixture import Mixture
 from trace_gym.parsing import first_fault
-from trace_gym.registration import Entry, entries, folders, refresh
+from trace_gym.registration import RegistryEntry, entries, folders, refresh
 from trace_gym.types import Manifest, Record
 
 _R = TypeVar("_R", bound=Record)
@@ -42,7 +42,7 @@ def gym_id(name: str) -> str:
     return entry_of(name).gym_id
 
 
-def entry_of(name: str) -> Entry:
+def entry_of(name: str) -> RegistryEntry:
     """Return the registry entry of an environment or a mixture.
 
     Raises:
@@ -83,7 +83,7 @@ mixture_cards = FileCache(Mixture.model_validate_json)
 """Cache of the mixtures by file path."""
 
 
-def read_card(entry: Entry, read: Callable[[Path], _R]) -> _R:
+def read_card(entry: RegistryEntry, read: Callable[[Path], _R]) -> _R:
     """Return the manifest or the mixture of an entry.
 
     Raises:

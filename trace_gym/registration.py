@@ -40,7 +40,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryEntry:
     """Files of an environment or a mixture. Only the version has been read from them."""
 
     name: str
@@ -57,16 +57,16 @@ class Entry:
         return f"trace/{self.name.replace('_', '-')}-v{self.version}"
 
 
-class Entries(Mapping[str, Entry]):
+class Entries(Mapping[str, RegistryEntry]):
     """Sorted mapping from names to entries. `refresh` replaces all entries at once, so that its state is consistent."""
 
     def __init__(self) -> None:
-        self._now: dict[str, Entry] = {}
+        self._now: dict[str, RegistryEntry] = {}
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[RegistryEntry]) -> None:
         self._now = {e.name: e for e in sorted(entries, key=lambda e: e.name)}
 
-    def __getitem__(self, name: str) -> Entry:
+    def __getitem__(self, name: str) -> RegistryEntry:
         return self._now[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -75,10 +75,10 @@ class Entries(Mapping[str, Entry]):
     def __len__(self) -> int:
         return len(self._now)
 
-    def items(self) -> ItemsView[str, Entry]:  # `Mapping.items` would look up each name later, after a refresh
+    def items(self) -> ItemsView[str, RegistryEntry]:  # `Mapping.items` would look up each name later, after a refresh
         return self._now.items()
 
-    def values(self) -> ValuesView[Entry]:
+    def values(self) -> ValuesView[RegistryEntry]:
         return self._now.values()
 
 
@@ -193,7 +193,7 @@ def adding_package(entry: str) -> Iterator[None]:
             raise
 
 
-def duplicate(entry: Entry) -> str:
+def duplicate(entry: RegistryEntry) -> str:
     """Return the error message for a name that several files define."""
     claims = ", ".join(str(p) for p in (entry.module or entry.card, *entry.rivals))
     return f"several files claim to be {entry.name!r}: {claims}; rename or remove all but one"
@@ -205,7 +205,7 @@ def version_in(card: Path) -> int:
     return version if isinstance(version, int) and version >= 0 else 0
 
 
-def _found(searched: list[Path]) -> list[Entry]:
+def _found(searched: list[Path]) -> list[RegistryEntry]:
     claims: dict[str, list[Path]] = {}
     cards: dict[str, Path] = {}
     for folder in searched:
@@ -220,10 +220,10 @@ def _found(searched: list[Path]) -> list[Entry]:
     return [_entry(name, card, claims[name]) for name, card in cards.items()]
 
 
-def _entry(name: str, card: Path, claims: list[Path]) -> Entry:
+def _entry(name: str, card: Path, claims: list[Path]) -> RegistryEntry:
     module = card.with_suffix(".py")
     rivals = tuple(p for p in claims if p.parent != card.parent)
-    return Entry(name, card, module if module.is_file() else None, version_in(card), rivals)
+    return RegistryEntry(name, card, module if module.is_file() else None, version_in(card), rivals)
 
 
 def _read(card: Path) -> dict[str, object]:

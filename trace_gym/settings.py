@@ -14,7 +14,7 @@ from trace_gym.llm.model_uri import ignored_settings
 from trace_gym.models.settings import ModelSettings
 from trace_gym.models.unused import ROLLOUTS, ROUTER, check
 from trace_gym.parsing import parse_yaml, read_yaml
-from trace_gym.stage_settings import Diagnose, Evaluate, Levels, Llm, Rollouts, Route, Skill, Target
+from trace_gym.stage_settings import Diagnose, Evaluate, Levels, Llm, Rollouts, Route, RunTarget, Skill
 from trace_gym.trainers import registered
 from trace_gym.trainers.config import GRPOConfig, TrainerConfig
 from trace_gym.trainers.model_support import use_of
@@ -42,7 +42,7 @@ class RunConfig(Record):
     capabilities: dict[str, str] = Field(default_factory=dict)
     """Mapping of capability name to description. The synthesize stage finds or generates environments for the
     capabilities that no environment in `environments` trains."""
-    target: Target = Target()
+    target: RunTarget = RunTarget()
     levels: dict[str, Levels] = Field(default_factory=dict)
     """Mapping of environment name to the levels to train on. By default all levels are used."""
     rollouts: Rollouts = Rollouts()

@@ -23,7 +23,7 @@ Levels = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1),
 """Type of a nonempty tuple of distinct levels or seeds."""
 
 
-class Target(Record):
+class RunTarget(Record):
     """The environment that the agent is trained for, and evaluated on."""
 
     env: str = Field(default_factory=lambda: default_target().tasks)

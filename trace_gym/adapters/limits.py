@@ -1,7 +1,7 @@
 """Limits for network servers: sizes, nesting depths and timeouts, so that clients cannot exhaust or block a server.
 
-`Limits` is ASGI middleware for any application. `trace_gym.adapters.listening` adds the limits that apply before a
-request reaches an application.
+`RequestLimits` is ASGI middleware for any application. `trace_gym.adapters.listening` adds the limits that apply before
+a request reaches an application.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def check_options(sessions: int, idle: float) -> None:
         raise ConfigError(f"invalid idle timeout: found {idle} seconds, expected a positive, finite number")
 
 
-class Limits:
+class RequestLimits:
     """ASGI middleware that rejects requests that are too large, too deeply nested or too slow, with an error message.
 
     HTTP: a body larger than `body` gets status 413, a body that does not arrive within `patience` seconds gets 408,
@@ -153,7 +153,7 @@ class Limits:
 class _Socket:
     """Wrapper of one WebSocket connection that applies the limits."""
 
-    def __init__(self, limits: Limits, scope: Event, receive: Receive, send: Send) -> None:
+    def __init__(self, limits: RequestLimits, scope: Event, receive: Receive, send: Send) -> None:
         self.limits, self.scope, self.receive, self.send = limits, scope, receive, send
         self.error = ""
         """Message of the last sent frame if that frame was an error, otherwise ``""``."""

@@ -17,7 +17,7 @@ from trace_gym.validation.recordings import compare_recordings
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ToolComparison:
     """Comparison of one tool's results in the base world and on the server."""
 
     tool: str
@@ -45,7 +45,7 @@ def compare(
     episodes: int,
     out: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
-) -> list[Comparison]:
+) -> list[ToolComparison]:
     """Make the same calls on a live server and on the admitted base world of a target, and compare the results.
 
     The calls are chosen to reach coverage goals that earlier calls have not reached: optional parameters present and
@@ -91,9 +91,9 @@ def compare(
         if seen := found.get(tool):
             example = seen.example.replace("recorded", "server", 1)
             counts = seen.calls, seen.computable, seen.computable - seen.values
-            rows.append(Comparison(tool, *counts, example, len(wanted), missing))
+            rows.append(ToolComparison(tool, *counts, example, len(wanted), missing))
         else:
-            rows.append(Comparison(tool, 0, 0, 0, "", len(wanted), missing))
+            rows.append(ToolComparison(tool, 0, 0, 0, "", len(wanted), missing))
     return rows
 
 

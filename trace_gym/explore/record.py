@@ -17,7 +17,7 @@ from trace_gym.explore.plan import LOOKS, Explorer, known_since_write
 from trace_gym.files import read_text, write
 from trace_gym.nested import walk
 from trace_gym.parsing import json_lines
-from trace_gym.targets.user.folder import Kind, Settings
+from trace_gym.targets.user.folder import Kind, TargetSettings
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.targets.user.start import kind_of
@@ -122,7 +122,7 @@ class Recording:
 
     interface: Interface
     episodes: tuple[Trajectory, ...]
-    settings: Settings = field(default_factory=lambda: Settings(name="recorded"))
+    settings: TargetSettings = field(default_factory=lambda: TargetSettings(name="recorded"))
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:

@@ -21,10 +21,12 @@ import numpy as np
 from trace_gym.errors import ConfigError
 from trace_gym.files import write
 from trace_gym.lab import corpus, demos, heads
-from trace_gym.lab.sizes import SIZES, Size
+from trace_gym.lab.sizes import SIZES, ModelSize
 
 
-def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int = 50, skip: int = 0) -> dict[str, Any]:
+def train(
+    size: ModelSize, out: Path, *, seed: int = 0, workers: int = 1, report: int = 50, skip: int = 0
+) -> dict[str, Any]:
     """Pretrain a base model of this size, write it to the folder `out`, and return its metrics.
 
     Args:
@@ -71,7 +73,9 @@ def train(size: Size, out: Path, *, seed: int = 0, workers: int = 1, report: int
     return metrics
 
 
-def _phase(model: Any, size: Size, number: int, out: Path, log: TextIO, seed: int, workers: int, report: int) -> int:
+def _phase(
+    model: Any, size: ModelSize, number: int, out: Path, log: TextIO, seed: int, workers: int, report: int
+) -> int:
     """Train one phase with new optimizers, and return the number of tokens that were processed."""
     import torch
 

@@ -23,7 +23,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Size:
+class ModelSize:
     """Shape of a model, with its pretraining phases."""
 
     hidden: int = 64
@@ -54,14 +54,14 @@ class Size:
 
 
 SIZES = {
-    "small": Size(),
-    "smoke": Size(
+    "small": ModelSize(),
+    "smoke": ModelSize(
         hidden=32,
         layers=2,
         ffn=64,
         phases=(Phase(300, routes=12, quizzes=30), Phase(200, routes=6, quizzes=10)),
     ),
-    "large": Size(
+    "large": ModelSize(
         hidden=256,
         layers=8,
         heads=8,

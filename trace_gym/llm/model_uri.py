@@ -14,7 +14,7 @@ from trace_gym.llm.endpoint import Endpoint, checked_url
 from trace_gym.llm.file_exchange import FileExchange
 from trace_gym.llm.ledger import Ledger, counted, read_ledger
 from trace_gym.llm.metered_client import MeteredClient
-from trace_gym.llm.recordings import Recordings, Replay
+from trace_gym.llm.recordings import Recordings, ReplayModel
 from trace_gym.llm.request import Completion, Request
 from trace_gym.llm.request_store import RequestStore
 from trace_gym.terminal import say
@@ -67,7 +67,7 @@ def ignored_settings(uri: str, given: Mapping[str, object]) -> Iterator[str]:
 class Resolved:
     """Model with a cache. If several threads make the same request, the request is sent only once."""
 
-    def __init__(self, source: MeteredClient | Replay | FileExchange, store: RequestStore) -> None:
+    def __init__(self, source: MeteredClient | ReplayModel | FileExchange, store: RequestStore) -> None:
         self._source, self._store = source, store
         self._asking: dict[str, Lock] = {}
 
@@ -158,7 +158,7 @@ def resolve(
         raise ConfigError(f"{uri!r} is not a valid model URI: expected one of {MODEL_URIS}")
     if kind.startswith("replay"):
         return Resolved(
-            Replay(Path(rest), kind == "replay-purpose"), RequestStore(None, Ledger(ledger) if ledger else None)
+            ReplayModel(Path(rest), kind == "replay-purpose"), RequestStore(None, Ledger(ledger) if ledger else None)
         )
     store = RequestStore(Recordings(cache) if cache else None, Ledger(ledger) if ledger else None)
     if kind == "files":

@@ -16,7 +16,7 @@ from trace_gym.parsing import first_fault
 from trace_gym.types import Record
 
 
-class Recording(Record):
+class RecordedAnswer(Record):
     """Request with its answer. The answer contains the name of the model."""
 
     version: int = 1
@@ -64,23 +64,23 @@ class Recordings:
             ReadError: The file is damaged.
         """
         path = self._path(model, request.key)
-        found = Recording.read(path).completion if path.exists() else None
+        found = RecordedAnswer.read(path).completion if path.exists() else None
         return found if found and found.model == model else None  # two model names may map to the same folder
 
     def save(self, request: Request, completion: Completion) -> None:
         """Write an answer to its file atomically."""
-        recording = Recording(key=request.key, request=request, completion=completion)
+        recording = RecordedAnswer(key=request.key, request=request, completion=completion)
         write(self._path(completion.model, request.key), recording.model_dump_json(indent=1) + "\n")
 
-    def read_all(self) -> list[Recording]:
+    def read_all(self) -> list[RecordedAnswer]:
         """Return the recordings of all models in the order of their file names."""
-        return [Recording.read(path) for path in sorted(self.folder.rglob("*.json"))]
+        return [RecordedAnswer.read(path) for path in sorted(self.folder.rglob("*.json"))]
 
     def _path(self, model: str, key: str) -> Path:
         return self.folder / slug(model) / f"{key}.json"
 
 
-class Replay:
+class ReplayModel:
     """Model that answers only from recordings. A request that was not recorded is an error.
 
     Args:
@@ -97,7 +97,7 @@ class Replay:
         self.folder = folder
         if not (found := Recordings(folder).read_all() if folder.is_dir() else []):
             raise ReadError(f"{folder} contains no recordings. {_how(folder)}")
-        self._known: dict[str, Recording] = {}
+        self._known: dict[str, RecordedAnswer] = {}
         for recording in found:
             other = self._known.setdefault(recording.key, recording).completion
             if other.model != recording.completion.model or other.text != recording.completion.text:
@@ -107,7 +107,7 @@ class Replay:
                     f"{folder / slug(other.model)}"
                 )
         self.writers = sorted({r.completion.model for r in found})
-        self._of_purpose: dict[tuple[str, int], Recording] = {}
+        self._of_purpose: dict[tuple[str, int], RecordedAnswer] = {}
         for recording in found if by_purpose else ():
             key = recording.request.purpose, recording.request.sample
             if self._of_purpose.setdefault(key, recording).completion.text != recording.completion.text:

@@ -24,7 +24,7 @@ _PERCENT = re.compile(r"%(?:\(\w*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?")
 """A conversion specifier of a %-format string, with its width and precision."""
 
 
-class Size(NamedTuple):
+class ValueSize(NamedTuple):
     """Largest known size of the value of an expression."""
 
     is_number: bool
@@ -32,10 +32,10 @@ class Size(NamedTuple):
     """Length of a sequence, or absolute value of a number."""
 
 
-Known = dict[str, Size | None]
+Known = dict[str, ValueSize | None]
 
 
-def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> Size | None:
+def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> ValueSize | None:
     """Return the size of an expression, or None if constants do not determine it.
 
     If a name has several values, the size is that of the largest known value.
@@ -45,11 +45,11 @@ def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> 
         case ast.Constant(value=bool()):
             return None
         case ast.Constant(value=int() as number):
-            return Size(True, abs(number))
+            return ValueSize(True, abs(number))
         case ast.Constant(value=str() as text):
-            return Size(False, len(text))
+            return ValueSize(False, len(text))
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(values=parts):
-            return Size(False, len(parts))
+            return ValueSize(False, len(parts))
         case ast.Name(id=name) if context.resolve(node) is UNKNOWN:
             if name not in known:
                 known[name] = None  # prevents infinite recursion if the name is defined in terms of itself
@@ -75,36 +75,36 @@ def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> 
     return None
 
 
-def _of_call(node: ast.Call, context: NameContext, known: Known) -> Size | None:
+def _of_call(node: ast.Call, context: NameContext, known: Known) -> ValueSize | None:
     sizes = [size_of(arg, context, known) for arg in node.args]
     match node.func:
         case ast.Name(id=name) if context.local(name) or name in context.names.top_level:
             return None
         case ast.Name(id="len") if sizes and sizes[0] is not None:
-            return Size(True, sizes[0].most)
+            return ValueSize(True, sizes[0].most)
         case ast.Name(id="range"):
             found = _largest(sizes)
-            return None if found is None else Size(False, found.most)
+            return None if found is None else ValueSize(False, found.most)
         case ast.Name(id=name) if name in SAME_LENGTH:
             return _sequence(sizes[0] if sizes else None)
         case ast.Name(id="max" | "min" | "abs" | "int" | "round"):
             return _largest([size for size in sizes if size is not None and size.is_number])
         case ast.Attribute(attr=attr) if attr in PADDING and sizes and sizes[0] is not None:
-            return Size(False, sizes[0].most)
+            return ValueSize(False, sizes[0].most)
     return None
 
 
-def _sequence(size: Size | None) -> Size | None:
+def _sequence(size: ValueSize | None) -> ValueSize | None:
     return size if size is not None and not size.is_number else None
 
 
-def _largest(sizes: list[Size | None]) -> Size | None:
+def _largest(sizes: list[ValueSize | None]) -> ValueSize | None:
     """Return the largest known size, or None if no size is known. Sizes of sequences take precedence over numbers."""
     found = [size for size in sizes if size is not None]
     return max(found, key=lambda size: (not size.is_number, size.most), default=None)
 
 
-def _combined(op: ast.operator, left: Size | None, right: Size | None) -> Size | None:
+def _combined(op: ast.operator, left: ValueSize | None, right: ValueSize | None) -> ValueSize | None:
     """Return the size of the result of an operator. Sizes above the permitted maximum are capped to save time."""
     if left is None or right is None:
         return None
@@ -112,17 +112,17 @@ def _combined(op: ast.operator, left: Size | None, right: Size | None) -> Size |
     a, b = left.most, right.most
     match op:
         case ast.Mult() if left.is_number or right.is_number:
-            return Size(both, min(a * b, MAX_NUMBER * 10))
+            return ValueSize(both, min(a * b, MAX_NUMBER * 10))
         case ast.Add() if left.is_number == right.is_number:
-            return Size(both, min(a + b, MAX_NUMBER * 10))
+            return ValueSize(both, min(a + b, MAX_NUMBER * 10))
         case ast.Sub() if both:
-            return Size(True, a + b)
+            return ValueSize(True, a + b)
         case ast.FloorDiv() if both:
-            return Size(True, a)
+            return ValueSize(True, a)
         case ast.Mod() if both:
-            return Size(True, b)
+            return ValueSize(True, b)
         case ast.Pow() | ast.LShift() if both and b <= MAX_EXPONENT:
-            return Size(True, min(a**b if isinstance(op, ast.Pow) else a << b, MAX_NUMBER * 10))
+            return ValueSize(True, min(a**b if isinstance(op, ast.Pow) else a << b, MAX_NUMBER * 10))
     return None
 
 
@@ -154,7 +154,7 @@ def _text(node: ast.expr, context: NameContext) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _too_large(size: Size | None) -> Iterator[str]:
+def _too_large(size: ValueSize | None) -> Iterator[str]:
     if size is not None and size.is_number and size.most > MAX_NUMBER:
         yield f"the number is too large: expected at most {MAX_NUMBER:.0e}. Use smaller numbers"
     elif size is not None and not size.is_number and size.most > MAX_REPEATS:

@@ -18,7 +18,7 @@ from trace_gym.parent_death import die_with_parent
 from trace_gym.sandbox import filesystem_view, landlock, linux, namespaces, seccomp
 from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP, USER
 from trace_gym.sandbox.limits import Limits, limit_process
-from trace_gym.sandbox.worker import INTERACTIVE, Job, run
+from trace_gym.sandbox.worker import INTERACTIVE, SandboxJob, run
 
 FAILED = 111
 """Exit code of a process that could not be sandboxed."""
@@ -43,7 +43,7 @@ def run_and_exit(work: Callable[[], object]) -> NoReturn:
     os._exit(FAILED)
 
 
-def enter_namespaces(job: Job, limits: Limits, folder: str, pipes: Pipes) -> None:
+def enter_namespaces(job: SandboxJob, limits: Limits, folder: str, pipes: Pipes) -> None:
     """Run the first process of a job, which creates and enters the namespaces for its child processes."""
     os.setsid()
     die_with_parent()
@@ -59,7 +59,7 @@ def enter_namespaces(job: Job, limits: Limits, folder: str, pipes: Pipes) -> Non
     _exit_like(child)
 
 
-def _first(job: Job, limits: Limits, folder: str, pipes: Pipes, root: bool, user: int) -> None:
+def _first(job: SandboxJob, limits: Limits, folder: str, pipes: Pipes, root: bool, user: int) -> None:
     """Run the second process of a job, which sets up the file system and reaps orphaned processes."""
     die_with_parent()
     visible = filesystem_view.readable()
@@ -81,7 +81,7 @@ def _first(job: Job, limits: Limits, folder: str, pipes: Pipes, root: bool, user
     _exit_like(child)
 
 
-def _inner(job: Job, limits: Limits, folder: str, pipes: Pipes, visible: list[str], alone: bool) -> None:
+def _inner(job: SandboxJob, limits: Limits, folder: str, pipes: Pipes, visible: list[str], alone: bool) -> None:
     """Run the third process of a job, which applies the remaining restrictions and runs the module."""
     die_with_parent()
     pipe = fcntl.fcntl(pipes.output_pipe, fcntl.F_DUPFD_CLOEXEC, 20 + secrets.randbelow(150))

@@ -34,7 +34,7 @@ from trace_gym.sandbox.job_processes import Pipes, enter_namespaces, run_and_exi
 from trace_gym.sandbox.layer_list import active
 from trace_gym.sandbox.limits import MIB, Limits
 from trace_gym.sandbox.process_monitor import ProcessMonitor, kill_tree
-from trace_gym.sandbox.worker import TAMPERED, Job
+from trace_gym.sandbox.worker import TAMPERED, SandboxJob
 
 PERIOD = 0.05
 """Interval between two measurements of a job's resource usage, in seconds."""
@@ -100,7 +100,7 @@ def main() -> None:
 
 def run_job(request: dict[str, Any], caller: CallerConnection) -> JobEnd:
     """Run one job, kill all of its processes at the end, and return the result."""
-    job = Job(**request)
+    job = SandboxJob(**request)
     limits = Limits(**job.limits)
     folder = tempfile.mkdtemp(prefix="trace-gym-")
     input_pipe, output_pipe, log_pipe = os.pipe(), os.pipe(), os.pipe()

@@ -101,7 +101,7 @@ class RunningJob:
 
     Args:
         client: Client of a supervisor that currently runs no other job.
-        job: Fields of a `trace_gym.sandbox.worker.Job`.
+        job: Fields of a `trace_gym.sandbox.worker.SandboxJob`.
         seconds: Time limit.
         per_line: Whether the time limit applies to each line instead of the whole job.
     """

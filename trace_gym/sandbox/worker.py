@@ -46,7 +46,7 @@ EmitLine = Callable[..., None]
 
 
 @dataclass(frozen=True)
-class Job:
+class SandboxJob:
     """One task for one module, which is sent to the supervisor as JSON."""
 
     name: str
@@ -74,7 +74,7 @@ class Job:
     """The user's files in base64, by kind (``recordings`` or ``against``) and by path inside the sandbox."""
 
 
-def run(job: Job, folder: str, pipe: int) -> None:
+def run(job: SandboxJob, folder: str, pipe: int) -> None:
     """Run the task in the private folder `folder`, write the results to `pipe`, and end the process."""
     write, encode, leave = (
         os.write,
@@ -106,7 +106,7 @@ def run(job: Job, folder: str, pipe: int) -> None:
     leave(code)  # ends the process without running finalizers or exit handlers of the module
 
 
-def _write_input_files(job: Job, folder: Path) -> ValidationInputs:
+def _write_input_files(job: SandboxJob, folder: Path) -> ValidationInputs:
     """Write the input files into the private folder, and return the validation inputs that refer to them."""
     for name, text in job.target_files.items():
         _place(folder / "target" / name, text.encode())
@@ -129,14 +129,14 @@ def _place(place: Path, content: bytes) -> None:
     place.write_bytes(content)
 
 
-def _create_audit_hook(job: Job, path: Path) -> AuditHook:
+def _create_audit_hook(job: SandboxJob, path: Path) -> AuditHook:
     audit_hook = AuditHook(str(path), f"{package.__name__}.{job.name}")
     if TRIPWIRE in job.layers:
         audit_hook.arm()
     return audit_hook
 
 
-def _validate(job: Job, path: Path, given: ValidationInputs, emit: EmitLine) -> int:
+def _validate(job: SandboxJob, path: Path, given: ValidationInputs, emit: EmitLine) -> int:
     worker_process.START = "fork"  # forking is safe, because this process has only one thread
     take, compare = take_snapshot, changed_names  # local references, as in run
     if job.options.get("engine") == "here":  # other engines configure this in their worker processes
@@ -160,14 +160,14 @@ def _validate(job: Job, path: Path, given: ValidationInputs, emit: EmitLine) -> 
     return TAMPERED if ended["changed"] or ended["forbidden_actions"] or ended["undetected_bugs"] else 0
 
 
-def _describe(job: Job, path: Path, given: ValidationInputs, emit: EmitLine) -> int:
+def _describe(job: SandboxJob, path: Path, given: ValidationInputs, emit: EmitLine) -> int:
     audit_hook = _create_audit_hook(job, path)
     made = described(execute(path, path.read_bytes()))
     emit(description=made.model_dump(mode="json"), forbidden_actions=audit_hook.forbidden_actions)
     return 0
 
 
-def _serve_episodes(job: Job, path: Path, given: ValidationInputs, emit: EmitLine) -> int:
+def _serve_episodes(job: SandboxJob, path: Path, given: ValidationInputs, emit: EmitLine) -> int:
     audit_hook = _create_audit_hook(job, path)
 
     def checked(**what: Any) -> None:
@@ -182,14 +182,14 @@ def _serve_episodes(job: Job, path: Path, given: ValidationInputs, emit: EmitLin
     return 0
 
 
-_TASKS: dict[str, Callable[[Job, Path, ValidationInputs, EmitLine], int]] = {
+_TASKS: dict[str, Callable[[SandboxJob, Path, ValidationInputs, EmitLine], int]] = {
     "validate": _validate,
     "describe": _describe,
     "episodes": _serve_episodes,
 }
 
 
-def _undetected_bugs(path: Path, job: Job) -> Iterator[str]:
+def _undetected_bugs(path: Path, job: SandboxJob) -> Iterator[str]:
     """Yield the injected bugs that validation does not detect."""
     world = execute(path, path.read_bytes())
     scenarios = sample(world, BUG_SEEDS_PER_LEVEL)

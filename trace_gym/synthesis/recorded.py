@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.llm.recordings import Replay
+from trace_gym.llm.recordings import ReplayModel
 from trace_gym.synthesis.capabilities import read_capabilities
 from trace_gym.synthesis.llm_author import LlmAuthor
 from trace_gym.targets.catalogue import target
@@ -87,7 +87,7 @@ def select_recorded(
 
 def recorded_author(repairs: int = 3) -> LlmAuthor:
     """Return an author that replays the recorded answers."""
-    return LlmAuthor(Replay(FOLDER, by_purpose=True), repairs)
+    return LlmAuthor(ReplayModel(FOLDER, by_purpose=True), repairs)
 
 
 def recorded_spec(name: str) -> Spec:

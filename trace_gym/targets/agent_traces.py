@@ -19,7 +19,7 @@ from trace_gym.parsing import first_fault
 from trace_gym.targets.base import Reader
 from trace_gym.targets.conversation import conversation
 from trace_gym.targets.source import Entry, Outline, Source
-from trace_gym.targets.trace_messages import Call, messages_of, model_of
+from trace_gym.targets.trace_messages import TracedCall, messages_of, model_of
 from trace_gym.types import Trajectory
 
 BATCH = "data"
@@ -144,7 +144,7 @@ def _trajectory(trace: _Trace, source: Source) -> Trajectory:
     metadata = trace.head.metadata if trace.head and trace.head.metadata else {}
     spans = sorted(trace.spans, key=lambda span: span.started_at or "")
     generated = [s.span_data for s in spans if s.span_data.get("type") in ("generation", "response")]
-    calls = [Call.of(s.span_data, s.error) for s in spans if s.span_data.get("type") == "function"]
+    calls = [TracedCall.of(s.span_data, s.error) for s in spans if s.span_data.get("type") == "function"]
     messages = messages_of(generated, calls, place)
     success, reward = _outcome(metadata, place)
     failed = _infrastructure_error(spans)

@@ -21,7 +21,7 @@ _MESSAGES = TypeAdapter(list[Logged])
 
 
 @dataclass(frozen=True)
-class Call:
+class TracedCall:
     """A function call and its result, from a function span."""
 
     name: str
@@ -30,13 +30,13 @@ class Call:
     failed: bool
 
     @classmethod
-    def of(cls, data: dict[str, Any], error: dict[str, Any] | None) -> Call:
+    def of(cls, data: dict[str, Any], error: dict[str, Any] | None) -> TracedCall:
         """Create the call from the data of a function span."""
         result = str(data.get("output") or (error or {}).get("message") or "")
         return cls(str(data.get("name") or ""), str(data.get("input") or "{}"), result, error is not None)
 
 
-def messages_of(generated: Sequence[dict[str, Any]], calls: Sequence[Call], place: str) -> list[Logged]:
+def messages_of(generated: Sequence[dict[str, Any]], calls: Sequence[TracedCall], place: str) -> list[Logged]:
     """Return the messages of a trace.
 
     A request contains either the complete conversation before it, or only the items since the previous request. If no
@@ -121,7 +121,7 @@ def _joined(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
-def _with_results(rows: Sequence[dict[str, Any]], calls: Sequence[Call]) -> list[dict[str, Any]]:
+def _with_results(rows: Sequence[dict[str, Any]], calls: Sequence[TracedCall]) -> list[dict[str, Any]]:
     """Mark the results of failed calls, and append the results of the last calls, which no request contains.
 
     Calls are matched with function spans by function name, starting with the last call.

@@ -48,7 +48,7 @@ _ASCII = str.maketrans(
 )
 
 
-class Value(NamedTuple):
+class MentionedValue(NamedTuple):
     """A value that a text contains."""
 
     kind: str
@@ -65,12 +65,12 @@ def normalize(text: str) -> str:
     return " ".join(re.sub(r"[*`]", "", plain).split())
 
 
-def values(text: str) -> list[Value]:
+def values(text: str) -> list[MentionedValue]:
     """Return the values of a text."""
     text = normalize(text)
-    found: list[Value] = []
+    found: list[MentionedValue] = []
     for match in _QUOTE.finditer(text):
-        found.append(Value("quotation", match[1].strip(" .,!?").casefold(), match[0]))
+        found.append(MentionedValue("quotation", match[1].strip(" .,!?").casefold(), match[0]))
     text = _QUOTE.sub(lambda m: " " * len(m[0]), text)
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
@@ -85,43 +85,43 @@ def words_of(text: str) -> set[str]:
     return {word.casefold().removesuffix("'s") for word in _NAME.findall(normalize(text))}
 
 
-def _as_email(match: re.Match[str]) -> list[Value]:
-    return [Value("email", match[0].casefold(), match[0])]
+def _as_email(match: re.Match[str]) -> list[MentionedValue]:
+    return [MentionedValue("email", match[0].casefold(), match[0])]
 
 
-def _as_date(match: re.Match[str]) -> list[Value]:
+def _as_date(match: re.Match[str]) -> list[MentionedValue]:
     part = {key.rstrip("234"): text for key, text in match.groupdict().items() if text}
     month = part["m"].lower()
     number = int(month) if month.isdigit() else [m[:3].lower() for m in _MONTHS].index(month[:3]) + 1
     if not (1 <= number <= 12 and 1 <= int(part["d"]) <= 31):
         return []
-    year = [Value("year", part["y"], match[0])] if "y" in part else []
-    return [Value("date", f"{number:02}-{int(part['d']):02}", match[0]), *year]
+    year = [MentionedValue("year", part["y"], match[0])] if "y" in part else []
+    return [MentionedValue("date", f"{number:02}-{int(part['d']):02}", match[0]), *year]
 
 
-def _as_time(match: re.Match[str]) -> list[Value]:
+def _as_time(match: re.Match[str]) -> list[MentionedValue]:
     hour, minute = int(match["h"] or match["h2"]), int(match["min"] or 0)
     half = (match["half"] or match["half2"] or "")[:1].lower()
     if hour > 24 or minute > 59:
         return []
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    return [Value("time", f"{hour:02}:{minute:02}", match[0])]
+    return [MentionedValue("time", f"{hour:02}:{minute:02}", match[0])]
 
 
-def _as_phone(match: re.Match[str]) -> list[Value]:
-    return [Value("phone", re.sub(r"\D", "", match[0])[-10:], match[0])]
+def _as_phone(match: re.Match[str]) -> list[MentionedValue]:
+    return [MentionedValue("phone", re.sub(r"\D", "", match[0])[-10:], match[0])]
 
 
-def _as_id(match: re.Match[str]) -> list[Value]:
+def _as_id(match: re.Match[str]) -> list[MentionedValue]:
     if _ORDINAL.fullmatch(match[0]):
         return []
-    return [Value("id", match[0].lstrip("#").casefold(), match[0])]
+    return [MentionedValue("id", match[0].lstrip("#").casefold(), match[0])]
 
 
-def _numbers(text: str) -> Iterator[Value]:
+def _numbers(text: str) -> Iterator[MentionedValue]:
     for match in _NUMBER.finditer(text):
-        yield Value("number", f"{float(match[0].replace(',', '')):g}", match[0])
+        yield MentionedValue("number", f"{float(match[0].replace(',', '')):g}", match[0])
     total: float = 0
     shown: list[str] = []
     for word in [*re.findall(r"[a-z]+|[^a-z\s]", text.lower()), "."]:
@@ -129,19 +129,19 @@ def _numbers(text: str) -> Iterator[Value]:
             total = total * 100 if word == "hundred" else total + _NUMBERS.get(word, 1)
             shown.append(word)
         elif shown and word not in ("-", "and"):
-            yield Value("number", f"{total:g}", " ".join(shown))
+            yield MentionedValue("number", f"{total:g}", " ".join(shown))
             total, shown = 0, []
 
 
-def _words(text: str) -> Iterator[Value]:
+def _words(text: str) -> Iterator[MentionedValue]:
     """Yield weekdays, relative days such as ``tomorrow``, and names, which are capitalized words inside a sentence."""
     for match in _NAME.finditer(text):
         word = match[0].removesuffix("'s")
         starts = _SENTENCE_START.search(text[: match.start()])
         if word.title() in _DAYS or word.lower() in _RELATIVE:
-            yield Value("day", word.lower(), word)
+            yield MentionedValue("day", word.lower(), word)
         elif word[0].isupper() and word.split("'")[0] not in _PLAIN and not starts:
-            yield Value("name", word.casefold(), word)
+            yield MentionedValue("name", word.casefold(), word)
 
 
 _READERS = ((_EMAIL, _as_email), (_DATE, _as_date), (_TIME, _as_time), (_PHONE, _as_phone), (_ID, _as_id))

@@ -29,7 +29,7 @@ from trace_gym.validation.third_party.uri import is_third_party
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ValidationJob:
     """Picklable description of a validation. A finding depends only on the job and on the code of the property."""
 
     reference: str
@@ -68,13 +68,13 @@ class WorldFindings:
         """Do nothing, because a world has no resources to release."""
 
 
-def check(job: Job, place: str, code: str) -> Finding:
+def check(job: ValidationJob, place: str, code: str) -> Finding:
     """Return the finding for a property code. Plans and rollouts are cached for later properties of the same job."""
     return _finding_source(job, place)(code)
 
 
 @lru_cache(maxsize=1)
-def _finding_source(job: Job, place: str) -> FindingSource:
+def _finding_source(job: ValidationJob, place: str) -> FindingSource:
     if is_third_party(place):
         seeds = [s.seed for s in job.scenarios]
         return BlackBoxFindings(BlackBoxContext(place, seeds, job.profile, job.inputs))
@@ -92,7 +92,7 @@ def finding_or_failure(source: Callable[[str], Finding], code: str) -> Finding:
         return PROPERTIES[code].failed(CheckFailed(f"the check {describe_exception(error)}"))
 
 
-def on_ray(job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
+def on_ray(job: ValidationJob, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
     """Yield findings from the Ray cluster at ``RAY_ADDRESS``, or from a local cluster with `workers` CPUs.
 
     Raises:

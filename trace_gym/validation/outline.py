@@ -19,7 +19,7 @@ from trace_gym.validation.third_party.uri import open_with_retry
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class WorldOutline:
     """Outline of a world."""
 
     reference: str
@@ -38,7 +38,7 @@ class BlackBoxOutline:
     """True if the environment runs in an existing server process."""
 
 
-def outline(place: ProcessLauncher, target: Target, seconds: float | None) -> Outline | TimedOut:
+def outline(place: ProcessLauncher, target: Target, seconds: float | None) -> WorldOutline | TimedOut:
     """Load a world in a separate process and return its outline.
 
     Raises:
@@ -47,7 +47,7 @@ def outline(place: ProcessLauncher, target: Target, seconds: float | None) -> Ou
         ReadError: The file does not exist.
     """
     found = place.facts(str(target), partial(_of_world, target), seconds)
-    return found if isinstance(found, TimedOut) else Outline(**found)
+    return found if isinstance(found, TimedOut) else WorldOutline(**found)
 
 
 def black_box_outline(place: ProcessLauncher, address: str, seconds: float | None) -> BlackBoxOutline | TimedOut:

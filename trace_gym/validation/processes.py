@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ReadError, TraceGymError
 from trace_gym.types import Finding
 from trace_gym.validation import worker_process
-from trace_gym.validation.job_engines import Job
+from trace_gym.validation.job_engines import ValidationJob
 from trace_gym.validation.stacks import StackFile
 from trace_gym.validation.third_party.black_box import Busy
 from trace_gym.validation.worker_process import ENDING, Worker, begin_process, begin_worker, kill, new_context
@@ -60,7 +60,9 @@ class ProcessLauncher(Protocol):
         """
         ...
 
-    def findings(self, job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
+    def findings(
+        self, job: ValidationJob, codes: Sequence[str], workers: int, seconds: float | None
+    ) -> Iterator[Finding]:
         """Yield findings from up to `workers` concurrent checks, each in a process that can be stopped."""
         ...
 
@@ -111,7 +113,9 @@ class LocalLauncher:
             raise _RAISED[found["error"]](found["message"])
         return found
 
-    def findings(self, job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
+    def findings(
+        self, job: ValidationJob, codes: Sequence[str], workers: int, seconds: float | None
+    ) -> Iterator[Finding]:
         """Implement `ProcessLauncher.findings`."""
         end = time.monotonic() + (math.inf if seconds is None else seconds)
         waiting = list(codes)
@@ -170,7 +174,9 @@ class Coordinator:
                 return found
         raise EnvBug(f"{what} cannot be loaded: the process that starts its workers was killed. Try again")
 
-    def findings(self, job: Job, codes: Sequence[str], workers: int, seconds: float | None) -> Iterator[Finding]:
+    def findings(
+        self, job: ValidationJob, codes: Sequence[str], workers: int, seconds: float | None
+    ) -> Iterator[Finding]:
         """Implement `ProcessLauncher.findings`."""
         yield from self._request("findings", job, codes, workers, seconds)
 

@@ -46,7 +46,7 @@ from trace_gym.validation import (
 )
 from trace_gym.validation.context import NO_INPUTS, PROFILES, Context, Profile, ValidationInputs
 from trace_gym.validation.input_files import check_readable
-from trace_gym.validation.job_engines import FindingSource, Job, WorldFindings, finding_or_failure, on_ray
+from trace_gym.validation.job_engines import FindingSource, ValidationJob, WorldFindings, finding_or_failure, on_ray
 from trace_gym.validation.outline import outline
 from trace_gym.validation.policy_groups import check_policy
 from trace_gym.validation.processes import ProcessLauncher, TimedOut, process_launcher
@@ -218,7 +218,7 @@ def _prepare(
     engine: str,
     budget: float | None,
     launcher: ProcessLauncher,
-) -> tuple[Job, FindingSource | None] | TimedOut:
+) -> tuple[ValidationJob, FindingSource | None] | TimedOut:
     """Return the job and an object that computes findings in this process, or `TimedOut` if loading takes too long.
 
     For a world that is validated in other processes, the object is None: the world is not loaded in this process,
@@ -240,12 +240,12 @@ def _prepare(
     if engine == "here" or isinstance(target, type):
         world, reference = load(target)
         scenarios = sample(world, count, levels)
-        job = Job(reference, tuple(scenarios), profile, inputs)
+        job = ValidationJob(reference, tuple(scenarios), profile, inputs)
         return job, WorldFindings(Context(world, reference, profile, inputs), job.scenarios)
     outline_result = outline(launcher, target, budget)
     if isinstance(outline_result, TimedOut):
         return outline_result
-    return Job(
+    return ValidationJob(
         outline_result.reference,
         tuple(sample_by_name(outline_result.env, outline_result.levels, count, levels)),
         profile,

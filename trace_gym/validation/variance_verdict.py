@@ -27,7 +27,7 @@ TARGET_RANGES: dict[Quantity, tuple[float, float]] = {
 within most groups."""
 
 
-class Estimate(Record):
+class IntervalEstimate(Record):
     """Estimate of one quantity with its confidence interval and its target range."""
 
     value: float
@@ -57,7 +57,7 @@ class VarianceVerdict(Record):
     groups: int
     attempts: int
     statistics: GroupStatistics
-    estimates: dict[Quantity, Estimate]
+    estimates: dict[Quantity, IntervalEstimate]
 
     @property
     def passed(self) -> bool:
@@ -124,7 +124,7 @@ def variance_verdict(
     estimates = {}
     for quantity, value in values.items():
         low, high = interval(value, len(kept), confidence)
-        estimates[quantity] = Estimate(value=value, low=low, high=high, target_range=target_ranges[quantity])
+        estimates[quantity] = IntervalEstimate(value=value, low=low, high=high, target_range=target_ranges[quantity])
     attempts = sum(len(g.rewards) for g in kept)
     return VarianceVerdict(groups=len(kept), attempts=attempts, statistics=found, estimates=estimates)
 
@@ -172,6 +172,6 @@ def interval(value: float, n: int, confidence: float) -> Interval:
     return Interval(low.low, high.high)
 
 
-def _side(estimate: Estimate) -> str:
+def _side(estimate: IntervalEstimate) -> str:
     low, high = estimate.target_range
     return f"is below {low:g}" if estimate.value < low else f"is above {high:g}"

@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 
 from trace_gym.parent_death import die_with_parent
 from trace_gym.types import Finding
-from trace_gym.validation.job_engines import Job, check, finding_or_failure
+from trace_gym.validation.job_engines import ValidationJob, check, finding_or_failure
 from trace_gym.validation.properties import DIED, PROPERTIES, CheckFailed
 from trace_gym.validation.stacks import StackFile, timeout_message
 
@@ -60,7 +60,7 @@ class Worker:
         seconds: Time limit; None for no limit.
     """
 
-    def __init__(self, job: Job, others: Sequence[Connection], seconds: float | None) -> None:
+    def __init__(self, job: ValidationJob, others: Sequence[Connection], seconds: float | None) -> None:
         fresh = new_context()
         self.pipe, child_pipe = fresh.Pipe()
         inherited = [self.pipe, *others] if START == "fork" else []
@@ -124,7 +124,7 @@ def _family(code: str) -> str:
 
 
 def _serve(
-    pipe: Connection, job: Job, place: str, parent: int, inherited: Sequence[Connection], log: StackFile
+    pipe: Connection, job: ValidationJob, place: str, parent: int, inherited: Sequence[Connection], log: StackFile
 ) -> None:
     begin_worker(parent, inherited)
     log.write_at_end()

@@ -13,8 +13,8 @@ from typing import Any
 
 from trace_gym.adapters.attempt import Attempt, library
 from trace_gym.adapters.gymnasium import WEIGHTS
-from trace_gym.adapters.limits import IDLE, SESSIONS, Event, Limits, Receive, Send, check_options
-from trace_gym.adapters.mcp.sessions import Sessions
+from trace_gym.adapters.limits import IDLE, SESSIONS, Event, Receive, RequestLimits, Send, check_options
+from trace_gym.adapters.mcp.sessions import McpSessions
 from trace_gym.adapters.problems import Problems
 from trace_gym.episode import Episode
 from trace_gym.errors import expect_choice
@@ -58,7 +58,7 @@ def app(
     check_options(sessions, idle)
     problems = Problems([envs] if isinstance(envs, str) else envs, level, split)
     problems.parts()
-    made = Sessions(
+    made = McpSessions(
         problems,
         limit=sessions,
         idle=idle,
@@ -82,13 +82,15 @@ def app(
             await made.end_all()
 
     routes = [routing.Route("/health", health), routing.Route("/mcp", _Endpoint(made))]
-    return Limits(library("starlette.applications", "mcp").Starlette(routes=routes, lifespan=lifespan), idle=idle)
+    return RequestLimits(
+        library("starlette.applications", "mcp").Starlette(routes=routes, lifespan=lifespan), idle=idle
+    )
 
 
 class _Endpoint:
-    """Wrapper of `Sessions` that starlette recognizes as an ASGI application, so that all HTTP methods are routed."""
+    """Wrapper of `McpSessions` that starlette recognizes as an ASGI application, so all HTTP methods are routed."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: McpSessions) -> None:
         self.sessions = sessions
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:

@@ -30,7 +30,7 @@ QUERY = 500
 
 
 @dataclass
-class Session:
+class McpSession:
     """One MCP session: a rollout, and the asyncio task that runs the session's transport."""
 
     attempt: Attempt
@@ -41,7 +41,7 @@ class Session:
     """Time at which the last request started or ended, from `time.monotonic`."""
 
 
-class Sessions:
+class McpSessions:
     """ASGI application for the path ``/mcp``, which opens sessions, routes requests to them and closes them.
 
     Args:
@@ -65,7 +65,7 @@ class Sessions:
     ) -> None:
         self.problems, self.limit, self.idle = problems, limit, idle
         self._begin, self._seed, self._security = begin, seed, security
-        self.open: dict[str, Session] = {}
+        self.open: dict[str, McpSession] = {}
         self.taken = 0
         """Number of sessions that are open or being opened."""
 
@@ -130,7 +130,7 @@ class Sessions:
         scenario = self._scenario(scope["query_string"].decode("latin-1"))
         attempt = self._begin(await asyncio.to_thread(registry.start_episode, scenario))
         manage = library("mcp.server.streamable_http_manager", "mcp").StreamableHTTPSessionManager
-        session = Session(
+        session = McpSession(
             attempt,
             manage(server(attempt), json_response=True, security_settings=self._security, session_idle_timeout=None),
         )
@@ -159,7 +159,7 @@ class Sessions:
                 await _stop(session)
         return bool(names)
 
-    async def _serve(self, session: Session, scope: Event, receive: Receive, send: Send) -> None:
+    async def _serve(self, session: McpSession, scope: Event, receive: Receive, send: Send) -> None:
         session.used = time.monotonic()
         try:
             await session.manager.handle_request(scope, receive, send)
@@ -205,7 +205,7 @@ def _initialize(body: bytes) -> dict[str, Any] | None:
     return message if isinstance(message, dict) and message.get("method") == "initialize" else None
 
 
-async def _run(session: Session, ready: asyncio.Future[None]) -> None:
+async def _run(session: McpSession, ready: asyncio.Future[None]) -> None:
     """Run the transport of a session until the session is closed."""
     try:
         async with session.manager.run():
@@ -217,7 +217,7 @@ async def _run(session: Session, ready: asyncio.Future[None]) -> None:
         ready.set_exception(error)
 
 
-async def _stop(session: Session) -> None:
+async def _stop(session: McpSession) -> None:
     session.close.set()
     if session.task is not None:
         await asyncio.wait([session.task])

@@ -12,7 +12,7 @@ from typing import Any
 
 from trace_gym.adapters.attempt import library
 from trace_gym.adapters.gymnasium import WEIGHTS
-from trace_gym.adapters.limits import IDLE, SESSIONS, Limits, check_options
+from trace_gym.adapters.limits import IDLE, SESSIONS, RequestLimits, check_options
 from trace_gym.adapters.openenv.client import Remote
 from trace_gym.adapters.openenv.server import Answer, Environment, Opening, Turn
 from trace_gym.adapters.openenv.sessions import Conversation, Session, Sessions
@@ -33,7 +33,7 @@ def app(
     sessions: int = SESSIONS,
     idle: float = IDLE,
 ) -> Any:
-    """Return the server as a FastAPI application that applies the limits of `trace_gym.adapters.limits.Limits`.
+    """Return the server as a FastAPI application that applies the limits of `trace_gym.adapters.limits.RequestLimits`.
 
     Run the server with ``uvicorn.run(app(...))``. `trace_gym.adapters.listening.serve` additionally closes connections
     that send no request.
@@ -65,7 +65,7 @@ def app(
         concurrency_config=core.ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle),
         reset_observation_cls=Opening,
     )
-    made.add_middleware(Limits, idle=idle)
+    made.add_middleware(RequestLimits, idle=idle)
     made.add_exception_handler(TraceGymError, _refused)
     return made
 

@@ -104,7 +104,7 @@ class Leaf(Argument):
 
 
 @dataclass(eq=False)
-class Text(Leaf):
+class TextArgument(Leaf):
     """A string argument.
 
     Candidates are the values of fields with a matching name, and words of the user that have an expected shape and are

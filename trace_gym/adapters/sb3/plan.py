@@ -19,7 +19,7 @@ from trace_gym.adapters.sb3.arguments import (
     ObjectOf,
     SeenValues,
     Shape,
-    Text,
+    TextArgument,
     shape,
 )
 from trace_gym.schemas import resolved
@@ -84,7 +84,7 @@ class ToolPlan:
             for argument in needs.values():
                 for leaf in argument.leaves():
                     leaf.tools.add(n)
-        self.texts = [leaf for leaf in self.leaves if isinstance(leaf, Text)]
+        self.texts = [leaf for leaf in self.leaves if isinstance(leaf, TextArgument)]
         self.numbers = [leaf for leaf in self.leaves if isinstance(leaf, Number)]
         self._empty = SeenValues(len(self.leaves), len(self.objects))
         for leaf in self.leaves:
@@ -138,7 +138,7 @@ class ToolPlan:
             elif kind in ("integer", "number"):
                 leaf = Number(place, name, kind == "integer")
             else:
-                leaf = Text(place, name, shapes)
+                leaf = TextArgument(place, name, shapes)
             self.leaves.append(leaf)
             self._leaf_of[key] = leaf
         return self._leaf_of[key]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trace_gym.diagnosis.analyst.records import ProposedCapability
-from trace_gym.diagnosis.analyst.transcript import Turn, system_prompt
+from trace_gym.diagnosis.analyst.transcript import TranscriptEntry, system_prompt
 from trace_gym.llm import Request
 from trace_gym.llm.quoting import Verbatim
 from trace_gym.prompts.template import render
@@ -23,7 +23,7 @@ class Shown:
 
     number: str
     trajectory: Trajectory
-    turns: Sequence[Turn]
+    turns: Sequence[TranscriptEntry]
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _shortened(text: str) -> Verbatim:
     half = MAX_SYSTEM_PROMPT // 2
     if len(text) > MAX_SYSTEM_PROMPT:
         text = f"{text[:half]}\n... {len(text) - MAX_SYSTEM_PROMPT} characters omitted ...\n{text[-half:]}"
-    return Verbatim("\n".join(Turn(n, "rules", line).line for n, line in enumerate(text.split("\n"), 1)))
+    return Verbatim("\n".join(TranscriptEntry(n, "rules", line).line for n, line in enumerate(text.split("\n"), 1)))
 
 
 def _request(template: str, purpose: str, temperature: float, sample: int, **values: Any) -> Request:

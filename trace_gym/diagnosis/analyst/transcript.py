@@ -31,7 +31,7 @@ _PART = re.compile(r"(?<=[,;\n}\]])")
 
 
 @dataclass(frozen=True)
-class Turn:
+class TranscriptEntry:
     """Message, tool call or tool result."""
 
     number: int
@@ -57,7 +57,7 @@ def system_prompt(trajectory: Trajectory) -> str:
     return "\n".join(str(m.get("content") or "") for m in trajectory.messages if m.get("role") == "system").strip()
 
 
-def transcript(trajectory: Trajectory, budget: int) -> list[Turn]:
+def transcript(trajectory: Trajectory, budget: int) -> list[TranscriptEntry]:
     """Return the turns of a trajectory, shortened to approximately `budget` tokens."""
     turns = list(_turns(trajectory.messages))
     if _size(turns) <= budget:
@@ -74,7 +74,7 @@ def transcript(trajectory: Trajectory, budget: int) -> list[Turn]:
     return _without_middle(short, budget)
 
 
-def find_quote(turns: Sequence[Turn], quote: str) -> Turn | None:
+def find_quote(turns: Sequence[TranscriptEntry], quote: str) -> TranscriptEntry | None:
     """Return the turn that contains a quote, or None. Differences in white space and in letter case are ignored."""
     wanted = _plain(quote)
     if not any(c.isalnum() for c in wanted):
@@ -82,7 +82,7 @@ def find_quote(turns: Sequence[Turn], quote: str) -> Turn | None:
     return next((t for t in turns if wanted in _plain(t.text) or wanted in _plain(t.line)), None)
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
+def _turns(messages: Sequence[Message]) -> Iterator[TranscriptEntry]:
     number = 0
     for message in messages:
         role = str(message.get("role"))
@@ -91,13 +91,15 @@ def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
         kind = ROLES.get(role, "other")
         if text := _text(message.get("content")):
             number += 1
-            yield Turn(number, kind, text, kind == "user" or (kind == "result" and text.lower().startswith("error")))
+            yield TranscriptEntry(
+                number, kind, text, kind == "user" or (kind == "result" and text.lower().startswith("error"))
+            )
         for call in message.get("tool_calls") or ():
             number += 1
             function = call.get("function") or {}
             arguments = function.get("arguments")
             shown = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
-            yield Turn(number, "call", f"{function.get('name')} {shown}", True)
+            yield TranscriptEntry(number, "call", f"{function.get('name')} {shown}", True)
 
 
 def _text(content: object) -> str:
@@ -106,11 +108,11 @@ def _text(content: object) -> str:
     return str(content or "").strip()
 
 
-def _size(turns: Sequence[Turn]) -> int:
+def _size(turns: Sequence[TranscriptEntry]) -> int:
     return sum(tokens(t.line) + 1 for t in turns)
 
 
-def _used_later(turns: Sequence[Turn]) -> list[frozenset[str]]:
+def _used_later(turns: Sequence[TranscriptEntry]) -> list[frozenset[str]]:
     """Return, for each turn, the values that occur in later calls and messages of the agent."""
     used: frozenset[str] = frozenset()
     sets = []
@@ -126,7 +128,7 @@ def _values(text: str) -> set[str]:
     return {v.strip(".:-/") for v in _VALUE.findall(text)}
 
 
-def _shortened(turn: Turn, limit: int, used: frozenset[str]) -> str:
+def _shortened(turn: TranscriptEntry, limit: int, used: frozenset[str]) -> str:
     """Return the beginning and the end of a text, and all parts that contain a value that the agent uses later."""
     if len(turn.text) <= limit:
         return turn.text
@@ -147,14 +149,14 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-(limit // 3) :]}"
 
 
-def _without_middle(turns: list[Turn], budget: int) -> list[Turn]:
+def _without_middle(turns: list[TranscriptEntry], budget: int) -> list[TranscriptEntry]:
     """Return the first and last turns that fit into `budget` tokens, with a placeholder for the omitted turns."""
     kept = list(turns)
     while len(kept) > 2 and _size(kept) > budget - 12:
         del kept[len(kept) // 2]
     if omitted := len(turns) - len(kept):
         middle = -(-len(kept) // 2)
-        kept.insert(middle, Turn(kept[middle - 1].number + 1, "other", f"... {omitted} turns omitted ..."))
+        kept.insert(middle, TranscriptEntry(kept[middle - 1].number + 1, "other", f"... {omitted} turns omitted ..."))
     return kept
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from trace_gym.statements.text import normalize, sentence_at, sentence_ends
 from trace_gym.statements.values import find_values
 from trace_gym.targets.constants import frozen
-from trace_gym.targets.tau2.outcomes import Outcome, contains, plain
+from trace_gym.targets.tau2.outcomes import RecordChanges, contains, plain
 from trace_gym.targets.users.phrases import consents
 from trace_gym.types import Event, Say
 
@@ -41,7 +41,7 @@ _unreal = re.compile(
 )
 
 
-def accepted_proposals(events: Sequence[Event], changed: Sequence[bool], outcome: Outcome) -> Iterator[str]:
+def accepted_proposals(events: Sequence[Event], changed: Sequence[bool], outcome: RecordChanges) -> Iterator[str]:
     """Yield the normalized proposals that the customer accepted as a whole and that were followed by a change.
 
     Sentences about unchanged records are left out. Conditional forms, such as ``would be refunded``, are replaced with
@@ -62,7 +62,7 @@ def accepted_proposals(events: Sequence[Event], changed: Sequence[bool], outcome
             yield _question.sub("i will", _about_changes(text, outcome)).replace("?", ".")
 
 
-def contradicts(outcome: Outcome, text: str) -> bool:
+def contradicts(outcome: RecordChanges, text: str) -> bool:
     """Return whether an accepted proposal states cabins, items or payment directions that differ from the changes.
 
     Args:
@@ -72,12 +72,12 @@ def contradicts(outcome: Outcome, text: str) -> bool:
     return _other_cabin(outcome, text) or _other_item(outcome, text) or _other_direction(outcome, text)
 
 
-def _concerned(outcome: Outcome, text: str) -> list[str]:
+def _concerned(outcome: RecordChanges, text: str) -> list[str]:
     """Return the changed records that a proposal names; all changed records if it names none."""
     return [key for key in outcome.moves if plain(key) in text] or [*outcome.moves]
 
 
-def _about_changes(text: str, outcome: Outcome) -> str:
+def _about_changes(text: str, outcome: RecordChanges) -> str:
     """Return a text without its sentences about unchanged records.
 
     A sentence without an id is about the same record as the sentence before it.
@@ -93,7 +93,7 @@ def _about_changes(text: str, outcome: Outcome) -> str:
     return "".join(parts)
 
 
-def _other_cabin(outcome: Outcome, text: str) -> bool:
+def _other_cabin(outcome: RecordChanges, text: str) -> bool:
     """Return whether a proposal names new cabins, and none of them is the cabin of a changed reservation."""
     concerned = [outcome.after[key] for key in _concerned(outcome, text)]
     moved = [record for record in concerned if record.get("status") != "cancelled"]
@@ -102,7 +102,7 @@ def _other_cabin(outcome: Outcome, text: str) -> bool:
     return bool(held) and bool(named) and held.isdisjoint(named)
 
 
-def _other_item(outcome: Outcome, text: str) -> bool:
+def _other_item(outcome: RecordChanges, text: str) -> bool:
     """Return whether a proposal for a changed order names items, or ids of new items, that differ from the change."""
     for key in _concerned(outcome, text):
         record = outcome.after[key]
@@ -121,7 +121,7 @@ def _other_item(outcome: Outcome, text: str) -> bool:
     return False
 
 
-def _other_direction(outcome: Outcome, text: str) -> bool:
+def _other_direction(outcome: RecordChanges, text: str) -> bool:
     """Return whether a proposal mentions a charge or a refund, but not in a direction in which money was paid."""
     signs = {1 if amount > 0 else -1 for key in _concerned(outcome, text) for amount in outcome.moves[key] if amount}
     if not signs:

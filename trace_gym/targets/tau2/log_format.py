@@ -76,7 +76,7 @@ class Action(BaseModel):
     requestor: str = "assistant"
 
 
-class Criteria(BaseModel):
+class LoggedCriteria(BaseModel):
     """Expected actions and facts of a task."""
 
     actions: list[Action] | None = None
@@ -86,7 +86,7 @@ class Criteria(BaseModel):
 class EpisodeInfo(BaseModel):
     """Additional results in an entry of a tau-bench results list."""
 
-    task: Criteria | None = None
+    task: LoggedCriteria | None = None
     reward_info: dict[str, Any] | None = None
     error: str | None = None
 
@@ -126,11 +126,11 @@ class TauBenchCalls(BaseModel):
     info: CallsInfo
 
 
-class Task(BaseModel):
+class LoggedTask(BaseModel):
     """A task in a tau2 results file."""
 
     id: int | str
-    evaluation_criteria: Criteria | None = None
+    evaluation_criteria: LoggedCriteria | None = None
 
 
 class Reward(BaseModel):
@@ -161,7 +161,7 @@ class EnvironmentInfo(BaseModel):
     domain_name: str
 
 
-class RunInfo(BaseModel):
+class LoggedRun(BaseModel):
     """Settings of a run."""
 
     agent_info: AgentInfo = Field(default_factory=AgentInfo)
@@ -171,5 +171,5 @@ class RunInfo(BaseModel):
 class RunHead(BaseModel):
     """A tau2 results file without its simulations."""
 
-    info: RunInfo
-    tasks: list[Task]
+    info: LoggedRun
+    tasks: list[LoggedTask]

@@ -22,7 +22,7 @@ _OPEN = frozenset({"proposal", "choice"})
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RecordChanges:
     """Changes of the customer's records in an episode.
 
     Args:
@@ -66,7 +66,7 @@ class Outcome:
 
 def outcome_of(
     before: Mapping[str, Data], after: Mapping[str, Data], profile: Mapping[str, Data], writes: Sequence[Call]
-) -> Outcome:
+) -> RecordChanges:
     """Return the outcome of an episode from its records before and after.
 
     Args:
@@ -78,7 +78,7 @@ def outcome_of(
     named = {value for write in writes for value in write.arguments.values() if isinstance(value, str)}
     changed = [key for key in after if key in named or key not in before]
     moves = {key: tuple(_moves(before.get(key, _NEW), after[key])) for key in changed}
-    return Outcome(tuple(after), moves, before, after, profile)
+    return RecordChanges(tuple(after), moves, before, after, profile)
 
 
 _NEW: Data = {"payment_history": []}
@@ -143,7 +143,7 @@ def reports(events: Sequence[Event], changed: Sequence[bool]) -> list[str]:
     return [normalize(text) for text in said if not _OPEN & {act.kind for act in acts(_confirms.sub("", text))}]
 
 
-def lines_of(text: str, outcome: Outcome) -> Iterator[tuple[str, str]]:
+def lines_of(text: str, outcome: RecordChanges) -> Iterator[tuple[str, str]]:
     """Yield the parts of a text that name exactly one record, each with the id of the record.
 
     A part is a line, or a sentence of a line that names several records.
@@ -157,7 +157,7 @@ def lines_of(text: str, outcome: Outcome) -> Iterator[tuple[str, str]]:
             yield from ((part, _named(part, outcome)[0]) for part in sentences)
 
 
-def record_at(text: str, position: int, outcome: Outcome) -> str:
+def record_at(text: str, position: int, outcome: RecordChanges) -> str:
     """Return the id of the record that the line, or else the sentence, at a position names.
 
     Return an empty string if it names no record or several records.
@@ -175,7 +175,7 @@ def plain(record: str) -> str:
     return record.lower().lstrip("#")
 
 
-def _named(text: str, outcome: Outcome) -> list[str]:
+def _named(text: str, outcome: RecordChanges) -> list[str]:
     return [key for key in outcome.records if places_of(plain(key), text)]
 
 

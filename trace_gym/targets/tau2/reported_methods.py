@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from trace_gym.statements.text import sentence_at
 from trace_gym.targets.constants import frozen
-from trace_gym.targets.tau2.outcomes import Outcome, contains, record_at
+from trace_gym.targets.tau2.outcomes import RecordChanges, contains, record_at
 
 _KIND = r"(?P<kind>gift card|paypal|credit card|visa|mastercard|[a-z_]+_\d{7})"
 _YOUR = r"(?:(?:your|the|original|same|stored|new|other|payment|method|of|form) |\()*"
@@ -35,7 +35,7 @@ _SOURCES = frozen({"gift card": "gift_card", "paypal": "paypal"})
 _WORDS = ("gift card", "paypal", "credit card", "visa", "mastercard", "_")
 
 
-def names_wrong_method(outcome: Outcome, said: Sequence[str]) -> bool:
+def names_wrong_method(outcome: RecordChanges, said: Sequence[str]) -> bool:
     """Return whether reports name a payment method that a change neither charged nor refunded.
 
     Args:
@@ -51,7 +51,7 @@ def names_wrong_method(outcome: Outcome, said: Sequence[str]) -> bool:
     )
 
 
-def _is_wrong(outcome: Outcome, text: str, match: re.Match[str]) -> bool:
+def _is_wrong(outcome: RecordChanges, text: str, match: re.Match[str]) -> bool:
     start, end = sentence_at(text, match.start())
     if _unreal.search(text, start, match.end()) or text[start:end].rstrip().endswith("?"):
         return False
@@ -66,12 +66,12 @@ def _is_wrong(outcome: Outcome, text: str, match: re.Match[str]) -> bool:
     return bool(methods) and not any(_fits(outcome, key, match) for key in methods)
 
 
-def _used(outcome: Outcome, record: str) -> Iterator[tuple[str, float]]:
+def _used(outcome: RecordChanges, record: str) -> Iterator[tuple[str, float]]:
     for key in [record] if record else outcome.methods:
         yield from outcome.methods[key]
 
 
-def _fits(outcome: Outcome, method: str, match: re.Match[str]) -> bool:
+def _fits(outcome: RecordChanges, method: str, match: re.Match[str]) -> bool:
     """Return whether the matched statement can refer to a payment method in the customer's profile."""
     kind, stored = match["kind"], outcome.profile.get(method)
     if stored is None or "_" in kind:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from trace_gym.statements.amounts import number_of
 from trace_gym.statements.text import sentence_at, sentence_ends
-from trace_gym.targets.tau2.outcomes import Outcome, contains
+from trace_gym.targets.tau2.outcomes import RecordChanges, contains
 
 _AMOUNT = (
     r"(?<![\w$.,#-])(?P<unit>\$ ?|usd )?(?P<amount>\d[\d,]*(?:\.\d{1,2})?)(?P<dollars> (?:dollars|usd)\b)?(?![\w,.]\d)"
@@ -72,7 +72,7 @@ _GIFTS = (
 _NEAR = 0.005
 
 
-def wrong_direction(outcome: Outcome, said: Sequence[str]) -> bool:
+def wrong_direction(outcome: RecordChanges, said: Sequence[str]) -> bool:
     """Return whether reports state a refund as a charge, a charge as a refund, or a payment that did not happen.
 
     Args:
@@ -98,7 +98,7 @@ def wrong_direction(outcome: Outcome, said: Sequence[str]) -> bool:
     return False
 
 
-def invents_money(outcome: Outcome, said: Sequence[str]) -> bool:
+def invents_money(outcome: RecordChanges, said: Sequence[str]) -> bool:
     """Return whether messages promise money in addition to the payments of the episode.
 
     Args:
@@ -137,7 +137,7 @@ def _stated(pattern: re.Pattern[str], text: str) -> Iterator[tuple[float, bool, 
         yield _number(match[f"{name}amount"]), done, money, match.start()
 
 
-def _is_past_payment(outcome: Outcome, text: str, place: int) -> bool:
+def _is_past_payment(outcome: RecordChanges, text: str, place: int) -> bool:
     """Return whether a stated charge, whose amount was refunded, may be the original payment before the episode.
 
     The sentence then contains a word such as ``originally``, or the text near it states the refund.

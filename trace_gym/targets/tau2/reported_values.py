@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from trace_gym.statements.text import places_of, sentence_at
 from trace_gym.targets.tau2.generic import Data
-from trace_gym.targets.tau2.outcomes import Outcome, contains, lines_of, plain, record_at
+from trace_gym.targets.tau2.outcomes import RecordChanges, contains, lines_of, plain, record_at
 
 _AMOUNT = r"(?<![\w$.,#-])\$ ?(\d[\d,]*(?:\.\d{1,2})?)(?![\w,.]\d)"
 _amount = re.compile(_AMOUNT)
@@ -56,7 +56,7 @@ _denied = re.compile(
 
 
 def wrong_values(
-    before: Mapping[str, Data], after: Mapping[str, Data], profile: Data, outcome: Outcome, said: Sequence[str]
+    before: Mapping[str, Data], after: Mapping[str, Data], profile: Data, outcome: RecordChanges, said: Sequence[str]
 ) -> bool:
     """Return whether reports state a wrong cabin, flight or address for a change, or a wrong membership level.
 
@@ -86,7 +86,7 @@ def wrong_values(
 _REPLACED = ("replaced", "exchanged", "changed", "swapped", "modified")
 
 
-def _names_other(pattern: re.Pattern[str], text: str, outcome: Outcome, known: Collection[str]) -> bool:
+def _names_other(pattern: re.Pattern[str], text: str, outcome: RecordChanges, known: Collection[str]) -> bool:
     """Return whether a claim contains a value that is not one of the known values."""
     return bool(known) and any(match[1] not in known for match, _ in _claims(pattern, text, outcome))
 
@@ -113,7 +113,7 @@ def wrong_membership(profile: Data, said: Sequence[str]) -> bool:
     )
 
 
-def exchanges_amounts(before: Mapping[str, Data], outcome: Outcome, said: Sequence[str]) -> bool:
+def exchanges_amounts(before: Mapping[str, Data], outcome: RecordChanges, said: Sequence[str]) -> bool:
     """Return whether reports state an amount of one record for another record.
 
     Args:
@@ -135,7 +135,7 @@ def exchanges_amounts(before: Mapping[str, Data], outcome: Outcome, said: Sequen
     return False
 
 
-def exchanges_listed_amounts(before: Mapping[str, Data], outcome: Outcome, said: Sequence[str]) -> bool:
+def exchanges_listed_amounts(before: Mapping[str, Data], outcome: RecordChanges, said: Sequence[str]) -> bool:
     """Return whether a list such as ``A: $90, B: $80`` states an amount of one record for another record.
 
     Args:
@@ -156,7 +156,7 @@ def exchanges_listed_amounts(before: Mapping[str, Data], outcome: Outcome, said:
     return False
 
 
-def denies_difference(outcome: Outcome, said: Sequence[str]) -> bool:
+def denies_difference(outcome: RecordChanges, said: Sequence[str]) -> bool:
     """Return whether there is exactly one change and reports deny its price difference.
 
     Args:
@@ -182,7 +182,7 @@ def _amounts(before: Data | None, moves: Sequence[float]) -> Iterator[float]:
     yield from (round(abs(m) / people, 2) for m in moves)
 
 
-def _claims(pattern: re.Pattern[str], text: str, outcome: Outcome) -> Iterator[tuple[re.Match[str], str]]:
+def _claims(pattern: re.Pattern[str], text: str, outcome: RecordChanges) -> Iterator[tuple[re.Match[str], str]]:
     """Yield the claims that match a pattern, each with the record that it concerns."""
     for match in pattern.finditer(text):
         if _is_claimed(text, match):

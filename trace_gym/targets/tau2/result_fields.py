@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from trace_gym.errors import ReadError
-from trace_gym.targets.tau2.log_format import Criteria
+from trace_gym.targets.tau2.log_format import LoggedCriteria
 from trace_gym.types import Call, Message
 
 _T = TypeVar("_T")
@@ -41,13 +41,13 @@ def ended(messages: tuple[Message, ...], *, scored: bool) -> Literal["user", "tr
     return "unknown" if scored else "turn_limit"
 
 
-def gold(task: Criteria | None) -> tuple[Call, ...] | None:
+def gold(task: LoggedCriteria | None) -> tuple[Call, ...] | None:
     """Return the reference actions of a task; None if they are unknown."""
     if task is None or task.actions is None:
         return None
     return tuple(Call(a.name, a.arguments) for a in task.actions if a.requestor == "assistant")
 
 
-def outputs(task: Criteria | None) -> tuple[str, ...]:
+def outputs(task: LoggedCriteria | None) -> tuple[str, ...]:
     """Return the facts that the reference solution of a task states to the user."""
     return tuple(task.communicate_info or ()) if task else ()

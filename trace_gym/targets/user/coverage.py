@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trace_gym.targets.user.folder import ANY, Settings
+from trace_gym.targets.user.folder import ANY, TargetSettings
 from trace_gym.targets.user.replays import answers, compared_by, parsed, refused
 from trace_gym.types import Call, Trajectory
 
@@ -23,11 +23,11 @@ Shown = dict[str, tuple[Call, Any]]
 """Calls before the first write of an episode, by key, each with its result."""
 
 
-class Recorded(Protocol):
+class HasEpisodes(Protocol):
     """Interface of objects with recorded episodes of a target, such as `TargetFolder`."""
 
     @property
-    def settings(self) -> Settings: ...
+    def settings(self) -> TargetSettings: ...
     @property
     def tools(self) -> tuple[dict[str, Any], ...]: ...
     @property
@@ -57,7 +57,7 @@ class Coverage:
         return self.before + self.after
 
 
-def coverage_of(home: Recorded) -> dict[str, Coverage]:
+def coverage_of(home: HasEpisodes) -> dict[str, Coverage]:
     """Return the coverage of each tool by the recorded episodes."""
     found = {tool: Coverage() for tool in home.kinds}
     shown = {e.id: shown_before(home, e) for e in home.episodes}
@@ -79,26 +79,26 @@ def coverage_of(home: Recorded) -> dict[str, Coverage]:
     return found
 
 
-def never_comparable(home: Recorded, found: dict[str, Coverage]) -> list[str]:
+def never_comparable(home: HasEpisodes, found: dict[str, Coverage]) -> list[str]:
     """Return the tools that have answered calls, but none that can be compared with a base world."""
     return [t for t, c in found.items() if c.answered and not c.comparable and not _exempt(home, t)]
 
 
-def too_few(home: Recorded, found: dict[str, Coverage]) -> tuple[int, int] | None:
+def too_few(home: HasEpisodes, found: dict[str, Coverage]) -> tuple[int, int] | None:
     """Return the number of comparable calls and the number of answered calls if too few are comparable, else None."""
     counted = [c for t, c in found.items() if not _exempt(home, t)]
     comparable, answered = sum(c.comparable for c in counted), sum(c.answered for c in counted)
     return (comparable, answered) if comparable < ANSWERABLE * answered else None
 
 
-def only_after_writes(home: Recorded, found: dict[str, Coverage]) -> list[str]:
+def only_after_writes(home: HasEpisodes, found: dict[str, Coverage]) -> list[str]:
     """Return the read tools that were answered only after writes, so that the records they read are unknown."""
     return [
         t for t, c in found.items() if home.kinds[t] == "read" and c.after and not c.before and not _exempt(home, t)
     ]
 
 
-def never_passed(home: Recorded, found: dict[str, Coverage]) -> dict[str, list[str]]:
+def never_passed(home: HasEpisodes, found: dict[str, Coverage]) -> dict[str, list[str]]:
     """Return the optional parameters that no recorded call passes, by tool."""
     schemas = {t["function"]["name"]: t["function"]["parameters"] for t in home.tools}
     missing = {
@@ -109,7 +109,7 @@ def never_passed(home: Recorded, found: dict[str, Coverage]) -> dict[str, list[s
     return {tool: names for tool, names in missing.items() if names}
 
 
-def starts_differ(home: Recorded) -> tuple[Call, str, str] | None:
+def starts_differ(home: HasEpisodes) -> tuple[Call, str, str] | None:
     """Return a read with different results in two episodes before their first write, and the ids of the episodes.
 
     Return None if all episodes agree.
@@ -117,7 +117,7 @@ def starts_differ(home: Recorded) -> tuple[Call, str, str] | None:
     return next(_conflicts(home, {e.id: shown_before(home, e) for e in home.episodes}), None)
 
 
-def unexplained_changes(home: Recorded) -> dict[str, tuple[str, list[str]]]:
+def unexplained_changes(home: HasEpisodes) -> dict[str, tuple[str, list[str]]]:
     """Return the read tools that returned different results for the same call without a write in between.
 
     In such a case, the result depends on time or chance, or a tool that was called in between is a write tool.
@@ -142,7 +142,7 @@ def unexplained_changes(home: Recorded) -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def shown_before(home: Recorded, episode: Trajectory) -> Shown:
+def shown_before(home: HasEpisodes, episode: Trajectory) -> Shown:
     """Return the calls of an episode before its first write, with their results."""
     shown: Shown = {}
     for call, told in _calls(home, episode):
@@ -154,15 +154,15 @@ def shown_before(home: Recorded, episode: Trajectory) -> Shown:
     return shown
 
 
-def _calls(home: Recorded, episode: Trajectory) -> list[tuple[Call, str]]:
+def _calls(home: HasEpisodes, episode: Trajectory) -> list[tuple[Call, str]]:
     return [(call, told) for call, told in answers(episode) if call.tool in home.kinds]
 
 
-def _reads(home: Recorded) -> Callable[[Shown], bool]:
+def _reads(home: HasEpisodes) -> Callable[[Shown], bool]:
     return lambda shown: any(home.kinds[call.tool] == "read" for call, _ in shown.values())
 
 
-def _conflicts(home: Recorded, shown: dict[str, Shown]) -> Iterator[tuple[Call, str, str]]:
+def _conflicts(home: HasEpisodes, shown: dict[str, Shown]) -> Iterator[tuple[Call, str, str]]:
     """Yield reads with different results in two episodes before their first write, and the ids of the episodes."""
     first: dict[str, tuple[str, Any]] = {}
     for name, own in shown.items():
@@ -173,7 +173,7 @@ def _conflicts(home: Recorded, shown: dict[str, Shown]) -> Iterator[tuple[Call, 
                     yield call, other, name
 
 
-def _exempt(home: Recorded, tool: str) -> bool:
+def _exempt(home: HasEpisodes, tool: str) -> bool:
     return ANY in home.settings.not_compared.get(tool, ())
 
 

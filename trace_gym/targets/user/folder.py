@@ -28,12 +28,12 @@ CONVENTIONS = "In each turn either write to the user or make one tool call, neve
 GUESSED = "?"
 """Suffix of a tool's kind that was guessed and not yet confirmed, as in ``write?``."""
 ANY = "*"
-"""Value in `Settings.not_compared` that excludes the complete result of a tool from comparison."""
+"""Value in `TargetSettings.not_compared` that excludes the complete result of a tool from comparison."""
 
 Kind = Literal["read", "write", "generic"]
 
 
-class Settings(Record):
+class TargetSettings(Record):
     """Content of ``target.yaml``."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -90,7 +90,7 @@ class TargetFolder:
     """Custom target in a folder. Files are read on first access, so errors in a file are raised only then."""
 
     path: Path
-    settings: Settings
+    settings: TargetSettings
 
     @property
     def name(self) -> str:
@@ -250,7 +250,9 @@ def _read(folder: Path, stamp: tuple[tuple[int, int], ...]) -> TargetFolder:
     place = folder / SETTINGS
     fix = f"correct {place}; docs/guides/targets.md shows one"
     try:
-        return TargetFolder(folder, Settings.model_validate(parse_yaml(text_of(place), str(place), fix.capitalize())))
+        return TargetFolder(
+            folder, TargetSettings.model_validate(parse_yaml(text_of(place), str(place), fix.capitalize()))
+        )
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()[:3])
         raise ReadError(f"{place} is not valid: {told}; {fix}") from None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from trace_gym.targets.user.folder import ANY, Settings, find
+from trace_gym.targets.user.folder import ANY, TargetSettings, find
 from trace_gym.targets.user.formats import Format
 from trace_gym.types import Call, Interface, Trajectory
 from trace_gym.world import World
@@ -36,7 +36,7 @@ def compared(target: str, call: Call, answer: Any) -> Any:
     return compared_by(find(target).settings, call, answer)
 
 
-def compared_by(settings: Settings, call: Call, answer: Any) -> Any:
+def compared_by(settings: TargetSettings, call: Call, answer: Any) -> Any:
     """Return a tool result without the fields that these settings exempt from comparison."""
     exempt = settings.not_compared.get(call.tool, ())
     if ANY in exempt:

@@ -14,7 +14,7 @@ from trace_gym.errors import ConfigError, EnvBug, EnvNotFound
 from trace_gym.validation.properties import Skipped
 
 
-class Turn(NamedTuple):
+class TurnResponse(NamedTuple):
     """Response of an environment to one turn."""
 
     observation: str
@@ -79,7 +79,7 @@ class BlackBox(ABC):
         """Start the problem with the given seed and return its prompt, independently of earlier problems."""
 
     @abstractmethod
-    def act(self, text: str) -> Turn:
+    def act(self, text: str) -> TurnResponse:
         """Take one turn in the current problem."""
 
     def solution(self, seed: int) -> list[str] | None:
@@ -124,7 +124,7 @@ class BlackBoxRollout:
     prompt: str
     actions: tuple[str, ...]
     """Turns that were taken."""
-    turns: tuple[Turn, ...]
+    turns: tuple[TurnResponse, ...]
     """Responses to the turns."""
 
     @property
@@ -147,7 +147,7 @@ class BlackBoxRollout:
         return repr((self.prompt, [tuple(turn) for turn in self.turns]))
 
 
-def take_turn(box: BlackBox, text: str) -> Turn:
+def take_turn(box: BlackBox, text: str) -> TurnResponse:
     """Take a turn and return the response.
 
     An exception of the environment ends the rollout without a reward. Properties TG402 and TG405 report exceptions.
@@ -157,13 +157,13 @@ def take_turn(box: BlackBox, text: str) -> Turn:
     except Skipped:
         raise
     except (Exception, SystemExit) as error:
-        return Turn(f"raises {type(error).__name__}", 0.0, True, raised=True)
+        return TurnResponse(f"raises {type(error).__name__}", 0.0, True, raised=True)
 
 
 def run_black_box(box: BlackBox, seed: int, actions: Sequence[str]) -> BlackBoxRollout:
     """Start a problem and take turns until it ends, the turn limit is reached, or no actions remain."""
     prompt = box.begin(seed)
-    turns: list[Turn] = []
+    turns: list[TurnResponse] = []
     for text in actions[: box.limit]:
         turns.append(take_turn(box, text))
         if turns[-1].done:

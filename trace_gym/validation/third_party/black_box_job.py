@@ -5,7 +5,7 @@ from __future__ import annotations
 from trace_gym.errors import ConfigError
 from trace_gym.types import Scenario
 from trace_gym.validation.context import Profile, ValidationInputs
-from trace_gym.validation.job_engines import Job
+from trace_gym.validation.job_engines import ValidationJob
 from trace_gym.validation.outline import BlackBoxOutline, black_box_facts, black_box_outline
 from trace_gym.validation.processes import ProcessLauncher, TimedOut
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext
@@ -20,7 +20,7 @@ def black_box_job(
     *,
     launcher: ProcessLauncher | None,
     seconds: float | None,
-) -> tuple[Job, BlackBoxFindings] | TimedOut:
+) -> tuple[ValidationJob, BlackBoxFindings] | TimedOut:
     """Return the job for the first `count` problems of an environment, and the source of findings in this process.
 
     Return `TimedOut` if the environment does not open within the time limit.
@@ -52,4 +52,4 @@ def black_box_job(
     seeds = range(count if found.problems is None else min(count, found.problems))
     scenarios = tuple(Scenario(env=address, level=0, seed=seed) for seed in seeds)
     findings = BlackBoxFindings(BlackBoxContext(address, seeds, profile, inputs))
-    return Job(address, scenarios, profile, inputs, found.served), findings
+    return ValidationJob(address, scenarios, profile, inputs, found.served), findings

@@ -12,7 +12,7 @@ from trace_gym.validation.determinism import DISTINCT, SETTINGS, compared
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped
 from trace_gym.validation.repeat_snippets import for_each, in_processes
-from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, Turn, take_turn
+from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, TurnResponse, take_turn
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext
 from trace_gym.validation.third_party.probe_process import digests
 from trace_gym.validation.third_party.uri import open_box
@@ -141,7 +141,7 @@ def _by_turns(
     boxes: tuple[BlackBox, BlackBox], seeds: tuple[int, int], plans: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> list[BlackBoxRollout]:
     prompts = [box.begin(seed) for box, seed in zip(boxes, seeds, strict=True)]
-    turns: tuple[list[Turn], list[Turn]] = ([], [])
+    turns: tuple[list[TurnResponse], list[TurnResponse]] = ([], [])
     for n in range(max(map(len, plans))):
         for box, plan, made in zip(boxes, plans, turns, strict=True):
             if n < min(len(plan), box.limit) and not (made and made[-1].done):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import gymnasium
 
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.validation.third_party.black_box import BlackBox, Turn, solution_turns
+from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse, solution_turns
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error
 
 STEPS = 30
@@ -52,10 +52,10 @@ class GymBox(BlackBox):
             observation, self.info = self.env.reset(seed=seed)
         return as_text(observation)
 
-    def act(self, text: str) -> Turn:
+    def act(self, text: str) -> TurnResponse:
         with no_warnings():
             observation, reward, terminated, truncated, _ = self.env.step(text)
-        return Turn(as_text(observation), float(reward), bool(terminated or truncated))
+        return TurnResponse(as_text(observation), float(reward), bool(terminated or truncated))
 
     def solution(self, seed: int) -> list[str] | None:
         if callable(made := getattr(self.env.unwrapped, "solution", None)):

@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from typing import Any, ClassVar
 
 from trace_gym.errors import ConfigError, EnvNotFound, TraceGymError
-from trace_gym.validation.third_party.scripted_rollout import Ask, Outcome, ScriptedBox, fill_reference, new_text
+from trace_gym.validation.third_party.scripted_rollout import Ask, RolloutOutcome, ScriptedBox, fill_reference, new_text
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error, import_required
 
 MODEL = "mockllm/model"
@@ -101,7 +101,7 @@ class InspectBox(ScriptedBox):
         turn = fill_reference(self._reference, self._fields(seed), self._uri)
         return None if turn is None else [turn]
 
-    async def rollout(self, seed: int, ask: Ask) -> Outcome:
+    async def rollout(self, seed: int, ask: Ask) -> RolloutOutcome:
         """Run the solver and the scorer of the task on a sample."""
         model: Any = import_module("inspect_ai.model")
         solver: Any = import_module("inspect_ai.solver")
@@ -133,7 +133,7 @@ class InspectBox(ScriptedBox):
             if step is not None:
                 state = await step(state, generate)
         score = await self._scorer(state, state.target)
-        return Outcome(self._number(score.value, scoring.value_to_float()))
+        return RolloutOutcome(self._number(score.value, scoring.value_to_float()))
 
     def _unsupported(self, reason: str) -> ConfigError:
         """Record why the validation does not support the task, and return the error."""

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, ClassVar
 
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.validation.third_party.black_box import BlackBox, Busy, Turn
+from trace_gym.validation.third_party.black_box import BlackBox, Busy, TurnResponse
 from trace_gym.validation.third_party.uri import EnvironmentURI, import_required
 
 TIMEOUT_SECONDS = 30.0
@@ -71,11 +71,11 @@ class OpenEnvBox(BlackBox):
     def begin(self, seed: int) -> str:
         return self._turn(self._ask("reset", {"seed": seed})).observation
 
-    def act(self, text: str) -> Turn:
+    def act(self, text: str) -> TurnResponse:
         try:
             return self._turn(self._ask("step", self._action(text)))
         except ActionRejected as refusal:
-            return Turn(f"Error: {refusal}", 0.0, False)
+            return TurnResponse(f"Error: {refusal}", 0.0, False)
 
     def _action(self, text: str) -> dict[str, Any]:
         try:
@@ -108,14 +108,14 @@ class OpenEnvBox(BlackBox):
             else ServerError(f"{code}: {message_text}")
         )
 
-    def _turn(self, data: dict[str, Any]) -> Turn:
+    def _turn(self, data: dict[str, Any]) -> TurnResponse:
         seen = data.get("observation")
         if isinstance(seen, dict):
             seen = {k: v for k, v in seen.items() if k != "metadata"}
         text = seen if isinstance(seen, str) else json.dumps(seen, sort_keys=True)
         reward = data.get("reward")
         paid = float(reward) if isinstance(reward, (int, float)) else 0.0 if reward is None else math.nan
-        return Turn(text, paid, bool(data.get("done")))
+        return TurnResponse(text, paid, bool(data.get("done")))
 
     def close(self) -> None:
         self._open.close()

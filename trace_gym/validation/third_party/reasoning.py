@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from trace_gym.errors import ConfigError, EnvNotFound
-from trace_gym.validation.third_party.black_box import BlackBox, Turn
+from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error, import_required
 
 SIZE = 500
@@ -57,8 +57,8 @@ class ReasoningBox(BlackBox):
         self._score = self._dataset.score_answer
         return str(self._entry["question"])
 
-    def act(self, text: str) -> Turn:
-        return Turn("", float(self._score(text, self._entry)), True)
+    def act(self, text: str) -> TurnResponse:
+        return TurnResponse("", float(self._score(text, self._entry)), True)
 
     def solution(self, seed: int) -> list[str] | None:
         answer = self._at(seed)["answer"]

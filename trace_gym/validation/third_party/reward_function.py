@@ -15,7 +15,7 @@ from trace_gym.errors import ConfigError, EnvNotFound, ReadError
 from trace_gym.files import read_text
 from trace_gym.parsing import json_lines
 from trace_gym.validation.third_party.answer_forms import FORMS
-from trace_gym.validation.third_party.black_box import BlackBox, Turn
+from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error
 
 Row = dict[str, Any]
@@ -75,8 +75,8 @@ class FunctionBox(BlackBox):
         self._row = self.rows[seed]
         return prompt_text(self._row["prompt"])
 
-    def act(self, text: str) -> Turn:
-        return Turn("", self.reward(self._row, text), True)
+    def act(self, text: str) -> TurnResponse:
+        return TurnResponse("", self.reward(self._row, text), True)
 
     def reward(self, row: Row, text: str) -> float:
         """Return the reward of a completion.

@@ -15,13 +15,13 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from trace_gym.errors import ConfigError
-from trace_gym.validation.third_party.black_box import BlackBox, Turn
+from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse
 
 Ask = Callable[[str], Awaitable[str]]
 """Function that takes the text that the model sees since its last turn, and returns its next turn."""
 
 
-class Outcome(NamedTuple):
+class RolloutOutcome(NamedTuple):
     """Result of a finished rollout."""
 
     reward: float
@@ -44,10 +44,10 @@ def _event_loop_of(process: int) -> asyncio.AbstractEventLoop:
 class ScriptedRollout:
     """Rollout in progress. It runs until it asks for a turn, and continues when `act` supplies the turn."""
 
-    def __init__(self, run: Callable[[Ask], Coroutine[Any, Any, Outcome]]) -> None:
+    def __init__(self, run: Callable[[Ask], Coroutine[Any, Any, RolloutOutcome]]) -> None:
         self._asked: SimpleQueue[str | None] = SimpleQueue()
         self._turn: asyncio.Future[str] | None = None
-        self._future: Future[Outcome] = asyncio.run_coroutine_threadsafe(run(self._ask), event_loop())
+        self._future: Future[RolloutOutcome] = asyncio.run_coroutine_threadsafe(run(self._ask), event_loop())
         self._future.add_done_callback(lambda _: self._asked.put(None))
         self.seen: str | None = self._asked.get()
         """Text that the model sees before its next turn; None if the rollout is finished."""
@@ -67,7 +67,7 @@ class ScriptedRollout:
         event_loop().call_soon_threadsafe(self._turn.set_result, text)
         self.seen = self._asked.get()
 
-    def result(self) -> Outcome:
+    def result(self) -> RolloutOutcome:
         """Return the result of a finished rollout, or raise its exception."""
         return self._future.result()
 
@@ -84,7 +84,7 @@ class ScriptedBox(BlackBox):
     _rollout: ScriptedRollout | None = None
 
     @abstractmethod
-    async def rollout(self, seed: int, ask: Ask) -> Outcome:
+    async def rollout(self, seed: int, ask: Ask) -> RolloutOutcome:
         """Run the rollout of a problem, and return its result."""
 
     def begin(self, seed: int) -> str:
@@ -95,14 +95,14 @@ class ScriptedBox(BlackBox):
             return ""
         return self._rollout.seen
 
-    def act(self, text: str) -> Turn:
+    def act(self, text: str) -> TurnResponse:
         if self._rollout is None or self._rollout.done:
-            return Turn("", 0.0, True)
+            return TurnResponse("", 0.0, True)
         self._rollout.act(encodable(text))
         if self._rollout.seen is not None:
-            return Turn(self._rollout.seen, 0.0, False)
+            return TurnResponse(self._rollout.seen, 0.0, False)
         reward, observation = self._rollout.result()
-        return Turn(observation, reward, True)
+        return TurnResponse(observation, reward, True)
 
     def close(self) -> None:
         if self._rollout is not None:

@@ -12,7 +12,7 @@ from trace_gym.errors import ConfigError, EnvNotFound, MissingExtra, ReadError
 from trace_gym.files import read_text
 from trace_gym.parsing import json_lines
 from trace_gym.validation.third_party import synthetic_tasks
-from trace_gym.validation.third_party.black_box import BlackBox, Turn, solution_turns
+from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse, solution_turns
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error, import_required
 
 Row = dict[str, Any]
@@ -97,9 +97,9 @@ class SkyrlBox(BlackBox):
         prompt, _ = self._env.init(row["prompt"])
         return _as_text(prompt)
 
-    def act(self, text: str) -> Turn:
+    def act(self, text: str) -> TurnResponse:
         answer = self._env.step(text)
-        return Turn(_as_text(answer["observations"]), float(answer["reward"]), bool(answer["done"]))
+        return TurnResponse(_as_text(answer["observations"]), float(answer["reward"]), bool(answer["done"]))
 
     def solution(self, seed: int) -> list[str] | None:
         row = self._row(seed)

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from trace_gym.errors import ConfigError, EnvNotFound, TraceGymError
-from trace_gym.validation.third_party.scripted_rollout import REFERENCE, Ask, Outcome, ScriptedBox, fill_reference
+from trace_gym.validation.third_party.scripted_rollout import (
+    REFERENCE,
+    Ask,
+    RolloutOutcome,
+    ScriptedBox,
+    fill_reference,
+)
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error, import_required
 
 TASKSETS = "verifiers.v1.tasksets"
@@ -25,7 +31,7 @@ class VerifiersBackend(Protocol):
     low: float
     high: float
 
-    async def rollout(self, seed: int, limit: int, ask: Ask) -> Outcome:
+    async def rollout(self, seed: int, limit: int, ask: Ask) -> RolloutOutcome:
         """Run the rollout of a problem with a turn limit."""
 
     def fields(self, seed: int) -> Mapping[str, Any]:
@@ -58,7 +64,7 @@ class VerifiersBox(ScriptedBox):
         self.problems, self.limit = self._backend.problems, self._backend.limit
         self.low, self.high = self._backend.low, self._backend.high
 
-    async def rollout(self, seed: int, ask: Ask) -> Outcome:
+    async def rollout(self, seed: int, ask: Ask) -> RolloutOutcome:
         """Run the rollout of a row or a task in the environment."""
         return await self._backend.rollout(seed, self.limit, ask)
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from trace_gym.errors import ConfigError
-from trace_gym.validation.third_party.scripted_rollout import Ask, Outcome, as_tool_call, new_text
+from trace_gym.validation.third_party.scripted_rollout import Ask, RolloutOutcome, as_tool_call, new_text
 from trace_gym.validation.third_party.uri import EnvironmentURI
 
 MAX_TURNS = 8
@@ -47,7 +47,7 @@ class LegacyBackend:
         row: Mapping[str, Any] = self._rows[seed]
         return row
 
-    async def rollout(self, seed: int, limit: int, ask: Ask) -> Outcome:
+    async def rollout(self, seed: int, limit: int, ask: Ask) -> RolloutOutcome:
         """Run the rollout of a row in the environment."""
         for env in (self._env, *getattr(self._env, "envs", ())):
             if hasattr(env, "max_turns"):
@@ -57,7 +57,7 @@ class LegacyBackend:
         if output.get("error"):
             raise RuntimeError(f"the rollout failed: {output['error']}")
         completion = output.get("completion")
-        return Outcome(float(output["reward"]), new_text(completion) if isinstance(completion, list) else "")
+        return RolloutOutcome(float(output["reward"]), new_text(completion) if isinstance(completion, list) else "")
 
 
 def _rubrics(rubric: Any) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from trace_gym.errors import ConfigError
 from trace_gym.validation.third_party.scripted_endpoint import scripted_endpoint
-from trace_gym.validation.third_party.scripted_rollout import Ask, Outcome, as_tool_call, new_text
+from trace_gym.validation.third_party.scripted_rollout import Ask, RolloutOutcome, as_tool_call, new_text
 from trace_gym.validation.third_party.uri import EnvironmentURI
 
 MAX_TURNS = 8
@@ -73,12 +73,12 @@ class TaskBackend:
         data: dict[str, Any] = self._task(seed).data.model_dump()
         return data
 
-    async def rollout(self, seed: int, limit: int, ask: Ask) -> Outcome:
+    async def rollout(self, seed: int, limit: int, ask: Ask) -> RolloutOutcome:
         """Run the rollout of a task."""
         task = self._task(seed)
         return await (self._run_environment(task, limit, ask) if self._whole else self._score_turn(task, ask))
 
-    async def _score_turn(self, task: Any, ask: Ask) -> Outcome:
+    async def _score_turn(self, task: Any, ask: Ask) -> RolloutOutcome:
         """Compute the rewards of a task for a trace with one turn."""
         vf, data = self._vf, task.data
         graph: Any = import_module("verifiers.v1.graph")
@@ -107,9 +107,9 @@ class TaskBackend:
             await task.score(trace, runtime)
         finally:
             await runtime.stop()
-        return Outcome(float(trace.reward))
+        return RolloutOutcome(float(trace.reward))
 
-    async def _run_environment(self, task: Any, limit: int, ask: Ask) -> Outcome:
+    async def _run_environment(self, task: Any, limit: int, ask: Ask) -> RolloutOutcome:
         """Run a rollout of the environment with an endpoint that returns the given turns."""
         vf = self._vf
         loaders: Any = import_module("verifiers.v1.utils.loaders")
@@ -125,7 +125,7 @@ class TaskBackend:
         if errors or len(episode.traces) != 1:
             found = f"{errors[0].type}: {errors[0].message}" if errors else f"{len(episode.traces)} traces"
             raise RuntimeError(f"the rollout of {self._name} has no reward: found {found}, expected one complete trace")
-        return Outcome(float(episode.traces[0].reward))
+        return RolloutOutcome(float(episode.traces[0].reward))
 
 
 def agents_of(config: Any) -> list[Any]:
