@@ -42,7 +42,7 @@ unseen.action_space.seed(args.seed)
 
 
 def solved(choose: Callable) -> int:
-    """How many unseen scenarios are solved by these choices from the menu."""
+    """Return the number of unseen scenarios that these choices from the menu solve."""
     count = 0
     for seed in range(args.held_out):
         observation, _ = unseen.reset(seed=seed)
@@ -55,7 +55,7 @@ def solved(choose: Callable) -> int:
 
 
 def solved_by(policy: Ablated) -> int:
-    """How many of the same scenarios a scripted expert solves."""
+    """Return the number of the same scenarios that a scripted expert solves."""
     count = 0
     for scenario in registry.scenarios(args.env, "test", args.held_out, levels=[args.level]):
         episode = registry.start_episode(scenario)

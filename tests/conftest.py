@@ -1,4 +1,4 @@
-"""What tests share: a user's own folder of environments, out of tree, and episodes in it."""
+"""Fixtures that tests share: a user's own folder of environments, out of tree, and episodes in it."""
 
 from __future__ import annotations
 

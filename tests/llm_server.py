@@ -12,7 +12,7 @@ from typing import Any
 
 Body = dict[str, Any]
 Act = Callable[["Handler", Body], None]
-"""What the server does with a request."""
+"""Function that answers a request of the server."""
 
 
 class Handler(BaseHTTPRequestHandler):

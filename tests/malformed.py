@@ -67,7 +67,7 @@ FILES: dict[str, Maker] = {
     "gzip of garbage": content(gzip.compress(b"\x00garbage: [")),
     "gzip bomb": content(gzip.compress(b"0" * 2**20) * 64),
 }
-"""What is wrong with a file, and what makes it."""
+"""Functions that make malformed files, by description of the defect."""
 
 BOMB_BYTES = 2**22
 """Tests lower the limit of what is read to this, so that the bomb is small."""

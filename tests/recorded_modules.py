@@ -17,7 +17,7 @@ WRITTEN = [n for n in registry.list_environments() if registry.manifest(n).autho
 
 
 class Recorded(NamedTuple):
-    """What a language model answered for an environment."""
+    """Recorded answer of a language model for an environment."""
 
     spec: Spec
     text: str

@@ -1,4 +1,4 @@
-"""What README and docs print, and how a test runs it as printed."""
+"""Snippets of README and docs, and functions that run them as printed."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def environ(**more: str) -> dict[str, str]:
 
 
 def shell(block: str, folder: Path, **more: str) -> str:
-    """What a shell prints that runs a block in a folder; every line must succeed."""
+    """Return the output of a shell that runs a block in a folder; every line must succeed."""
     return _run(["bash", "-euo", "pipefail", "-c", block], folder, **more)
 
 
 def python(block: str, folder: Path, **more: str) -> str:
-    """What a new process prints that runs a block in a folder."""
+    """Return the output of a new process that runs a block in a folder."""
     return _run([sys.executable, "-c", block], folder, **more)
 
 

@@ -33,7 +33,7 @@ READERS = (
     ("train tau2_precondition --config FILE --out out", ".yaml"),
 )
 MALFORMED = ("giant integer in an object", "alias bomb", "null", "markup and escapes", "truncated gzip", "deep JSON")
-"""What the first users brought; `test_malformed.py` gives every command every file."""
+"""Kinds of files that the first users passed; `test_malformed.py` passes every file to every command."""
 
 pytestmark = pytest.mark.skipif(
     "TRACE_GYM_AFTERNOON" not in os.environ, reason="needs the wheel in a clean environment; run .ci/wheel"

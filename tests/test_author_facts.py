@@ -188,7 +188,7 @@ CLAIMS: dict[type[Any], dict[str, str | None]] = {
         "Purple seven of.": "Sorry, I do not understand what you mean.",
     },
 }
-"""What the rules in `describe_user` say, as messages with their answers."""
+"""Examples of the rules in `describe_user`, as messages with their answers."""
 
 
 class Person(ScriptedUser):

@@ -58,7 +58,7 @@ REQUIRED = ENVIRONMENT.required
 
 
 def names(text: str) -> dict[str, str]:
-    """What a module defines, at the top and in its class, as normalized code."""
+    """Return the definitions of a module, at the top and in its class, as normalized code."""
     found: dict[str, str] = {}
     for node in ast.parse(text).body:
         body = node.body if isinstance(node, ast.ClassDef) and node.name == "Desk" else [node]

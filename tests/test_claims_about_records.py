@@ -1,4 +1,4 @@
-"""What a message says of one record: citations of rules, promises, refunds, another customer's order, and consent."""
+"""Statements of a message about a record: citations, promises, refunds, other customers' orders, and consent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows: text of environments and files literally, and no traceback, whatever the streams are."""
+"""Terminal output: text of environments and files is literal, and no stream causes a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What worlds and experts of the targets do with names, templates and tables that a generated module hands them."""
+"""Names, templates and tables that a generated module passes to worlds and experts of the targets."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from trace_gym.types import Manifest, sha256
 
 ENV = "tau2_precondition"
 NEEDS = {"datasets": "datasets", "skyrl": "skyrl_gym"}
-"""What must be installed to write the data of a library."""
+"""Modules that must be installed to write the data of a library."""
 
 
 def writes(library: str) -> Any:

@@ -41,7 +41,7 @@ FOR_WORLDS = {
     "trace_gym.world", "trace_gym.statements", "collections", "dataclasses", "datetime", "itertools", "re", "typing",
     "__future__",
 }  # fmt: skip
-"""What a generated environment may import, besides its target."""
+"""Modules that a generated environment may import, in addition to its target."""
 
 
 def sources(*folders: str) -> list[Path]:

@@ -82,7 +82,7 @@ def post(port: int, body: Any, **headers: str) -> tuple[int, Any]:
 
 
 def in_memory(socket_app: RequestLimits, *events: Event | None) -> list[Event]:
-    """What a WebSocket client receives that sends these events and then nothing; None lets time pass."""
+    """Return the events that a WebSocket client receives if it sends these events and then nothing; None waits."""
     sent: list[Event] = []
     waiting: list[Event | None] = [{"type": "websocket.connect"}, *events]
 

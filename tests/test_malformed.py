@@ -73,9 +73,9 @@ EMPTY = {"empty", "no permission", "blank", "byte order mark alone"}
 UNREADABLE = {"named pipe", "binary", "null bytes", "invalid UTF-8", "UTF-16", "truncated gzip", "gzip of garbage"}
 UNREADABLE |= {"byte order mark and garbage", "gzip bomb"}
 TEXTS = set(malformed.FILES) - FRESH - EMPTY - UNREADABLE
-"""What is a policy: any text."""
+"""Files that are valid policies: any text."""
 REPAIRED = {"missing", "truncated record", *EMPTY}
-"""What `rollout` continues: nothing, or the beginning of a record."""
+"""Files that `rollout` continues: nothing, or the beginning of a record."""
 LLM = "--author llm --llm replay:NOBODY --out OUT"
 REPLAYED = "synthesize --from GOOD --author llm --llm replay:ANSWERS --out OUT"
 RESULTS = "diagnose FILE --out OUT"
@@ -165,7 +165,7 @@ def test_malformed_file_is_named_in_one_message_and_nothing_is_written(
 def complaint(
     command: Command, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> str:
-    """What is wrong with how a command ends on a malformed file; empty if nothing is."""
+    """Return the defect in how a command ends on a malformed file; empty if there is none."""
     file = command.place(folder)
     file.parent.mkdir(exist_ok=True)
     malformed.FILES[kind](file)

@@ -304,7 +304,7 @@ def test_ppo_learns_a_users_environment(tmp_path: Path, clean_registry: None) ->
 
 
 def solved(model: Any) -> int:
-    """How many of forty unseen scenarios a policy solves."""
+    """Return the number of forty unseen scenarios that a policy solves."""
     env, count = MenuEnv("lamps", split="test"), 0
     for seed in range(40):
         seen, _ = env.reset(seed=seed)

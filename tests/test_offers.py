@@ -1,4 +1,4 @@
-"""What a conversation offers for the arguments of calls, and how well calls fit what the user said."""
+"""Offers for the arguments of calls in a conversation, and how well calls fit the statements of the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENV = "tau2_precondition"
 
 
 def offers_of(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[list[Call]]:
-    """What is offered after each message, to one who follows."""
+    """Return the offers after each message, for a reader that follows the conversation."""
     offers, found = Offers(ToolPlan([tool])), []
     for message in messages:
         offers.read([message])
@@ -33,7 +33,7 @@ def calls_in(offers: Offers, tool: int = 0) -> list[Call]:
 
 
 def offered_at_once(messages: list[dict[str, Any]], tool: dict[str, Any]) -> list[Call]:
-    """What is offered to one who reads all."""
+    """Return the offers for a reader of all messages at once."""
     offers = Offers(ToolPlan([tool]))
     offers.read(messages)
     return calls_in(offers)

@@ -1,4 +1,4 @@
-"""What is computed once or ruled out by a cheap test has the same outcome as without that."""
+"""Results that are cached or excluded by a cheap test equal those without the cache and the test."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_every_folder_of_modules_is_a_package() -> None:
 
 
 def expected(root: Path) -> set[str]:
-    """What the package shall hold, by path inside of it, read from the tree under `root`."""
+    """Return the expected content of the package, by path inside of it, read from the tree under `root`."""
     made = set()
     for name, folder in SETUPTOOLS["package-dir"].items():
         for path in (root / folder).rglob("*"):

@@ -43,7 +43,7 @@ EVERY = bool(os.environ.get("TRACE_GYM_EVERY_HOSTILE"))
 
 @dataclass
 class Outside:
-    """What hostile modules must not touch: a folder, a server, a secret of the environment."""
+    """Resources that hostile modules must not touch: a folder, a server, a secret of the environment."""
 
     folder: Path
     server: socket.socket

@@ -130,7 +130,7 @@ def test_text_is_readdressed_and_harmless_to_terminals() -> None:
 
 
 def filtered(program: Sequence[seccomp.Instruction], architecture: int, number: int, argument: int = 0) -> int:
-    """What the kernel's interpreter comes to."""
+    """Return the result of the kernel's interpreter."""
     data = {seccomp.NUMBER: number, seccomp.ARCHITECTURE: architecture, seccomp.FIRST_ARGUMENT: argument & 0xFFFF_FFFF}
     at = value = 0
     while True:

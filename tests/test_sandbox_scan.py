@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GENERATED = sorted((ROOT / "generated_envs").glob("[a-z]*.py"))
 CLEAN = Case("clean", "does nothing else", "", "", ())
 REAL = "from trace_gym.world import Call, Check, Random, Say, ToolError, World, tool, asserted"
-"""What a generated module writes where the worlds of the tests import from elsewhere."""
+"""Imports of a generated module that replace those of the worlds of the tests."""
 
 
 def rules(text: str) -> set[str]:

@@ -40,7 +40,7 @@ class Beside:
         self.ours = RetailTools(**deepcopy(state))
 
     def answers(self, call: Call) -> tuple[Any, Any]:
-        """What tau2 answers and what we do, refusals as None."""
+        """Return the result of tau2 and of trace_gym, with refusals as None."""
         try:
             result = getattr(self.theirs, call.tool)(**call.arguments)
             theirs = json.loads(json.dumps(result.model_dump() if isinstance(result, BaseModel) else result))

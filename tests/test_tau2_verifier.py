@@ -239,7 +239,7 @@ def fresh(benchmark: AirlineTools, calls: Iterable[Call]) -> AirlineTools:
 
 
 def carried_out(world: AirlineTools, call: Call) -> Any:
-    """What a call returns, or its refusal."""
+    """Return the result of a call, or its refusal."""
     arguments, complaint = settle(call, airline_interface())
     if complaint:
         return f"Error: {complaint}"

@@ -144,7 +144,7 @@ def opened(attempt: TrlEnvironment) -> Episode:
 
 
 def offered(attempt: type, names: Sequence[str]) -> set[str]:
-    """What TRL finds on the class."""
+    """Return the methods that TRL finds on the class."""
     public = {n for n in dir(attempt) if not n.startswith("_") and callable(getattr(attempt, n))}
     assert {"reset", "get_reward"} <= public
     return public - {"reset", "get_reward"} - set(names)

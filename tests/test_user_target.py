@@ -48,7 +48,7 @@ CAPABILITY = Capability(
 
 @dataclass
 class Made:
-    """What came of one run from three files to an environment."""
+    """Result of one run from three files to an environment."""
 
     home: TargetFolder
     parrot: Parrot
@@ -99,7 +99,7 @@ def fresh(tmp_path: Path, clean_registry: None) -> TargetFolder:
 
 
 def notes(home: TargetFolder) -> dict[str, str]:
-    """What the check calls wrong or open, each with what mends it."""
+    """Return the problems that the check reports, each with its fix."""
     return {note.message: note.fix for note in check(folder.read(home.path)) if note.level != "fine"}
 
 

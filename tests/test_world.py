@@ -1,4 +1,4 @@
-"""What a verifier counts as told, and a scripted user as refused."""
+"""Statements that a verifier counts as given, and those that a scripted user treats as refused."""
 
 import pytest
 

@@ -196,7 +196,7 @@ class Workshop(WorkshopBase):
 
 
 class InProcess:
-    """What an MCP server of the workshop answers, without a process."""
+    """Return the response of an MCP server of the workshop, without a process."""
 
     def __init__(self) -> None:
         self.world = Workshop.from_records([])

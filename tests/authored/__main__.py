@@ -55,7 +55,7 @@ def _is(wanted: list[str], *names: str) -> bool:
 
 
 def _told(name: str, why: str) -> str:
-    """How it was refused: without being run, or by a property."""
+    """Return the kind of refusal: without a run, or by a property."""
     said = why.partition(" was rejected: ")[2]
     code = re.match(r"TG\d+", said)
     print(f"{name}: {said[:110] or 'ADMITTED'}", flush=True)

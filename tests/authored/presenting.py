@@ -37,7 +37,7 @@ ROOMY = Limits(cpu_seconds=600)
 
 @dataclass
 class Verbatim(LlmAuthor):
-    """What the model answers is the module: the skeleton, which would leave some of it out, is not there."""
+    """Author whose answer is the whole module, because the skeleton would omit parts of it."""
 
     def _assemble(self, code: str, spec: Spec) -> str:
         return code
@@ -69,7 +69,7 @@ def one_sandbox(limits: Limits) -> Iterator[None]:
 
 
 def present(text: str, folder: Path, validation: ValidationConfig, author: type[LlmAuthor] = Verbatim) -> str:
-    """How an answer was refused, in a line; empty where it was admitted."""
+    """Return one line about the refusal of an answer; empty if it was admitted."""
     try:
         synthesize(
             _spec(text),
@@ -113,7 +113,7 @@ def healthy() -> list[type[World]]:
 
 
 def present_mutant(made: type[World], code: str, folder: Path) -> str:
-    """How a module was refused: by the property that is there for it, or by any other; empty where it was admitted.
+    """Return the kind of refusal of a module: by the expected property, or by any other; empty if it was admitted.
 
     Args:
         made: A mutant, or a healthy world.
@@ -145,14 +145,14 @@ def _refused_with_policy(text: str, code: str, given: ValidationInputs, folder: 
 
 
 def present_hostile(case: Case, folder: Path, outside: Path, port: int, author: type[LlmAuthor] = Verbatim) -> str:
-    """How a hostile module was refused; empty where it was admitted."""
+    """Return the refusal of a hostile module; empty if it was admitted."""
     return present(
         case.text(outside, port), folder / case.name, ValidationConfig("quick", workers=1, only=SMALL), author
     )
 
 
 def admitted(folder: Path) -> list[str]:
-    """What there is in a folder of environments besides candidates."""
+    """Return the files in a folder of environments that are not candidates."""
     return sorted(p.name for p in folder.rglob("*.py") if CANDIDATES not in p.parts)
 
 

@@ -16,9 +16,9 @@ from trace_gym import world
 from trace_gym.world import World
 
 HEALTHY = "healthy_"
-"""What stands before the names of methods that are overridden."""
+"""Text before the names of methods that are overridden."""
 OURS = ("mutants", "authored", "trace_gym.generated_envs")
-"""Where the mutants and what they override come from; a module of an author imports from none of these."""
+"""Modules of the mutants and of the classes that they override; a module of an author imports from none of these."""
 
 
 @cache
@@ -102,7 +102,7 @@ def _name(line: ast.stmt) -> str:
 
 @dataclass
 class _File:
-    """What stands at the top of a module, by name."""
+    """Statements at the top of a module, by name."""
 
     nodes: dict[str, ast.stmt] = field(default_factory=dict)
 

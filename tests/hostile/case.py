@@ -81,14 +81,14 @@ class Case:
 
     name: str
     tries: str
-    """What it tries, in a sentence."""
+    """Description of the attempt in one sentence."""
     rule: str
     """The rule of the static gate that stops it; empty where only running it shows."""
     sandbox: str
-    """What comes of it without the gate: a word of the finding, or `HARMLESS`; empty where it is not run."""
+    """Result without the gate: a word of the finding, or `HARMLESS`; empty if the module is not run."""
     places: tuple[tuple[str, str], ...]
     file: str = ""
-    """Where it is written down."""
+    """File that contains the attempt."""
 
     def text(self, outside: Path | str = "/nowhere", port: int = 9) -> str:
         """The module; `outside` is a folder that it must not touch, `port` one that it must not reach."""

@@ -1,7 +1,7 @@
-"""How the same environments are played through each library that they plug into: what `test_contract` drives.
+"""Episodes of the same environments through each library that they support, for `test_contract`.
 
 A module here is one library. It ends with `PLAYERS`, a list; where its package is missing the list is empty and
-`MISSING` says the reason, which the suite prints.
+`MISSING` states the reason, which the suite prints.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Session(Protocol):
         """Whether the library knows that the attempt is over."""
 
     def reward(self) -> float | None:
-        """What the library is paid for the attempt as it stands; None is 'not scored'."""
+        """Return the reward that the library reports for the attempt at this point; None is 'not scored'."""
 
 
 class Player(Protocol):

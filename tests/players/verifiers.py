@@ -71,7 +71,7 @@ def endpoint(text: str, port: int = 0) -> Iterator[str]:
 
 @cache
 def world() -> tuple[asyncio.AbstractEventLoop, str, Any]:
-    """What all sessions share: a running event loop, the endpoint's address, verifiers' interception server."""
+    """State that all sessions share: a running event loop, the endpoint's address, verifiers' interception server."""
     from verifiers.v1.interception import InterceptionServer
 
     folder = Path(mkdtemp())
