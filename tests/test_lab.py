@@ -19,6 +19,8 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from trace_gym import registry
 from trace_gym.errors import ConfigError
 from trace_gym.lab import BASE, corpus, demos, heads, lessons, pretrain, sizes, tokenizer
+from trace_gym.targets.tau2.airline import SKILLS
+from trace_gym.types import Scenario
 
 TINY = sizes.ModelSize(
     hidden=16, layers=1, heads=2, ffn=16, phases=(sizes.Phase(80), sizes.Phase(80, routes=10, quizzes=40))
@@ -102,6 +104,24 @@ def test_the_shipped_base_has_the_size_that_the_code_names() -> None:
 def test_the_shipped_base_was_trained_on_the_environments_that_are_here() -> None:
     shipped = corpus.load_tokenizer(str(BASE))
     assert tokenizer.digest(shipped) == tokenizer.digest(corpus.make_tokenizer())
+
+
+def test_shipped_model_names_the_facts_that_forbid_a_cancellation() -> None:
+    """A model with other weights of the same size named the wrong cabin in 45 % of the refusals, and learned less."""
+    tok, model = corpus.load_tokenizer(str(BASE)), Qwen3ForCausalLM.from_pretrained(str(BASE)).eval()
+    refusals = 0
+    for seed in registry.SPLITS["select"][:60]:
+        scenario = Scenario(env="tau2_precondition", level=seed % 2, seed=seed)
+        shown = demos.demonstration(scenario, SKILLS)
+        text = tokenizer.render(tok, shown.messages, shown.tools)
+        if "I cannot cancel" in text:
+            ids = tok(text)["input_ids"]
+            facts = tok(text[text.index("I cannot cancel") :].split(":", 1)[1])["input_ids"]
+            with torch.inference_mode():
+                expected = model(torch.tensor([ids])).logits[0].argmax(-1).tolist()
+            assert expected[-len(facts) - 1 : -1] == ids[-len(facts) :], text[-200:]
+            refusals += 1
+    assert refusals >= 20
 
 
 @pytest.mark.parametrize("kind", lessons.KINDS)
