@@ -1,4 +1,4 @@
-"""Statements of a message about a record: citations, promises, refunds, other customers' orders, and consent."""
+"""Statements of messages about a record: citations of rules, promises, refunds, other customers' orders, consent."""
 
 from __future__ import annotations
 
