@@ -138,7 +138,7 @@ def reworded(handler: Handler, body: Body) -> None:
 
 
 def user_at(server: Server, folder: Path | None = None, **more: Any) -> LanguageUser:
-    return LanguageUser(f"openai:user@{server.url}", folder=folder, tell=lambda line: None, **more)
+    return LanguageUser(f"openai:user@{server.url}", folder=folder, log=lambda line: None, **more)
 
 
 def toy(user: LanguageUser | None, seed: int = 0) -> Episode:

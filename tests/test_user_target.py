@@ -219,7 +219,7 @@ def test_another_base_world_is_refused(own: TargetFolder) -> None:
     own.base_module.write_text(text.replace("FREE_DAYS = 7", "FREE_DAYS = 9"))
     with pytest.raises(TamperedEnv, match=f"target check {own.path} --admit"):
         registry.load_world(ENV)
-    with pytest.raises(TamperedEnv, match="its manifest says"):
+    with pytest.raises(TamperedEnv, match="its manifest expects"):
         base_world.write_base(own, Parrot([]))
     assert any("has sha256" in message for message in notes(own))
     card = bases.card_of(own)

@@ -156,7 +156,7 @@ def test_right_plans_keep_the_values_of_the_plan() -> None:
     context = Context(Hotel, "hotel", PROFILES["quick"])
     plans = dict(right_plans(context, SCENARIO))
     plan = context.plan(SCENARIO, "oracle")
-    assert {"2 more turns", "a message that says nothing"} <= plans.keys()
+    assert {"2 more turns", "a message without content"} <= plans.keys()
     calls = Counter(repr(s) for s in plan if isinstance(s, Call))
     assert all(Counter(repr(s) for s in changed if isinstance(s, Call)) == calls for changed in plans.values())
     assert "two independent writes exchanged" not in plans  # the key may not be handed over before the payment

@@ -158,7 +158,7 @@ def load_world(name: str) -> type[World]:
     if world is None:
         found = sha256(source := file_bytes(module))  # `execute` runs exactly the content that is hashed here
     if found != card.module_sha256:
-        raise TamperedEnv(f"{module} has sha256 {found}, its manifest says {card.module_sha256}; {fix}")
+        raise TamperedEnv(f"{module} has sha256 {found}, its manifest expects {card.module_sha256}; {fix}")
     if not card.report.passed:
         failed = ", ".join(f"{f.code} {f.property}" for f in card.report.findings if not f.passed)
         raise TamperedEnv(f"{name} did not pass validation ({failed or 'no finding is recorded'}); {fix}")

@@ -15,7 +15,7 @@ from trace_gym.types import Call, Message
 class Qwen3Coder:
     """Chat format of Qwen3-Coder: ``<function=NAME>`` tags that contain ``<parameter=NAME>`` tags.
 
-    If the schema says that an argument is a string, its text is used unchanged. Otherwise, the text is parsed as JSON.
+    If the schema requires a string for an argument, its text is used unchanged. Otherwise, the text is parsed as JSON.
     If it is not valid JSON, it is used unchanged.
     """
 

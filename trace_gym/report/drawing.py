@@ -150,8 +150,9 @@ def number(value: float) -> str:
 
 def tag(name: str, *inside: str, **attributes: object) -> Markup:
     """Return an XML element. Content that is not `Markup` is escaped."""
-    told = Markup("").join(Markup(' {}="{}"').format(k.rstrip("_").replace("_", "-"), v) for k, v in attributes.items())
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), told, Markup("").join(inside))
+    pairs = ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+    formatted = Markup("").join(Markup(' {}="{}"').format(*pair) for pair in pairs)
+    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), formatted, Markup("").join(inside))
 
 
 def _inks(series: Mapping[str, object], levels: Mapping[str, object]) -> dict[str, tuple[str, bool]]:
@@ -198,8 +199,8 @@ def _line(name: str, points: Sequence[Point], x: Axis, y: Axis, ink: str, dashed
         style = f"stroke:{ink}" + (";stroke-dasharray:5 4" if dashed else "")
         yield tag("path", tag("title", name), class_="line", d=way, style=style)
     for a, b in points if len(points) <= FEW else ():
-        told = tag("title", f"{name}, {number(a)}: {number(b)}")
-        yield tag("circle", told, class_="point", cx=_n(x(a)), cy=_n(y(b)), r=3.5, style=f"fill:{ink}")
+        tooltip = tag("title", f"{name}, {number(a)}: {number(b)}")
+        yield tag("circle", tooltip, class_="point", cx=_n(x(a)), cy=_n(y(b)), r=3.5, style=f"fill:{ink}")
 
 
 def _heat(rows: Mapping[str, Sequence[Point]], x: Axis, y: Axis, target_range: Point | None) -> Iterator[Markup]:
@@ -208,10 +209,10 @@ def _heat(rows: Mapping[str, Sequence[Point]], x: Axis, y: Axis, target_range: P
         width = (x.end - x.start) / max(1, len(points) - 1)
         yield tag("text", name, x=_n(LEFT - width / 2 - 5), y=_n(top + ROW - 4), text_anchor="end")
         for a, b in points:
-            told = tag("title", f"{name}, {number(a)}: {number(b)}")
+            tooltip = tag("title", f"{name}, {number(a)}: {number(b)}")
             left, strength = x(a) - width / 2, (b - y.low) / (y.high - y.low)
             place = {"x": _n(left + 0.5), "y": top, "width": _n(width - 1), "height": ROW - 1}
-            yield tag("rect", told, class_="cell", fill_opacity=f"{0.06 + 0.9 * strength:.2f}", **place)
+            yield tag("rect", tooltip, class_="cell", fill_opacity=f"{0.06 + 0.9 * strength:.2f}", **place)
             if target_range and target_range[0] <= b <= target_range[1]:
                 ink = "var(--paper)" if strength > 0.6 else "var(--ink)"
                 yield tag("circle", class_="dot", cx=_n(x(a)), cy=top + ROW / 2 - 0.5, r=1.8, style=f"fill:{ink}")

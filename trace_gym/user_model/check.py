@@ -71,10 +71,10 @@ def _facts(script: Sequence[str], agent: Sequence[str], reply: str) -> Iterator[
 
 def _meaning(script: Sequence[str], agent: Sequence[str], reply: str) -> Iterator[str]:
     scripted = script[-1]
-    meant, told = meanings.stance(scripted), meanings.stance(reply)
-    for word in sorted(meant - told):
+    meant, stated = meanings.stance(scripted), meanings.stance(reply)
+    for word in sorted(meant - stated):
         yield f"the message {word}, and it does not"
-    for word in sorted(told - meant):
+    for word in sorted(stated - meant):
         yield f"it {word}, and the message does not"
     if "agrees" in meant and meanings.is_conditional(scripted) != meanings.is_conditional(reply):
         yield "it changes the condition of the consent" if meanings.is_conditional(scripted) else "it adds a condition"

@@ -54,7 +54,7 @@ class LanguageUser:
         temperature: Sampling temperature. Each request contains the seed of the scenario.
         budget: Limit on tokens or dollars.
         price: Price of the model's tokens; required for a budget in dollars.
-        tell: Function that receives a log message about each failed request.
+        log: Function that receives a log message about each failed request.
 
     Raises:
         ConfigError: The model URI, the temperature or a limit is invalid, or the API key is missing.
@@ -70,13 +70,13 @@ class LanguageUser:
         temperature: float = 0.0,
         budget: Budget | None = None,
         price: Price | None = None,
-        tell: Callable[[str], None] = log_to_stderr,
+        log: Callable[[str], None] = log_to_stderr,
     ) -> None:
         if not 0 <= temperature < float("inf"):
             raise ConfigError(
                 f"invalid temperature of the user model: found {temperature}, expected a finite number of at least 0"
             )
-        self._made_with = {"folder": folder, "temperature": temperature, "price": price, "tell": tell}
+        self._made_with = {"folder": folder, "temperature": temperature, "price": price, "log": log}
         self.address, self.temperature = address, temperature
         self._limited = budget is not None and budget.limited
         self.folder = folder or Path(mkdtemp(prefix="trace-gym-user-"))
@@ -94,7 +94,7 @@ class LanguageUser:
                 timeout=TIMEOUT,
                 retries=RETRIES,
                 patience=PATIENCE,
-                log=tell,
+                log=log,
             ),
             Recordings(self.folder / "answers"),
         )

@@ -84,7 +84,7 @@ def right_plans(context: Context, scenario: Scenario) -> Iterator[tuple[str, lis
     calls = [n + 1 for n, step in enumerate(plan) if isinstance(step, Call)]
     for place in evenly_spaced(calls, PLACES):
         if len(plan) < context.world.max_turns:
-            yield "a message that says nothing", [*plan[:place], FILLERS[0], *plan[place:]]
+            yield "a message without content", [*plan[:place], FILLERS[0], *plan[place:]]
     split = [part for step in plan for part in _sentences(step)]
     if plan != split and len(split) <= context.world.max_turns and context.run(scenario, split).turns == len(split):
         yield "each message sent sentence by sentence", split

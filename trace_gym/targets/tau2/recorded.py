@@ -29,7 +29,7 @@ DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen(
         "book_reservation": {"status": _STATUS},
         **{tool: {"status": _STATUS, "cabin": _CABIN} for tool in _UPDATES},
         "cancel_reservation": {"cabin": _CABIN},
-        "search_direct_flight": {"date": "tau2 says of each flight on which day it leaves"},
+        "search_direct_flight": {"date": "tau2 adds the departure day to each flight"},
         "search_onestop_flight": {
             "available_seats, prices": "tau-bench shows those of the first day for a second flight on the next"
         },

@@ -73,7 +73,7 @@ def admitted(home: TargetFolder) -> bytes:
         )
     source, found = _source(home.base_module)
     if found != card.module_sha256 or not card.report.passed:
-        why = f"has sha256 {found}, its manifest says {card.module_sha256}" if card.report.passed else "did not pass"
+        why = f"has sha256 {found}, its manifest expects {card.module_sha256}" if card.report.passed else "did not pass"
         raise TamperedEnv(f"{home.base_module} {why}; to check it and admit it as it is: {fix(home)}")
     if card.spec is not None and card.spec.slots.get(TOOLS_SLOT) != home.tools_sha256:
         raise TamperedEnv(

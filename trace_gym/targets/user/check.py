@@ -151,8 +151,9 @@ def _kinds(home: TargetFolder) -> Iterator[Note]:
             found = f"{name} has no kind" if not kind else f"{name} has the kind {kind!r}"
             yield _wrong(f"{SETTINGS}: {found}; expected {', '.join(KINDS)}", f'write "  {name}: read" in {place}')
     if guessed := [n for n in names if said.get(n, "").endswith(GUESSED)]:
-        told = _some([f"{n} ({said[n].rstrip(GUESSED)})" for n in guessed])
-        yield _open(f"{len(guessed)} kinds are guessed: {told}", f"look at them, delete the question marks in {place}")
+        listed = _some([f"{n} ({said[n].rstrip(GUESSED)})" for n in guessed])
+        fix = f"look at them, delete the question marks in {place}"
+        yield _open(f"{len(guessed)} kinds are guessed: {listed}", fix)
     if not any(kind == "write" for kind in home.kinds.values()):
         yield _open("no tool writes, so there is nothing that an agent could do wrong", f"correct kinds in {place}")
 
@@ -161,18 +162,18 @@ def _calls(home: TargetFolder) -> Iterator[Note]:
     names, made = names_of(home.tools), [pair for e in home.episodes for pair in answers(e)]
     called = Counter(call.tool for call, _ in made)
     if unknown := sorted(called.keys() - set(names)):
-        told = _some([f"{n} ({called[n]} calls)" for n in unknown])
-        yield _open(f"the episodes call {told}, which {TOOLS} lacks; these calls are left out", "add the tools")
+        listed = _some([f"{n} ({called[n]} calls)" for n in unknown])
+        yield _open(f"the episodes call {listed}, which {TOOLS} lacks; these calls are left out", "add the tools")
     if idle := [n for n in names if not called[n]]:
         fix = "record episodes that call them; otherwise the base world follows their descriptions alone"
         yield _open(f"{len(idle)} tools are never called in the episodes: {_some(idle)}", fix)
-    taken = [(c, told) for c, told in made if c.tool in names and not refused(told)]
+    taken = [(c, answer) for c, answer in made if c.tool in names and not refused(answer)]
     misfits = [(c.tool, why) for c, _ in taken if (why := complaint_about(c, home.interface))]
     if misfits:
         message = f"{len(misfits)} recorded calls were taken and do not fit their schema, such as {misfits[0][0]}"
         yield _open(f"{message}: {misfits[0][1]}", f"correct {TOOLS}")
-    shown = format_of(told for _, told in taken)
-    if shown != home.settings.results and any(told[:1] in ("{", "[") for _, told in taken):
+    shown = format_of(answer for _, answer in taken)
+    if shown != home.settings.results and any(answer[:1] in ("{", "[") for _, answer in taken):
         message = f"results are {home.settings.results} in {SETTINGS}, and most recorded ones are {shown}"
         yield _open(
             message, f"write results: {shown} in {home.path / SETTINGS}, unless a base world formats them itself"
@@ -203,8 +204,8 @@ def _coverage(home: TargetFolder) -> Iterator[Note]:
         message = f"no recorded call of {_some(brave)} was refused, so a base world guesses when they refuse"
         yield _open(message, f"record calls that they refuse, if there are any; {again}")
     if optional := coverage.never_passed(home, found):
-        told = _some([f"{tool} ({', '.join(names)})" for tool, names in optional.items()])
-        yield _open(f"optional parameters that no recorded call passes: {told}", f"record calls with them; {again}")
+        listed = _some([f"{tool} ({', '.join(names)})" for tool, names in optional.items()])
+        yield _open(f"optional parameters that no recorded call passes: {listed}", f"record calls with them; {again}")
     for tool, (episode, between) in coverage.unexplained_changes(home).items():
         message = f"{tool} returned different results for the same call in {episode} without a write in between"
         kinds = f", or correct the kind of {_some(between)} if one of them writes" if between else ""
@@ -241,7 +242,7 @@ def _base(home: TargetFolder) -> Iterator[Note]:
 def _fidelity(tool: str, metrics: dict[str, float], home: TargetFolder) -> Note:
     calls, known = (metrics.get(f"{what}_{tool}", 0.0) for what in ("calls", "computable"))
     if ANY in home.settings.not_compared.get(tool, ()):
-        return _open(f"{tool}: not compared, as {SETTINGS} says", "its copy is as true as its author guessed")
+        return _open(f"{tool}: not compared, as {SETTINGS} specifies", "its copy is as true as its author guessed")
     if not known:
         message = f"{tool}: none of {calls:g} recorded calls could be compared"
         return _open(message, "record episodes that call it")

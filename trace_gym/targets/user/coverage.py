@@ -64,10 +64,10 @@ def coverage_of(home: HasEpisodes) -> dict[str, Coverage]:
     pooled = next(_conflicts(home, shown), None) is None and any(map(_reads(home), shown.values()))
     for episode in home.episodes:
         known, written = pooled or _reads(home)(shown[episode.id]), False
-        for call, told in _calls(home, episode):
+        for call, answer in _calls(home, episode):
             tool = found[call.tool]
             tool.passed.update(call.arguments.keys())
-            if refused(told):
+            if refused(answer):
                 tool.refused += 1
                 continue
             written = written or home.kinds[call.tool] == "write"
@@ -129,12 +129,12 @@ def unexplained_changes(home: HasEpisodes) -> dict[str, tuple[str, list[str]]]:
     for episode in home.episodes:
         last: dict[str, tuple[Any, int]] = {}
         calls = _calls(home, episode)
-        for number, (call, told) in enumerate(calls):
+        for number, (call, answer) in enumerate(calls):
             kind = home.kinds[call.tool]
-            if kind == "write" and not refused(told):
+            if kind == "write" and not refused(answer):
                 last.clear()
-            elif kind == "read" and not refused(told):
-                result = compared_by(home.settings, call, parsed(told))
+            elif kind == "read" and not refused(answer):
+                result = compared_by(home.settings, call, parsed(answer))
                 before, when = last.setdefault(_key(call), (result, number))
                 if before != result:
                     between = dict.fromkeys(c.tool for c, _ in calls[when + 1 : number] if c.tool != call.tool)
@@ -145,17 +145,17 @@ def unexplained_changes(home: HasEpisodes) -> dict[str, tuple[str, list[str]]]:
 def shown_before(home: HasEpisodes, episode: Trajectory) -> Shown:
     """Return the calls of an episode before its first write, with their results."""
     shown: Shown = {}
-    for call, told in _calls(home, episode):
-        if refused(told):
+    for call, answer in _calls(home, episode):
+        if refused(answer):
             continue
         if home.kinds[call.tool] == "write":
             break
-        shown.setdefault(_key(call), (call, parsed(told)))
+        shown.setdefault(_key(call), (call, parsed(answer)))
     return shown
 
 
 def _calls(home: HasEpisodes, episode: Trajectory) -> list[tuple[Call, str]]:
-    return [(call, told) for call, told in answers(episode) if call.tool in home.kinds]
+    return [(call, answer) for call, answer in answers(episode) if call.tool in home.kinds]
 
 
 def _reads(home: HasEpisodes) -> Callable[[Shown], bool]:

@@ -148,7 +148,7 @@ class _Noise:
     """Filter that replaces log records about invalid output of a server by a single warning."""
 
     def __init__(self, place: str) -> None:
-        self.place, self.told = place, False
+        self.place, self.logged = place, False
 
     @contextmanager
     def replaced(self) -> Iterator[None]:
@@ -164,8 +164,8 @@ class _Noise:
         """Return whether to log a record unchanged. Suppress records about invalid output."""
         if not record.exc_info:
             return True
-        if not self.told:
-            self.told = True
+        if not self.logged:
+            self.logged = True
             _log.warning(
                 "the MCP server %r writes to its stdout what is not a message of the protocol%s; it is ignored. "
                 "Let it write logs to stderr",

@@ -42,7 +42,7 @@ text_with_call: {both}
 results: {results}
 
 # What each tool does: read (changes nothing), write (changes records), generic (touches no record, such as a
-# calculator or a hand-over). A question mark says that it was guessed from the name: look at it, and delete the mark.
+# calculator or a transfer). A question mark means that it was guessed from the name: look at it, and delete the mark.
 kinds:
 {kinds}
 
@@ -182,15 +182,15 @@ def _settings(
 
 def kind_of(row: Any, tool: dict[str, Any]) -> Kind:
     """Return the kind of a tool according to the annotations of its server, or else a guess."""
-    return "read" if _says_read(row) else guess(tool)
+    return "read" if _is_marked_read(row) else guess(tool)
 
 
 def _kind(row: Any, tool: dict[str, Any]) -> str:
     """Return the kind of a tool. Append the suffix `GUESSED` if the server does not declare the kind."""
-    return kind_of(row, tool) + ("" if _says_read(row) else GUESSED)
+    return kind_of(row, tool) + ("" if _is_marked_read(row) else GUESSED)
 
 
-def _says_read(row: Any) -> bool:
+def _is_marked_read(row: Any) -> bool:
     told = row.get("annotations") if isinstance(row, dict) else None
     return isinstance(told, dict) and told.get("readOnlyHint") is True
 
