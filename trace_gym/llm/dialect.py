@@ -92,6 +92,8 @@ class Dialect:
             fields["seed"] = request.seed
         if max_tokens is not None:
             fields[self.limit] = max_tokens
+        if request.tools:
+            fields["tools"] = list(request.tools)
         if request.answer is None:
             return fields
         if self.form in ("json_object", "text"):

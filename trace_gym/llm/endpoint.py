@@ -113,7 +113,8 @@ class Endpoint:
         dialect = self._forms.get(schema) or replace(self._dialect, form=_first_form(request))
         while True:
             try:
-                completion = self._completion(self._post(dialect.fields(request, self.model, max_tokens), deadline))
+                body = self._post(dialect.fields(request, self.model, max_tokens), deadline)
+                completion = self._completion(body, bool(request.tools))
             except self._openai.APIStatusError as error:
                 failed = self._refused(error)
                 following = dialect.fallback(str(failed), request.answer is not None)
@@ -184,24 +185,25 @@ class Endpoint:
             error_type=error_type,
         )
 
-    def _completion(self, body: bytes) -> Completion:
-        """Parse the body of a response.
+    def _completion(self, body: bytes, tools: bool) -> Completion:
+        """Parse the body of a response. Tool calls are ignored if the request had no tools.
 
         Raises:
-            RequestFailed: The body is not a valid chat completion, or contains no text.
+            RequestFailed: The body is not a valid chat completion, or contains neither text nor tool calls.
         """
         try:
             data = json.loads(body)
             choice = data["choices"][0]
             message, usage = choice["message"], data.get("usage") or {}
             refusal, text = message.get("refusal"), _text(message.get("content"))
+            calls = _tool_calls(message.get("tool_calls")) if tools else ()
             finish = str(choice.get("finish_reason") or "stop")
             prompt, answer = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # ValueError: giant integers
             shown = self._clean(repr(body[:200].decode("utf-8", "replace")))
             raise RequestFailed(f"the answer is not a valid chat completion: {shown}", billed_tokens=None) from None
         billed_tokens = (prompt, answer) if prompt + answer else None
-        if not text.strip() and not refusal:
+        if not text.strip() and not refusal and not calls:
             if finish == "length":
                 reason = "the answer is empty: max_tokens was reached before any text. Raise max_tokens"
                 raise RequestFailed(reason, max_retries=0, billed_tokens=billed_tokens, error_type=EmptyAnswer)
@@ -209,10 +211,11 @@ class Endpoint:
             reason = f"the answer is empty (finish_reason {finish})"
             raise RequestFailed(reason, max_retries=retries, billed_tokens=billed_tokens, error_type=EmptyAnswer)
         return Completion(
-            text=well_formed(text if text.strip() else str(refusal)),
+            text=well_formed(text if text.strip() else str(refusal or "")),
+            tool_calls=calls,
             model=f"openai:{self.model}",
             served=well_formed(str(data.get("model") or "")),
-            finish="refusal" if not text.strip() else well_formed(finish),
+            finish="refusal" if refusal and not text.strip() else well_formed(finish),
             prompt_tokens=prompt,
             completion_tokens=answer,
         )
@@ -250,6 +253,11 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content)
     return str(content or "")
+
+
+def _tool_calls(calls: Any) -> tuple[dict[str, Any], ...]:
+    """Return the tool calls of a message. Lone surrogates, which cannot be stored, become question marks."""
+    return tuple(map(dict, json.loads(well_formed(json.dumps(calls or [], ensure_ascii=False)))))
 
 
 def _count(tokens: Any) -> int:

@@ -18,6 +18,7 @@ from trace_gym.llm.quoting import fenced, inline
 from trace_gym.llm.recordings import slug
 from trace_gym.llm.request import Completion, Request, well_formed
 from trace_gym.llm.request_store import RequestStore
+from trace_gym.llm.written_turns import TURN_INSTRUCTION, written_turn
 
 SUFFIXES = (".md", ".json", ".py", ".txt")
 """Suffixes of answer files, in the order in which they are looked up."""
@@ -31,6 +32,8 @@ _NUMBER = re.compile(r"^\d+-")
 
 class FileExchange:
     """Model that writes each request to ``NNN-purpose.md`` and reads the answer from ``NNN-purpose.answer.md``.
+
+    If the request has tools, the answer is a turn in the form of `trace_gym.llm.written_turns`.
 
     The answer file may have any suffix in `SUFFIXES`. If the folder already contains a request, its file is used, so
     that a second run uses the existing answers. An answer may also be written before its request. Such a file is named
@@ -79,7 +82,8 @@ class FileExchange:
         """
         start = time.monotonic()
         text = self._wait(self._ask(request), request.purpose)
-        completion = Completion(text=well_formed(text), model=self.name)
+        said, calls = written_turn(well_formed(text)) if request.tools else (well_formed(text), ())
+        completion = Completion(text=said, tool_calls=calls, model=self.name)
         self.store.answered(request, completion, time.monotonic() - start, Amount())
         return completion
 
@@ -203,6 +207,11 @@ def _markdown(request: Request, path: Path, settle: float, pages: Mapping[Path, 
         schema = json.dumps(request.answer, indent=1, ensure_ascii=False)
         parts.append(f"The answer is one JSON object of this JSON Schema:\n\n{fenced(schema, 'json')}")
     first, count = _continued(request, pages)
+    if request.tools:
+        parts.append(TURN_INSTRUCTION)
+    if request.tools and first is None:
+        tools = json.dumps([tool.get("function", tool) for tool in request.tools], indent=1, ensure_ascii=False)
+        parts.append(f"The tools are:\n\n{fenced(tools, 'json')}")
     if first is not None:
         parts.append(
             f"The conversation continues `{first.name}` in this folder. Its first {count} messages are those of that "

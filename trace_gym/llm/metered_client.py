@@ -106,7 +106,7 @@ class MeteredClient:
 
     def _most(self, request: Request) -> Amount:
         """Return the maximum amount that a request can cost. It uses the fact that a token has at least one byte."""
-        texts = json.dumps([request.messages, request.answer], ensure_ascii=False)
+        texts = json.dumps([request.messages, request.answer, *request.tools], ensure_ascii=False)
         return self._amount(len(texts.encode()) + PROMPT_MARGIN, self._max_tokens(request) or DEFAULT_MAX_TOKENS)
 
     def _amount(self, prompt_tokens: int, completion_tokens: int) -> Amount:

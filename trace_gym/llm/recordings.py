@@ -100,7 +100,7 @@ class ReplayModel:
         self._known: dict[str, RecordedAnswer] = {}
         for recording in found:
             other = self._known.setdefault(recording.key, recording).completion
-            if other.model != recording.completion.model or other.text != recording.completion.text:
+            if _content(other) != _content(recording.completion):
                 raise ReadError(
                     f"{folder} contains two different answers to the request {recording.request.purpose!r}, by "
                     f"{other.model} and {recording.completion.model}. Pass the folder of only one model, such as "
@@ -152,12 +152,18 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:80] or "unnamed"
 
 
+def _content(completion: Completion) -> tuple[object, ...]:
+    return completion.model, completion.text, completion.tool_calls
+
+
 def _difference(known: Request, request: Request) -> str:
     """Return a description of the first difference between two requests."""
     for name in ("sample", "seed", "temperature", "max_tokens", "answer"):
         then, now = getattr(known, name), getattr(request, name)
         if then != now:
             return f"its {name} was {then}, and is {now}" if name != "answer" else "its answer had another schema"
+    if known.tools != request.tools:
+        return "it had other tools"
     if len(known.messages) != len(request.messages):
         return f"it had {len(known.messages)} messages, and has {len(request.messages)}"
     number, then, now = next(

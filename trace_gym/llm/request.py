@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from trace_gym.types import Message, Record, sha256
 
 KEY_FIELDS = {"messages", "answer", "temperature", "max_tokens", "sample"}
-"""Fields of a request that determine the answer. The key of the request is a hash of these fields."""
+"""Fields of a request that determine the answer. The key is a hash of these fields, of the seed, and of the tools."""
 
 
 class Request(Record):
@@ -21,6 +21,8 @@ class Request(Record):
     """Purpose such as ``plan tau2_claims``, for file names, the ledger and log messages. It does not affect `key`."""
     answer: dict[str, Any] | None = None
     """JSON schema of the answer; None for free text."""
+    tools: tuple[Message, ...] = ()
+    """Schemas of the tools that the model may call, in the OpenAI function format."""
     temperature: float = Field(0.7, ge=0)
     max_tokens: int | None = Field(None, ge=1)
     """Maximum length of the answer in tokens; None means the limit of the server."""
@@ -40,16 +42,17 @@ class Request(Record):
     @property
     def key(self) -> str:
         """Hash of all fields that determine the answer."""
-        decides = (
-            KEY_FIELDS if self.seed is None else KEY_FIELDS | {"seed"}
-        )  # keys of requests without a seed stay the same
-        return sha256(json.dumps(self.model_dump(include=decides), sort_keys=True))
+        # Keys of requests without a seed or without tools stay the same.
+        optional = {name for name in ("seed", "tools") if getattr(self, name) not in (None, ())}
+        return sha256(json.dumps(self.model_dump(include=KEY_FIELDS | optional), sort_keys=True))
 
 
 class Completion(Record):
     """Answer to a request."""
 
     text: str
+    tool_calls: tuple[Message, ...] = ()
+    """Tool calls in the OpenAI format. Only a request with tools can have them; `text` is then often empty."""
     model: str
     """URI of the model that wrote the answer."""
     served: str = ""
