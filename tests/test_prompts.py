@@ -176,6 +176,9 @@ VALUES |= {
     ],
     "review_results": lambda text: [evidence_of_review(text)],
     "review_judge": lambda text: [facts(text) | evidence_of_review(text)],
+    "solve_judge": lambda text: [
+        {"policy": text, "tools": [text], "transcript": text, "unmet": [text], "accepted": text}
+    ],
 }
 
 
@@ -239,6 +242,7 @@ def test_worst_text_stays_in_its_place(name: str) -> None:
         "review_claims",
         "review_results",
         "review_judge",
+        "solve_judge",
     ],
 )
 @settings(max_examples=25, deadline=None)

@@ -14,7 +14,7 @@ from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, ModelError
 from trace_gym.llm import Completion, Request
-from trace_gym.review import add_review, review
+from trace_gym.review import Checkers, add_model_checks, review
 from trace_gym.types import Finding, Report
 from trace_gym.validation.model_review import REVIEW
 
@@ -140,8 +140,20 @@ def test_failed_environment_is_not_reviewed() -> None:
         profile="quick",
     )
     model = Scripted({})
-    assert "another property failed" in add_review(report, registry.module_path(NAME), model).findings[1].message
+    checked = add_model_checks(report, registry.module_path(NAME), Checkers(reviewer=model))
+    assert "another property failed" in checked.findings[1].message
     assert model.requests == []
+
+
+def test_failed_review_of_an_interrupted_run_is_repeated() -> None:
+    verdict = {"episodes": [{"item": "E1", "success": "yes", "reason": "R2"}]}
+    checkers = Checkers(reviewer=Scripted({"episodes": [REFUSED]}, verdict))
+    finding = Finding(code=REVIEW, property="review", verdict="skipped", message="no language model was passed")
+    first = Report(env=NAME, passed=True, findings=(finding,), scenarios=1, profile="quick")
+    path = registry.module_path(NAME)
+    failed = add_model_checks(first, path, checkers)
+    assert not failed.passed
+    assert not add_model_checks(failed, path, checkers).passed
 
 
 def test_command_line_reviews_with_answers_in_files(tmp_path: Path) -> None:

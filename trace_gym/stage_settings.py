@@ -89,6 +89,12 @@ class Llm(Record):
     reviewer: str = ""
     """Model that reviews each version that passed the other checks, in the same format as `model`. Empty for no
     review."""
+    solver: str = ""
+    """Model that tries to solve scenarios of each version that passed the other checks, in the same format as `model`.
+    Empty for no attempts."""
+    reader: str = ""
+    """Model that judges the evidence of `reviewer` and `solver`. If empty, they judge it themselves, in a new
+    conversation."""
 
 
 class Skill(Record):

@@ -18,6 +18,7 @@ from mutants import machine
 from mutants.published import PUBLISHED
 
 from trace_gym.validation import PROPERTIES, ValidationInputs, validate
+from trace_gym.validation.model_review import MODEL_CODES
 
 SHOWN = "tau2_precondition"
 HEAD = """# Injected defects and the properties that detect them
@@ -56,7 +57,7 @@ trainers, hints within a group of rollouts, and the use of a language model as t
 def mutants() -> Iterator[tuple[str, str, str]]:
     """Return the reference, the defect and the expected property of each mutant."""
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem in ("__init__", "table", "machine", "hotel", "published"):
+        if file.stem in ("__init__", "table", "machine", "hotel", "published", "solving"):
             continue
         for made in getattr(import_module(f"mutants.{file.stem}"), "MUTANTS", ()):
             fault = getattr(made, "fault", "") or _words(made.__name__)
@@ -109,7 +110,7 @@ def markdown(found: dict[str, list[str]]) -> str:
     page += "\n".join(
         sorted(f"| {fault} | `{_short(name)}` | {_codes(code, found[name])} |" for name, fault, code in listed)
     )
-    if missing := sorted(PROPERTIES.keys() - {code for _, _, code in listed}):
+    if missing := sorted(PROPERTIES.keys() - {*MODEL_CODES} - {code for _, _, code in listed}):
         page += f"\n\nNo mutant exists for {', '.join(missing)}."
     page += "\n" + PUBLISHED_HEAD
     return page + "\n".join(f"| {p.fault} | {p.where} | {', '.join(f'`{m}`' for m in p.mutants)} |" for p in PUBLISHED)

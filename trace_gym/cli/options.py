@@ -65,6 +65,20 @@ def given_options(context: typer.Context) -> dict[str, str]:
     return given
 
 
+Reviewer = Annotated[
+    str, typer.Option(help="Model that reviews an environment that passed the other checks: openai:MODEL or files:DIR.")
+]
+"""Option for the language model of TG214."""
+Solver = Annotated[
+    str,
+    typer.Option(help="Model that tries to solve scenarios as an agent, if the other checks passed; like --reviewer."),
+]
+"""Option for the language model of TG215."""
+Reader = Annotated[
+    str, typer.Option(help="Model that judges the evidence of --reviewer and --solver; by default the same models.")
+]
+"""Option for the language model that judges the evidence of the other two."""
+
 User = Annotated[
     str | None,
     typer.Option(

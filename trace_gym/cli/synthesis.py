@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from trace_gym import terminal
-from trace_gym.cli.options import AllowUnisolated, reject_options
+from trace_gym.cli.options import AllowUnisolated, Reader, Reviewer, Solver, reject_options
 from trace_gym.errors import ConfigError, TraceGymError
 from trace_gym.files import read_text
 from trace_gym.locks import working_in
@@ -89,9 +89,9 @@ def synthesize(
     by: Annotated[
         str, typer.Option(help="Name of the person or program that answers files:DIR; recorded in the manifest.")
     ] = "",
-    reviewer: Annotated[
-        str, typer.Option(help="Model that reviews each version that passed the other checks; as for --llm.")
-    ] = "",
+    reviewer: Reviewer = "",
+    solver: Solver = "",
+    reader: Reader = "",
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Generate environments and admit those that pass validation.
@@ -121,18 +121,14 @@ def synthesize(
     else:
         write = _plan_model_work(name, source, trajectories, target, own, folder, repairs, workers, force)
     with working_in(folder):
-        from trace_gym.llm.opening import open_model, open_reviewer
+        from trace_gym.llm.opening import open_models
+        from trace_gym.review import Checkers
         from trace_gym.synthesis.admission import CANDIDATES
 
+        uris = [reviewer, solver, reader]
         limits: dict[str, Any] = {"tokens": tokens, "dollars": dollars, "price": price}
-        model = open_model(llm, folder / CANDIDATES, _log, answered_by=by, **limits)
-        second = open_reviewer(reviewer, folder / CANDIDATES, _log, **limits)
-        try:
-            write(model, ValidationConfig(budget=seconds, policy=policy, reviewer=second))
-        finally:
-            model.close()
-            if second is not None:
-                second.close()
+        with open_models(llm, uris, folder / CANDIDATES, _log, answered_by=by, **limits) as (model, others):
+            write(model, ValidationConfig(budget=seconds, policy=policy, checkers=Checkers(*others)))
 
 
 def _refuse_unused(

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.cli.environments import matching_names
-from trace_gym.cli.options import AllowUnisolated, given_options, reject_options
-from trace_gym.cli.reviewing import add_model_review, check_reviewable
+from trace_gym.cli.options import AllowUnisolated, Reader, Reviewer, Solver, given_options, reject_options
+from trace_gym.cli.reviewing import ModelUris, add_findings_of_models
 from trace_gym.cli.validation_output import check_output_options, print_listing, print_report, write_report
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.terminal import say
@@ -69,10 +69,9 @@ def validate(
         list[Path] | None,
         typer.Option(help="Test tasks of the target that must not occur in the environment; repeatable."),
     ] = None,
-    reviewer: Annotated[
-        str,
-        typer.Option(help="Language model that also reviews an environment that passed: openai:MODEL or files:DIR."),
-    ] = "",
+    reviewer: Reviewer = "",
+    solver: Solver = "",
+    reader: Reader = "",
     budget: Annotated[
         float, typer.Option(help="Time limit in seconds. Properties that exceed it are reported as unfinished.")
     ] = 60.0,
@@ -136,8 +135,8 @@ def validate(
     if "/" in env and isinstance(target, str) and not tasks and not is_third_party(env):
         target = registry.name_of(env)
     given = validation.ValidationInputs(policy, tuple(map(str, recordings or ())), tuple(map(str, against or ())))
-    if reviewer:
-        check_reviewable(reviewer, env, target, tasks, only, skip or ())
+    models = ModelUris(reviewer, solver, reader)
+    models.check(env, target, tasks, only, skip or ())
     if admit and (tasks or is_third_party(env)):
         raise ConfigError(f"--admit can be used only with environments of trace_gym: found {env}. Remove --admit")
     if admit and (only or skip or level or seeds or profile != "gate"):
@@ -165,8 +164,7 @@ def validate(
             )
     else:
         report = validation.validate(target, engine=engine, workers=workers or os.cpu_count() or 1, **request)
-    if reviewer:
-        report = add_model_review(report, target, reviewer)
+    report = add_findings_of_models(report, target, models, level, seeds)
     write_report(report, out, html, sarif)
     print_report(report, checklist, as_json)
     if not report.passed:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from trace_gym.errors import ConfigError
@@ -36,6 +37,48 @@ def open_model(
         ReadError: The recordings or the log of requests cannot be read.
         MissingExtra: The openai package is not installed.
     """
+    _check_settings(uri, tokens, dollars, price, answered_by)
+    return _open(uri, folder, log, Budget(tokens=tokens, dollars=dollars), price, answered_by)
+
+
+@contextmanager
+def open_models(
+    uri: str,
+    checkers: Sequence[str],
+    folder: Path,
+    log: Callable[[str], None],
+    *,
+    tokens: int | None = None,
+    dollars: float | None = None,
+    price: str = "",
+    answered_by: str = "",
+) -> Iterator[tuple[Resolved, list[Resolved | None]]]:
+    """Open a model that writes environments, and the models that check them. At the end, close all of them.
+
+    All models share the folder and the budget. A model that is not behind an endpoint has no budget.
+
+    Args:
+        uri: Model URI of the author.
+        checkers: Model URIs of the models that check environments. An empty URI yields None.
+        folder, log, tokens, dollars, price, answered_by: See `open_model`.
+
+    Raises:
+        ConfigError, ReadError, MissingExtra: See `open_model`.
+    """
+    _check_settings(uri, tokens, dollars, price, answered_by)
+    budget = Budget(tokens=tokens, dollars=dollars)
+    with ExitStack() as stack:
+
+        def opened(uri: str, answered_by: str = "") -> Resolved:
+            model = _open(uri, folder, log, budget, price, answered_by)
+            stack.callback(model.close)
+            return model
+
+        yield opened(uri, answered_by), [opened(checker) if checker else None for checker in checkers]
+
+
+def _check_settings(uri: str, tokens: int | None, dollars: float | None, price: str, answered_by: str) -> None:
+    """Raise an error if the price is not valid, or a setting has no effect on the model."""
     price_of(price)
     given = {"tokens": tokens, "dollars": dollars, "price": price, "by": answered_by}
     if unused := list(ignored_settings(uri, given)):
@@ -44,37 +87,19 @@ def open_model(
             "'dollars' and 'price' require openai:MODEL, and 'by' requires files:DIR. Remove the options, or choose "
             "another model"
         )
+
+
+def _open(uri: str, folder: Path, log: Callable[[str], None], budget: Budget, price: str, answered_by: str) -> Resolved:
     folder = folder.expanduser().resolve()
     return resolve(
         uri,
         cache=folder / "completions",
         ledger=folder / "requests.jsonl",
-        budget=Budget(tokens=tokens, dollars=dollars),
+        budget=budget,
         price=price_of(price),
         log=log,
         answered_by=answered_by,
     )
-
-
-def open_reviewer(
-    uri: str,
-    folder: Path,
-    log: Callable[[str], None],
-    *,
-    tokens: int | None = None,
-    dollars: float | None = None,
-    price: str = "",
-) -> Resolved | None:
-    """Return the model that reviews environments, in the same way as `open_model`; None if the URI is empty.
-
-    The budget and the price are those of the model that writes environments. They are ignored for a model that is not
-    behind an endpoint.
-    """
-    if not uri:
-        return None
-    if list(ignored_settings(uri, {"tokens": tokens, "dollars": dollars, "price": price})):
-        return open_model(uri, folder, log)
-    return open_model(uri, folder, log, tokens=tokens, dollars=dollars, price=price)
 
 
 def price_of(text: str) -> Price | None:

@@ -8,11 +8,12 @@ from typing import Any
 
 from trace_gym import registry
 from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
-from trace_gym.llm.opening import open_model, open_reviewer
+from trace_gym.llm.opening import open_models
 from trace_gym.locks import working_in
 from trace_gym.pipeline import common
 from trace_gym.pipeline.ledger import Run
 from trace_gym.records import read_records
+from trace_gym.review import Checkers
 from trace_gym.synthesis import ValidationConfig
 from trace_gym.synthesis.admission import CANDIDATES
 from trace_gym.synthesis.recorded import RECORDED_MODEL, recorded_capabilities
@@ -53,17 +54,12 @@ def _write_environments(
     llm = run.config.llm
     uri = RECORDED_MODEL if run.config.author == "recorded" else llm.model
     limits: dict[str, Any] = {"tokens": llm.tokens, "dollars": llm.dollars, "price": llm.price}
-    model = open_model(uri, folder / CANDIDATES, log, answered_by=llm.by, **limits)
     evidence = read_records(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
-    reviewer = open_reviewer(llm.reviewer, folder / CANDIDATES, log, **limits)
-    validation = ValidationConfig(budget=llm.seconds, policy=llm.policy, reviewer=reviewer)
-    try:
+    uris = [llm.reviewer, llm.solver, llm.reader]
+    with open_models(uri, uris, folder / CANDIDATES, log, answered_by=llm.by, **limits) as (model, others):
+        validation = ValidationConfig(budget=llm.seconds, policy=llm.policy, checkers=Checkers(*others))
         order = SynthesisRequest(capabilities, target, model, folder, validation, llm.repairs, evidence)
         done = write_all(order, llm.workers, log)
-    finally:
-        model.close()
-        if reviewer is not None:
-            reviewer.close()
     if folder.is_dir():
         registry.add_folder(folder)
     return {name: _result_or_raise(made) for name, made in done.items()}

@@ -1,6 +1,11 @@
-"""Review of an environment by a language model. Its claims are tested, and a second model judges the evidence."""
+"""Checks of an environment by language models: a review of its module, and attempts to solve its scenarios.
+
+The evidence of both is executed, and a second conversation with a language model, the reader, judges it.
+"""
 
 from trace_gym.review.claims import Review, Verdicts
-from trace_gym.review.process import add_review, review
+from trace_gym.review.model_checks import NO_CHECKERS, Checkers, add_model_checks
+from trace_gym.review.process import review
+from trace_gym.review.solving import solve
 
-__all__ = ["Review", "Verdicts", "add_review", "review"]
+__all__ = ["NO_CHECKERS", "Checkers", "Review", "Verdicts", "add_model_checks", "review", "solve"]

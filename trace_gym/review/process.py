@@ -25,7 +25,7 @@ from trace_gym.review.tested import (
 from trace_gym.sandbox import SandboxedWorld
 from trace_gym.sandbox.episode_server import as_data
 from trace_gym.sandbox.unadmitted import find_requirements
-from trace_gym.types import Finding, Replay, Report, Scenario
+from trace_gym.types import Finding, Replay, Scenario
 from trace_gym.validation import PROPERTIES, CheckFailed, Passed
 from trace_gym.validation.model_review import REVIEW
 
@@ -63,18 +63,6 @@ class Subject:
             "policy": interface.system_prompt,
             "tools": evidence.signatures(interface),
         }
-
-
-def add_review(report: Report, path: Path, model: Model) -> Report:
-    """Return the report with the finding of a review. An environment that failed another property is not reviewed."""
-    if (index := next((n for n, f in enumerate(report.findings) if f.code == REVIEW), None)) is None:
-        return report
-    if any(not f.passed for f in report.findings):
-        found = PROPERTIES[REVIEW].finding("skipped", "not reviewed, because another property failed or was unfinished")
-    else:
-        found = review(path, model)
-    findings = (*report.findings[:index], found, *report.findings[index + 1 :])
-    return report.model_copy(update={"findings": findings, "passed": all(f.passed for f in findings)})
 
 
 def review(path: Path, model: Model, reader: Model | None = None) -> Finding:

@@ -61,15 +61,20 @@ class TestedMeasurement:
         return not self.error
 
 
-def lines(messages: Sequence[Message]) -> Iterator[str]:
-    """Yield one line per message or tool call of a conversation, without the system message."""
+def lines(messages: Sequence[Message], longest: int = MAX_LINE) -> Iterator[str]:
+    """Yield one line per message or tool call of a conversation, without the system message.
+
+    Args:
+        messages: Messages of the conversation.
+        longest: Maximum number of characters of a message.
+    """
     names = {"user": "USER", "assistant": "AGENT", "tool": "RESULT"}
     for message in messages:
         if message["role"] == "system":
             continue
         text = " ".join(str(message.get("content") or "").split())
         if text:
-            cut = f"{text[:MAX_LINE]} ... ({len(text)} characters)" if len(text) > MAX_LINE else text
+            cut = f"{text[:longest]} ... ({len(text)} characters)" if len(text) > longest else text
             yield f"{names.get(message['role'], message['role'])}: {cut}"
         for call in message.get("tool_calls") or ():
             yield f"CALL: {call['function']['name']} {call['function']['arguments']}"

@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from trace_gym.errors import RejectedEnv
 from trace_gym.files import write
-from trace_gym.llm import Model
 from trace_gym.llm.quoting import fenced, inline
-from trace_gym.review import add_review
+from trace_gym.review import NO_CHECKERS, Checkers, add_model_checks
 from trace_gym.sandbox import RULES, SandboxedWorld, lint_source, validate_sandboxed
 from trace_gym.synthesis.author import Author, identity_errors
 from trace_gym.synthesis.calibrate import Calibration, calibrate_for_policy, calibrate_from_report
@@ -48,8 +47,8 @@ class ValidationConfig:
     only: tuple[str, ...] | None = None
     """Codes or code prefixes of the properties to check; None means all properties."""
     given: ValidationInputs = NO_INPUTS
-    reviewer: Model | None = None
-    """Language model that reviews each version that passed the other properties; None for no review."""
+    checkers: Checkers = NO_CHECKERS
+    """Language models that check each version that passed the other properties."""
     policy: str = ""
     """Policy to train, as for `trace_gym.validation.policy_groups.resolve`. The levels are calibrated so that its
     rewards vary. If empty, they are calibrated for a simulated agent between the ablated expert and the oracle."""
@@ -197,8 +196,7 @@ def _checked(context: AuthoringContext, write_module: Callable[[], str], number:
     if errors := tuple(lint(text, context.spec)):
         return Candidate(number, text, "lint", errors)
     report = _known(context, text, number) or validate_candidate(context)
-    if context.validation.reviewer is not None:
-        report = add_review(report, context.module, context.validation.reviewer)
+    report = add_model_checks(report, context.module, context.validation.checkers)
     diagnostics = tuple(diagnostics_of_report(report, text))
     if not report.passed and not diagnostics:
         unfinished = [f.code for f in report.findings if f.verdict == "unfinished"]

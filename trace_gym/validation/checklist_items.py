@@ -57,7 +57,7 @@ _TASK = (
     Item(
         "T.7",
         "The ground truth is verified.",
-        ("TG201", "TG204", "TG413"),
+        ("TG201", "TG204", "TG215", "TG413"),
         "whether the ground truth is what the task means",
     ),
     Item("T.8", "Every task is verified to be solvable.", ("TG201", "TG202")),

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from math import isfinite
 from typing import Any, Literal
 
 from trace_gym.episode import Episode, interface_of
@@ -16,6 +15,7 @@ from trace_gym.score import reward
 from trace_gym.types import Call, Interface, Replay, Say, Scenario
 from trace_gym.validation.interventions import Variant, consequential_variants
 from trace_gym.validation.properties import CheckFailed, describe_exception
+from trace_gym.validation.repeat_snippets import episode_snippet
 from trace_gym.world import Step, World, plan_of
 
 Expert = Literal["oracle", "ablated"]
@@ -34,13 +34,19 @@ class Profile:
     hash seeds may equal that of the current process."""
     writes: int
     """Number of random writes per scenario."""
+    attempts: int
+    """Number of scenarios per level that a language model tries to solve."""
     separate_processes: bool
     """True if some rollouts also run in separate processes, which take seconds to start."""
 
 
 PROFILES = {
-    "quick": Profile("quick", seeds_per_level=3, examples=15, processes=2, writes=4, separate_processes=False),
-    "gate": Profile("gate", seeds_per_level=25, examples=150, processes=3, writes=12, separate_processes=True),
+    "quick": Profile(
+        "quick", seeds_per_level=3, examples=15, processes=2, writes=4, attempts=1, separate_processes=False
+    ),
+    "gate": Profile(
+        "gate", seeds_per_level=25, examples=150, processes=3, writes=12, attempts=2, separate_processes=True
+    ),
 }
 
 
@@ -155,12 +161,7 @@ class Context:
 
     def snippet(self, scenario: Scenario, actions: Sequence[Any] = (), tail: str = "") -> str:
         """Return code that takes the actions in a scenario and prints the results."""
-        names = sorted({type(a).__name__ for a in actions if isinstance(a, (Call, Say))})
-        lines = [f"from trace_gym.types import {', '.join(names)}"] if names else []
-        lines += ["from trace_gym.validation import begin", ""]
-        lines += [f"episode = begin({self.reference!r}, {str(scenario)!r})"]
-        lines += [f"print(episode.step({_source(a)}))" for a in actions]
-        return "\n".join([*lines, tail or "print(episode.finish())"]) + "\n"
+        return episode_snippet(self.reference, str(scenario), actions, tail)
 
 
 def episode_reward(episode: Episode) -> float:
@@ -184,21 +185,3 @@ def _to_json(action: Any) -> Any:
             action = {"say": text}
     encoded = json.dumps(action, default=repr, ensure_ascii=False).encode(errors="replace")
     return json.loads(encoded, parse_constant=str)  # NaN is not valid JSON
-
-
-def _source(action: Any) -> str:
-    """Return a Python expression for an action. A long repetition of one character is written as ``'x' * 1000``."""
-    match action:
-        case str() if len(action) > 200 and len(set(action)) == 1:
-            return f"{action[0]!r} * {len(action)}"
-        case Say(text):
-            return f"Say({_source(text)})"
-        case Call(tool, arguments):
-            return f"Call({_source(tool)}, {_source(arguments)})"
-        case dict():
-            return "{" + ", ".join(f"{k!r}: {_source(v)}" for k, v in action.items()) + "}"
-        case list():
-            return "[" + ", ".join(map(_source, action)) + "]"
-        case float() if not isfinite(action):
-            return f"float({str(action)!r})"
-    return repr(action)

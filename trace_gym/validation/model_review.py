@@ -1,6 +1,6 @@
-"""Property TG214: a language model reviews the environment, and a second reader confirms none of its findings.
+"""Properties TG214 and TG215: a language model reviews or solves the environment, and a reader confirms no defect.
 
-The review requires a model and runs outside the sandbox; see `trace_gym.review`.
+Both require a language model, which runs outside the sandbox; see `trace_gym.review`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from trace_gym.validation.properties import Passed, Skipped, property_check
 from trace_gym.world import World
 
 REVIEW = "TG214"
-"""Code of the property that uses a language model."""
+"""Code of the property in which a language model reads the module."""
+SOLVER = "TG215"
+"""Code of the property in which a language model acts as the agent."""
+MODEL_CODES = (REVIEW, SOLVER)
+"""Codes of the properties that use a language model, in the order in which they are checked."""
 
 
 @property_check(
@@ -24,3 +28,14 @@ REVIEW = "TG214"
 )
 def review_finds_no_defect(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Passed:
     raise Skipped("no language model was passed; pass the model that reviews the environment with --reviewer")
+
+
+@property_check(
+    SOLVER,
+    statement="A language model that sees only what an agent sees solves the sampled scenarios, or a second reader "
+    "attributes its failures to its own errors.",
+    reason="If the text says one thing and the reward another, training punishes the agents that follow the text.",
+    fix="Read the transcript. State in the opening, the policy or a reply what is expected, or correct the check.",
+)
+def solver_finds_no_defect(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Passed:
+    raise Skipped("no language model was passed; pass the model that solves scenarios with --solver")
