@@ -29,6 +29,7 @@ from trace_gym.world import World
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "benchmarks" / "dialogue_corpus.jsonl"
+STATEMENTS = ROOT / "benchmarks" / "dialogue_statements.jsonl"
 CORPORA = sorted((ROOT / "benchmarks").glob("dialogue_*.jsonl"))
 SEEDS = range(2)
 ENVS = registry.list_environments()
@@ -289,19 +290,50 @@ def test_acts_of_the_corpus_are_found_with_weights_from_other_authors(monkeypatc
 
 
 def test_weights_are_those_that_the_documented_command_trains(tmp_path: Path) -> None:
-    from trace_gym.targets.dialogue.classifier import WEIGHTS
+    from trace_gym.targets.dialogue import classifier, statements
 
-    main(*map(str, CORPORA), "--out", str(tmp_path / "weights.json"))
-    assert (tmp_path / "weights.json").read_text() == WEIGHTS.read_text()
+    main(*map(str, CORPORA), "--out", str(tmp_path))
+    for weights in (classifier.WEIGHTS, statements.WEIGHTS):
+        assert (tmp_path / weights.name).read_text() == weights.read_text()
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_training_refuses_a_file_that_is_no_corpus_and_writes_nothing(name: str, tmp_path: Path) -> None:
-    corpus, out = tmp_path / "corpus.jsonl", tmp_path / "weights.json"
+    corpus, out = tmp_path / "corpus.jsonl", tmp_path / "out"
     FILES[name](corpus)
     with pytest.raises(ReadError):
         main(str(corpus), "--out", str(out))
     assert not out.exists()
+
+
+def test_training_names_the_clauses_of_a_message_that_has_another_number_of_labels() -> None:
+    row = {"text": "Let me check. One moment.", "labels": "H"}
+    with pytest.raises(
+        ReadError, match=r"the corpus:1 .*found 1 labels for the clauses \['Let me check.', 'One moment.'\]"
+    ):
+        read(json.dumps(row))
+
+
+def test_kinds_of_statements_are_found_with_weights_from_other_authors(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trace_gym.targets.dialogue import clarification, classifier, statements
+    from trace_gym.targets.dialogue.train import train_statements
+
+    rows = [json.loads(line) for line in STATEMENTS.read_text().splitlines()]
+    weights = train_statements(read("\n".join(json.dumps(row) for row in rows if row["author"] != 14)))
+    few = read("\n".join(json.dumps(row) for row in rows[::40]))
+    assert train_statements(few) == train_statements(few) != weights
+    held_out = classifier.Classifier(weights, len(statements.KINDS))
+    monkeypatch.setattr(statements, "trained", lambda: held_out)
+    right = []
+    for row in (row for row in rows if row["author"] == 14):
+        statements.labels.cache_clear()
+        clarification.clarified.cache_clear()
+        kinds = [act.kind for act in clarification.clarified(acts(row["text"]))]
+        kinds = ["inform" if kind == "greeting" else kind for kind in kinds]  # the corpus has no label for greetings
+        right += [kind == statements.KINDS[letter] for kind, letter in zip(kinds, row["labels"], strict=True)]
+    statements.labels.cache_clear()
+    clarification.clarified.cache_clear()
+    assert len(right) > 1000 and sum(right) / len(right) > 0.85
 
 
 def test_no_act_depends_on_the_order_of_messages() -> None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from trace_gym.targets.dialogue.announcements import is_listed
-from trace_gym.targets.dialogue.corrections import ALL_DONE, AS_KNOWN, ASKED, TAG, corrected_kind
+from trace_gym.targets.dialogue.corrections import ALL_DONE, AS_KNOWN, ASKED, TAG, corrected_kind, is_listed
 from trace_gym.targets.dialogue.question_forms import FACTUAL
 from trace_gym.targets.dialogue.recognition import Act
 from trace_gym.targets.dialogue.rules import ALTERNATIVES
+from trace_gym.targets.dialogue.statements import labeled
 
 __all__ = [
     "announces_work",
@@ -49,11 +49,12 @@ _fact = re.compile(
 
 
 @lru_cache(maxsize=4096)
-def clarified(heard: tuple[Act, ...]) -> tuple[Act, ...]:
-    """Return the corrected dialogue acts of a message.
+def clarified(recognized: tuple[Act, ...]) -> tuple[Act, ...]:
+    """Return the dialogue acts of a message with their labels in the context of the message, and with corrections.
 
     For example, a proposal that the user cannot answer with ``yes`` becomes a choice.
     """
+    heard = labeled(recognized)
     made: list[Act] = []
     heading = ""
     for n, act in enumerate(heard):

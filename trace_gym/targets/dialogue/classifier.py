@@ -1,8 +1,9 @@
-"""Linear classifier of clauses and messages in plain Python. The features are words, word pairs and word prefixes.
+"""Linear classifiers of clauses and messages in plain Python. The features are words, word pairs and word prefixes.
 
-The classifier makes two decisions. For a clause that contains a question or an appeal, such as ``please tell me``, it
-determines the kind of the clause (`ASKING`). For a message without such a clause, it determines the kind of the message
-(`TELLING`). The scores of a message are the sums of the scores of its clauses, so each clause is scored only once.
+The classifier of this module makes two decisions. For a clause that contains a question or an appeal, such as ``please
+tell me``, it determines the kind of the clause (`ASKING`). For a message without such a clause, it determines the kind
+of the message (`TELLING`). The scores of a message are the sums of the scores of its clauses, so each clause is scored
+only once. The classifier in `statements` labels every clause in the context of its message.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +26,6 @@ SCALE = 64
 """Scale of the weights, which are stored as integers in units of ``1 / SCALE``."""
 STEM = 5
 """Number of leading letters to which longer words are shortened, so that all forms of a word share a feature."""
-_LANES = len(ASKING) + len(TELLING)
 _LANE = 24
 _MASK, _HALF = (1 << _LANE) - 1, 1 << (_LANE - 1)
 
@@ -64,19 +64,20 @@ class Classifier:
     The weights of a feature are packed into one integer, so that one addition adds the weights for all kinds.
     """
 
-    def __init__(self, weights: Mapping[str, Sequence[int]]) -> None:
-        """Pack `weights`, a mapping from feature to one integer per kind: first `ASKING`, then `TELLING`."""
+    def __init__(self, weights: Mapping[str, Sequence[int]], kinds: int = len(ASKING) + len(TELLING)) -> None:
+        """Pack `weights`, a mapping from feature to one integer per kind, by default of `ASKING` and `TELLING`."""
+        self._kinds = kinds
         self._packed = {name: sum(w << (_LANE * n) for n, w in enumerate(row)) for name, row in weights.items()}
 
     def knows(self, word: str) -> bool:
         """Return whether a word is a feature, because it occurred in the training corpus."""
         return word in self._packed
 
-    def score(self, plain: str, question: bool, last: bool) -> list[float]:
-        """Return the scores of a clause: for each kind of `ASKING`, then for each kind of `TELLING`."""
-        total = sum(filter(None, map(self._packed.get, features(plain, question, last))), self._packed.get("", 0))
+    def score(self, names: Iterable[str]) -> list[float]:
+        """Return the score of each kind for a clause with the given features."""
+        total = sum(filter(None, map(self._packed.get, names)), self._packed.get("", 0))
         scores = []
-        for _ in range(_LANES):
+        for _ in range(self._kinds):
             lane = total & _MASK
             lane = lane - _MASK - 1 if lane >= _HALF else lane
             scores.append(lane / SCALE)

@@ -66,4 +66,6 @@ def proposes_indirectly(kind: str, text: str) -> bool:
         return True
     if kind in ("inform", "hold", "progress"):
         return _with_consent.search(text) is not None
-    return kind in ("request", "choice") and any(pattern.search(text) for pattern in _ASKING)
+    if kind == "choice":
+        return _or_proceed.search(text) is not None
+    return kind == "request" and any(pattern.search(text) for pattern in _ASKING)

@@ -6,7 +6,15 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from trace_gym.targets.dialogue.classifier import ASKING, TELLING, most_probable, of_message, trained, words_of
+from trace_gym.targets.dialogue.classifier import (
+    ASKING,
+    TELLING,
+    features,
+    most_probable,
+    of_message,
+    trained,
+    words_of,
+)
 from trace_gym.targets.dialogue.clauses import Clause, bounded, clauses
 from trace_gym.targets.dialogue.rules import ALTERNATIVES, CONSENT, NEGATION, OPEN_QUESTION, WHOLE, appeals, matched
 
@@ -38,6 +46,10 @@ class Act(NamedTuple):
     text: str
     """Text of the part."""
     confidence: float = 1.0
+    plain: str = ""
+    """The part in lowercase and without numbers; see `Clause`. It is empty if the part is not a clause of a message."""
+    question: bool = False
+    """Whether the part is a question; see `Clause`."""
 
 
 _confirm = re.compile(
@@ -61,12 +73,18 @@ def acts(text: str) -> tuple[Act, ...]:
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> tuple[tuple[Clause, ...], tuple[Act, ...]]:
     """Return the clauses of a message and the dialogue act of each clause. See `bounded` for the maximum length."""
-    text = _confirm.sub("please confirm", text)
-    parts = tuple(c for c in clauses(text) if any(map(str.isalnum, c.plain)))
+    parts = split(text)
     if not parts:
         return (), (Act("other", text),)
     found = _kinds(tuple((c.plain, c.question) for c in parts))
-    return parts, tuple(Act(kind, c.text, confidence) for c, (kind, confidence) in zip(parts, found, strict=True))
+    return parts, tuple(
+        Act(kind, c.text, confidence, c.plain, c.question) for c, (kind, confidence) in zip(parts, found, strict=True)
+    )
+
+
+def split(text: str) -> tuple[Clause, ...]:
+    """Return the clauses of a message that contain a word or a number."""
+    return tuple(c for c in clauses(_confirm.sub("please confirm", text)) if any(map(str.isalnum, c.plain)))
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +184,7 @@ def _ruled(plain: str, question: bool) -> Found:
 
 @lru_cache(maxsize=16384)
 def _scores(plain: str, question: bool, last: bool) -> list[float]:
-    return trained().score(plain, question, last)
+    return trained().score(features(plain, question, last))
 
 
 def gist(text: str) -> str:

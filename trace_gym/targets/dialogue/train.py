@@ -1,16 +1,18 @@
-"""Training of the dialogue act classifier.
+"""Training of the two classifiers of dialogue acts.
 
-    python -m trace_gym.targets.dialogue.train benchmarks/dialogue_*.jsonl [--out weights.json]
+    python -m trace_gym.targets.dialogue.train benchmarks/dialogue_*.jsonl [--out FOLDER]
 
-A corpus has one JSON object with `intent` and `text` per line. The intent of a message determines the kind of its
-clauses with a question or an appeal. If it has none, it determines the kind of the message.
+A corpus has one JSON object per line. Objects with `intent` and `text` train the classifier of clauses and messages:
+the intent of a message determines the kind of its clauses with a question or an appeal. If it has none, it determines
+the kind of the message. Objects with `labels` and `text` train the classifier of statements in context: `labels` has
+one letter for each clause (see `statements.KINDS`). That classifier also learns from the messages with an intent and a
+single clause.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,17 +20,24 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
+
 from trace_gym import files, parsing
 from trace_gym.errors import ReadError, TraceGymError
 from trace_gym.targets.dialogue.classifier import ASKING, SCALE, TELLING, WEIGHTS, features
-from trace_gym.targets.dialogue.clauses import clauses
+from trace_gym.targets.dialogue.clauses import Clause
+from trace_gym.targets.dialogue.recognition import split
 from trace_gym.targets.dialogue.rules import appeals
+from trace_gym.targets.dialogue.statements import KINDS, in_context
+from trace_gym.targets.dialogue.statements import WEIGHTS as STATEMENT_WEIGHTS
 
 EPOCHS = 12
 RATE = 0.15
 DECAY = 2e-4
 RARE = 2
 """Minimum number of training examples in which a feature must occur."""
+WEAK = 0.2
+"""Minimum weight of a feature of the classifier of statements. Features without any such weight are dropped."""
 
 _FACTS = ("identity", "record", "two_facts", "reason", "payment", "other_fact", "who", "number", "content", "time")
 INTENTS: Mapping[str, tuple[str, str]] = {
@@ -56,15 +65,19 @@ INTENTS: Mapping[str, tuple[str, str]] = {
 """Mapping from the intent of a message to two kinds: that of its clauses with a question or an appeal, and that of the
 message. The kind of the message is empty if messages with this intent always contain a question."""
 
+AMBIGUOUS = frozenset({"choice", "clarify", "complete_more"})
+"""Intents that do not determine the kind of a message with a single clause."""
+_KINDS = tuple(KINDS.values())
 Row = tuple[Counter[str], int]
 """A training example: features with their counts, and the index of the kind."""
 
 
 class Examples(NamedTuple):
-    """Training examples of the two decisions of the classifier (see `classifier`)."""
+    """Training examples of the two decisions of the classifier of messages, and of the classifier of statements."""
 
     asking: list[Row]
     telling: list[Row]
+    statements: list[Row]
 
 
 def read(text: str, name: str = "the corpus") -> Examples:
@@ -77,41 +90,71 @@ def read(text: str, name: str = "the corpus") -> Examples:
     Raises:
         ReadError: A line is not a valid example.
     """
-    found = Examples([], [])
+    found = Examples([], [], [])
     for number, row in parsing.json_lines(text, name):
-        intent, message = _example(row, f"{name}:{number}")
-        asks, tells = INTENTS[intent]
-        parts = [c for c in clauses(message) if any(map(str.isalnum, c.plain))]
-        told: Counter[str] = Counter()
-        for n, c in enumerate(parts):
-            names = [*features(c.plain, c.question, n == len(parts) - 1), ""]
-            if appeals(c.plain, c.question):
-                found.asking.append((Counter(names), ASKING.index(asks)))
-            told.update(names)
-        if tells and told:
-            scaled = Counter({name: count * len(parts) ** -0.5 for name, count in told.items()})
-            found.telling.append((scaled, TELLING.index(tells)))
+        message, intent, labels = _example(row, f"{name}:{number}")
+        parts = split(message)
+        if labels is None:
+            _add_message(found, parts, intent)
+            labels = _sure_label(parts, intent)
+        elif len(labels) != len(parts):
+            raise ReadError(
+                f"{name}:{number} does not have one label per clause: found {len(labels)} labels for the clauses "
+                f"{[c.text for c in parts]}. Label each of these clauses with one letter"
+            )
+        rows = zip(in_context([(c.plain, c.question) for c in parts]), labels, strict=False)
+        found.statements.extend((Counter([*names, ""]), _KINDS.index(KINDS[letter])) for names, letter in rows)
     return found
 
 
-def _example(row: object, place: str) -> tuple[str, str]:
-    """Return the intent and the text of a row of the corpus."""
-    intent, text = (row.get("intent"), row.get("text")) if isinstance(row, dict) else (None, None)
-    if not isinstance(intent, str) or intent not in INTENTS or not isinstance(text, str):
-        raise ReadError(
-            f"{place} is not a valid example: expected an object with a string `text` and an `intent` that is one of "
-            f"{', '.join(INTENTS)}"
-        )
-    return intent, text
+def _example(row: object, place: str) -> tuple[str, str, str | None]:
+    """Return the text, the intent, and the labels of a row of a corpus. Either the intent or the labels are missing."""
+    given = row if isinstance(row, dict) else {}
+    text, intent, labels = (given.get(key) for key in ("text", "intent", "labels"))
+    if isinstance(text, str) and isinstance(labels, str) and KINDS.keys() >= {*labels}:
+        return text, "", labels
+    if isinstance(text, str) and isinstance(intent, str) and intent in INTENTS:
+        return text, intent, None
+    raise ReadError(
+        f"{place} is not a valid example: expected an object with a string `text`, and either `labels` from "
+        f"{''.join(KINDS)} or an `intent` that is one of {', '.join(INTENTS)}"
+    )
+
+
+def _add_message(found: Examples, parts: Sequence[Clause], intent: str) -> None:
+    """Add the examples that a message with an intent gives for the classifier of clauses and messages."""
+    asks, tells = INTENTS[intent]
+    told: Counter[str] = Counter()
+    for n, c in enumerate(parts):
+        names = [*features(c.plain, c.question, n == len(parts) - 1), ""]
+        if appeals(c.plain, c.question):
+            found.asking.append((Counter(names), ASKING.index(asks)))
+        told.update(names)
+    if tells and told:
+        scaled = Counter({name: count * len(parts) ** -0.5 for name, count in told.items()})
+        found.telling.append((scaled, TELLING.index(tells)))
+
+
+def _sure_label(parts: Sequence[Clause], intent: str) -> str:
+    """Return the label that an intent determines for the clause of a message, or `""` if there are several clauses."""
+    asks, tells = INTENTS[intent]
+    sure = len(parts) == 1 and intent not in AMBIGUOUS
+    return next(letter for letter, kind in KINDS.items() if kind == (tells or asks)) if sure else ""
 
 
 def train(examples: Examples) -> dict[str, list[int]]:
-    """Train a classifier, and return a mapping from feature to its weights."""
+    """Train the classifier of clauses and messages, and return a mapping from feature to its weights."""
     asking, telling = _fit(examples.asking, len(ASKING)), _fit(examples.telling, len(TELLING))
     none = ([0] * len(ASKING), [0] * len(TELLING))
     names = sorted(asking.keys() | telling.keys())
     table = {name: [*asking.get(name, none[0]), *telling.get(name, none[1])] for name in names}
     return {name: row for name, row in table.items() if any(row)}
+
+
+def train_statements(examples: Examples) -> dict[str, list[int]]:
+    """Train the classifier of statements, and return a mapping from feature to its weights."""
+    table = _fit(examples.statements, len(KINDS))
+    return {name: table[name] for name in sorted(table) if max(map(abs, table[name])) >= WEAK * SCALE}
 
 
 def _fit(rows: Sequence[Row], kinds: int) -> dict[str, list[int]]:
@@ -121,27 +164,27 @@ def _fit(rows: Sequence[Row], kinds: int) -> dict[str, list[int]]:
     """
     rng = Random(0)
     seen = Counter(name for names, _ in rows for name in names)
-    table = {name: [0.0] * kinds for name, count in seen.items() if count >= RARE}
-    total = {name: [0.0] * kinds for name in table}
-    known = [([(table[n], count) for n, count in names.items() if n in table], kind) for names, kind in rows]
+    place = {name: n for n, name in enumerate(name for name, count in seen.items() if count >= RARE)}
+    table = np.zeros((len(place), kinds))
+    total = np.zeros_like(table)
+    known = []
+    for names, kind in rows:
+        counts = {place[name]: count for name, count in names.items() if name in place}
+        known.append((np.array([*counts], dtype=np.intp), np.array([*counts.values()], dtype=float), kind))
     for epoch in range(EPOCHS):
         rng.shuffle(known)
         rate = RATE / (1 + epoch / 4)
-        for weights, kind in known:
-            sums = [sum(row[k] * count for row, count in weights) for k in range(kinds)]
-            top = max(sums)
-            odds = [math.exp(s - top) for s in sums]
-            whole = sum(odds)
-            step = [-rate * o / whole for o in odds]
+        for own, count, kind in known:
+            weights = table[own]
+            sums = count @ weights
+            odds = np.exp(sums - sums.max(initial=-np.inf))
+            step = -rate * odds / odds.sum()
             step[kind] += rate
-            for row, count in weights:
-                for k, s in enumerate(step):
-                    row[k] += s * count - rate * DECAY * row[k]
+            table[own] = weights * (1 - rate * DECAY) + count[:, None] * step
         if epoch >= EPOCHS // 2:
-            for name, row in table.items():
-                total[name] = [a + b for a, b in zip(total[name], row, strict=True)]
-    share = SCALE / (EPOCHS - EPOCHS // 2)
-    return {name: [round(w * share) for w in row] for name, row in total.items()}
+            total += table
+    scaled = np.rint(total * (SCALE / (EPOCHS - EPOCHS // 2))).astype(int).tolist()
+    return {name: scaled[n] for name, n in place.items()}
 
 
 def main(*arguments: str) -> None:
@@ -151,23 +194,24 @@ def main(*arguments: str) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("corpora", nargs="+", metavar="CORPUS", help="JSONL files with `intent` and `text`")
-    parser.add_argument("--out", type=Path, default=WEIGHTS, help="weights file (default: the one of this package)")
+    parser.add_argument("corpora", nargs="+", metavar="CORPUS", help="JSONL files with `text` and `intent` or `labels`")
+    parser.add_argument(
+        "--out", type=Path, default=WEIGHTS.parent, help="folder of the weights (default: this package)"
+    )
     chosen = parser.parse_args(arguments)
-    examples = Examples([], [])
+    examples = Examples([], [], [])
     for corpus in chosen.corpora:
-        found = read(files.read_text(corpus), corpus)
-        examples.asking.extend(found.asking)
-        examples.telling.extend(found.telling)
-    weights = train(examples)
-    if not weights:
-        raise ReadError(
-            f"the corpus is too small: no feature occurs in at least {RARE} messages of {', '.join(chosen.corpora)}. "
-            "Pass a larger corpus"
-        )
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row, separators=(',', ':'))}" for name, row in weights.items())
-    files.write(chosen.out, f"{{\n{rows}\n}}\n")
-    print(f"{len(weights)} features, {chosen.out.stat().st_size:,} bytes in {chosen.out}")
+        for every, found in zip(examples, read(files.read_text(corpus), corpus), strict=True):
+            every.extend(found)
+    for name, weights in ((WEIGHTS.name, train(examples)), (STATEMENT_WEIGHTS.name, train_statements(examples))):
+        if not weights:
+            raise ReadError(
+                f"the corpora are too small for {name}: no feature occurs in at least {RARE} examples of "
+                f"{', '.join(chosen.corpora)}. Pass larger corpora"
+            )
+        rows = ",\n".join(f"{json.dumps(n)}: {json.dumps(row, separators=(',', ':'))}" for n, row in weights.items())
+        files.write(chosen.out / name, f"{{\n{rows}\n}}\n")
+        print(f"{len(weights)} features, {(chosen.out / name).stat().st_size:,} bytes in {chosen.out / name}")
 
 
 if __name__ == "__main__":

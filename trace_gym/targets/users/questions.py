@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trace_gym.targets.dialogue import Act
 from trace_gym.targets.dialogue.clarification import questions_with_context
 from trace_gym.targets.dialogue.patterns import IDENTIFIER
-from trace_gym.targets.dialogue.question_forms import FACTUAL, question_form
+from trace_gym.targets.dialogue.question_forms import FACTUAL, question_form, unwanted
 from trace_gym.targets.dialogue.question_parts import asks_for_others, head, is_past, parts, suits, without_records
 from trace_gym.targets.users import patterns
 from trace_gym.targets.users.answers import UserAnswers
@@ -57,6 +57,8 @@ class QuestionAnswering(UserAnswers):
             kind = "fact"
         if kind == "both" and CHANGED in self.restated():
             kind = "wish"
+        if not proposed and unwanted(asked, self.opening()):
+            return self.beyond("unwanted", asked)
         if kind in ("another", "any", "both", "complete", "details", "first", "only", "wording") and not proposed:
             reasons = [self.tells("reason")] if "reason" in topics else []
             return " ".join(filter(None, [*reasons, self.beyond(kind, asked)]))
