@@ -113,6 +113,7 @@ def test_refusals_with_a_reason_remain_refusals(said: str) -> None:
         ("Please tell me if you'd like to send back any other items.", "offer"),
         ("The change is made.", "completion"),
         ("I'll put the return through now.", "hold"),
+        ("Could you give me a moment?", "hold"),
         ("I will put you through to a colleague.", "transfer"),
         ("There is no need to worry, I will transfer you to a colleague.", "transfer"),
     ],

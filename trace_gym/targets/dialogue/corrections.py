@@ -76,6 +76,12 @@ _more_first = re.compile(
     re.IGNORECASE,
 )
 """Pattern of an offer to include further wishes before the work starts."""
+_moment = re.compile(
+    r"\b(?:give|allow|grant) (?:me|us) (?:just )?(?:an?|one|another|two) (?:\w+ )?"
+    r"(?:moments?|minutes?|seconds?|sec|bit)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a request to wait."""
 _looks_up = re.compile(
     r"^(?:[\w']+,? ){0,4}?(?:(?:let me|allow me to|i'll|i will|i'm going to|i am going to)(?: \w+){0,2}? "
     r"(?:check|(?:have|take|get) (?:a|another|one)(?: \w+)? (?:look|glance)|look|see (?:what|if|whether|how|which)|"
@@ -131,7 +137,7 @@ def corrected_kind(act: Act, before: Act | None) -> str:
             and bool(_more_first.search(f"{before.text if before else ''} {text}")),
         ),
         ("request", tells and bool(_lacking.search(text))),
-        ("hold", _announces(kind, text)),
+        ("hold", _announces(kind, text) or bool(_moment.search(text))),
         ("proposal", kind == "offer" and asks_consent(text, after_report)),
         ("inform", asks and "?" not in text and bool(_has_all.search(text))),
         ("offer", kind not in _REPORTS and bool(ALL_DONE.match(text))),
