@@ -236,7 +236,7 @@ def test_policy_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
             word = talk.messages[0]["content"].split()[-1]
             return {"role": "assistant", "content": word[::-1] if self.count % 2 else word}
 
-    monkeypatch.setattr("trace_gym.validation.third_party.policy_rollouts.resolve", lambda name: Half())
+    monkeypatch.setattr("trace_gym.validation.third_party.policy_rollouts.open_policy_or_groups", lambda name: Half())
     monkeypatch.setattr("trace_gym.validation.runner.check_policy", lambda name: None)
     found = ask(of(foreign_envs.Backwards), "TG502", given=ValidationInputs(policy="half"))["TG502"]
     assert found.verdict == "passed" and found.metrics["mean"] == 0.5

@@ -30,14 +30,15 @@ from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.models import ModelSettings, load_policy
 from trace_gym.models.server import ModelServer
-from trace_gym.models.settings import ServerSettings
+from trace_gym.models.server_settings import ServerSettings
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.policies.vllm import VLLMPolicy
-from trace_gym.rollouts import TokenRollout, rollout
+from trace_gym.rollouts import rollout
 from trace_gym.sandbox.process_monitor import PARENT, scan_descendants
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.torch_grpo import Trained, train
+from trace_gym.trajectories import TokenRollout
 from trace_gym.types import Scenario
 
 PYTHON = os.environ.get("VLLM_PYTHON") or (sys.executable if find_spec("vllm") else "")

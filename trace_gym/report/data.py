@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from trace_gym.evaluation import Evaluation
-from trace_gym.llm import Usage
+from trace_gym.llm.ledger import Usage
 from trace_gym.route import Routing
 from trace_gym.types import Capability, Manifest, Record, Trajectory
 from trace_gym.validation.variance import VariancePoint
