@@ -92,8 +92,8 @@ def test_eight_conversations_are_the_default() -> None:
     [
         (["--policy", "oracle", "--concurrency", "2"], "--concurrency has no effect on the policy oracle"),
         (["--policy", "oracle", "--price", "1/2"], "--price has no effect on the policy oracle"),
-        (["--model", "lab", "--concurrency", "2"], "--concurrency has no effect on the model lab, which runs in this"),
-        (["--model", "lab", "--price", "1/2"], "--price has no effect on the model lab, which runs in this process"),
+        (["--model", "lab", "--concurrency", "2"], "does not support --concurrency. Remove --concurrency"),
+        (["--model", "lab", "--price", "1/2"], "the model lab runs in this process and does not support --price"),
         (["--policy", "openai:m", "--price", "cheap"], "invalid price: found 'cheap', expected PROMPT/COMPLETION"),
     ],
 )

@@ -96,7 +96,7 @@ def test_memory_limits_the_conversations_that_run_at_once(folder: Path) -> None:
         ({"name": "openai:m", "device": "cuda"}, "device has no effect, because name is the endpoint openai:m"),
         (
             {"name": "openai:m", "endpoint": "openai:m"},
-            "endpoint has no effect, because name is already the endpoint openai:m: found",
+            "endpoint has no effect, because the setting name is already the endpoint openai:m: found",
         ),
         ({"name": "openai:m@localhost:8000"}, "contains a host without a scheme"),
         ({"endpoint": "http://localhost:8000"}, "is not a valid model URI"),

@@ -176,11 +176,11 @@ def test_every_trainer_is_tested() -> None:
         ("rollouts", {"device": "cpu"}, f"device has no effect on the sampling of rollouts, because {SERVED} runs"),
         ("rollouts", {"dtype": "float32", "cache_gib": 2}, f"dtype has no effect .*; cache_gib .*{SERVED} manages"),
         ("rollouts", {"tool_calls": "json"}, "tool_calls has no effect .* renders the chat template"),
-        ("torch_grpo", {}, "endpoint has no effect on the trainer torch_grpo, because it samples .*set engine: vllm"),
+        ("torch_grpo", {}, "endpoint has no effect on the trainer torch_grpo, because the rollouts are sampled .*set engine: vllm"),
         (
             "sft",
             {"engine": "vllm"},
-            "endpoint have no effect on the trainer sft, because it samples no rollouts: found",
+            "endpoint have no effect on the trainer sft, because no rollouts are sampled: found",
         ),
         ("trl_grpo", {}, "endpoint has no effect on the trainer trl_grpo, because TRL samples the rollouts"),
         (
@@ -193,7 +193,7 @@ def test_every_trainer_is_tested() -> None:
             {"device": "cuda"},
             "device and endpoint have no effect on the trainer skyrl_grpo, because SkyRL",
         ),
-        ("router", {"top_p": 0.5}, "endpoint and top_p have no effect on the router, because it samples no rollouts"),
+        ("router", {"top_p": 0.5}, "endpoint and top_p have no effect on the router, because no rollouts are sampled"),
     ],
 )
 def test_settings_of_a_model_with_an_endpoint(use: str, given: dict[str, Any], fault: str) -> None:

@@ -287,7 +287,7 @@ def admit(
         template_sha256: Hash of the prompts and templates of the author.
         origin: Model, number of requests and cost, if a language model wrote the module.
         level_weights: Calibrated sampling weights of the levels.
-        describe: Function that describes the module. `trace_gym.sandbox.describe` runs it in a sandbox to do so.
+        describe: Function that describes the module, such as `trace_gym.sandbox.describe`, which uses a sandbox.
 
     Raises:
         EnvNotFound, ReadError: The module does not exist or cannot be read.

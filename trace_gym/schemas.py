@@ -72,8 +72,8 @@ def settle(call: Call, interface: Interface) -> tuple[dict[str, Any], str]:
 def resolved(schema: Mapping[str, Any] | bool, root: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema to which a reference refers; a schema without a reference is returned unchanged.
 
-    A reference that leads nowhere, such as to itself, and a Boolean schema give the empty schema, which accepts every
-    value.
+    The result is the empty schema, which accepts every value, if the reference cannot be resolved (for example, because
+    it refers to itself) or if the schema is a Boolean.
 
     Args:
         schema: A part of `root`.

@@ -92,7 +92,7 @@ class RunConfig(Record):
         try:
             check(self.model, ROLLOUTS, use_of(self.train), ROUTER)
         except ConfigError as error:
-            raise ValueError(f"invalid model, which all stages share: {error}") from None
+            raise ValueError(f"invalid settings of the model, which all stages share: {error}") from None
         if self.train.user:
             raise ValueError("the setting train.user has no effect. Use the top-level setting 'user' instead")
         if self.author == "llm" and not self.llm.model:

@@ -41,7 +41,7 @@ class Outage:
 
     Args:
         concurrency: Number of conversations at the same time. The run is stopped after this number of consecutive
-            failures, and after at least `FEWEST_FAILURES`.
+            failures, but not after fewer than `FEWEST_FAILURES`.
     """
 
     def __init__(self, concurrency: int) -> None:

@@ -10,7 +10,7 @@ _SAMPLES_IN_PROCESS = (
     Row(
         ("endpoint", "concurrency", "price"),
         lambda model, _: model.engine == "process",
-        "it samples its rollouts in this process",
+        "the rollouts are sampled in this process",
         "Remove {settings}, or set engine: vllm",
     ),
 )

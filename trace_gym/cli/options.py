@@ -71,11 +71,18 @@ Reviewer = Annotated[
 """Option for the language model of TG214."""
 Solver = Annotated[
     str,
-    typer.Option(help="Model that tries to solve scenarios as an agent, if the other checks passed; like --reviewer."),
+    typer.Option(
+        help="Model that tries to solve scenarios of an environment that passed the other checks: openai:MODEL or "
+        "files:DIR."
+    ),
 ]
 """Option for the language model of TG215."""
 Reader = Annotated[
-    str, typer.Option(help="Model that judges the evidence of --reviewer and --solver; by default the same models.")
+    str,
+    typer.Option(
+        help="Model that judges the evidence of --reviewer and --solver; by default, "
+        "each of these models judges its own evidence."
+    ),
 ]
 """Option for the language model that judges the evidence of the other two."""
 

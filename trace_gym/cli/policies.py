@@ -147,8 +147,8 @@ def _model_policy(
     remote = {"--concurrency": options.concurrency, "--price": options.price}
     if not settings.is_remote and (wrong := [name for name, value in remote.items() if value is not None]):
         raise ConfigError(
-            f"{' and '.join(wrong)} has no effect on the model {model}, which runs in this process. Remove it, or "
-            "choose a model with an endpoint"
+            f"the model {model} runs in this process and does not support {' and '.join(wrong)}. Remove "
+            f"{' and '.join(wrong)}, or choose a model behind an endpoint"
         )
     settable = ("max_tokens", "max_turn_tokens", "concurrency", "price")
     given = {key: value for key in settable if (value := getattr(options, key)) is not None}

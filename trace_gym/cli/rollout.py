@@ -49,7 +49,10 @@ def rollout(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, help="Maximum number of conversations with endpoints at the same time; 8 by default."),
+        typer.Option(
+            min=1,
+            help="Maximum number of conversations with endpoints at the same time; by default 8, or 256 for vLLM.",
+        ),
     ] = None,
     price: Annotated[
         str | None,

@@ -55,7 +55,7 @@ class Row:
     fix: str = "Remove {settings}"
     """Fix. It can contain the names of the settings as ``{settings}``."""
     refused: bool = False
-    """Whether the use would be wrong with these settings, so that they are errors even if another stage of the run
+    """Whether the use does not support these settings. They are then errors even if another stage of the run
     uses them."""
 
 
@@ -75,7 +75,7 @@ def _at_openai(model: ModelSettings, use: Use) -> bool:
 
 
 EVERYWHERE = (
-    Row(("endpoint",), lambda model, _: not model.has_weights, "name is already the endpoint {name}"),
+    Row(("endpoint",), lambda model, _: not model.has_weights, "the setting name is already the endpoint {name}"),
     Row(
         ("device", "dtype", "cache_gib", "engine", "server", "tool_calls"),
         lambda model, _: not model.has_weights,
@@ -98,10 +98,10 @@ EVERYWHERE = (
         ("price",),
         lambda model, _: not model.has_chat_endpoint,
         "only requests to an endpoint without engine: vllm are recorded",
-        "Remove price, or set endpoint",
+        "Remove price, or set endpoint and remove engine: vllm",
     ),
 )
-"""Rows that hold for every use of the model."""
+"""Rows that apply to every use of the model."""
 
 BY_USE = (
     Row(("device", "dtype"), lambda m, use: _served(m, use) and not m.starts_server, "{served} runs the model"),
@@ -114,7 +114,7 @@ BY_USE = (
     Row(
         ("engine", "endpoint", "server", "cache_gib", "concurrency", "price", "top_p", "top_k"),
         lambda _, use: not use.samples,
-        "it samples no rollouts",
+        "no rollouts are sampled",
     ),
     Row(("tool_calls",), lambda _, use: not (use.samples or use.trains), "the model writes no tool calls"),
     Row(
@@ -178,7 +178,9 @@ def check_supported(model: ModelSettings, use: Use) -> None:
 
 
 def used_by(model: ModelSettings, use: Use) -> ModelSettings:
-    """Return the settings without those that have no effect on a use, for one of several stages that share them.
+    """Return a copy of the settings in which those without an effect on a use have their default values.
+
+    Several stages of a run share the settings, so a stage may receive settings that only another stage uses.
 
     Raises:
         ConfigError: A setting is not supported.
@@ -188,7 +190,7 @@ def used_by(model: ModelSettings, use: Use) -> ModelSettings:
 
 
 def _found(model: ModelSettings, use: Use, rows: Iterable[Row]) -> dict[str, Row]:
-    """Return the settings with other values than the default that have no effect on a use, each with the first row."""
+    """Map each setting that is not the default and has no effect on a use to the first row that applies."""
     found: dict[str, Row] = {}
     for row in rows:
         for key in row.settings:
@@ -223,7 +225,7 @@ def _message(model: ModelSettings, reasons: list[tuple[Use, Row]], names: list[s
 
 
 def _value(value: object) -> object:
-    """Return a value for a message; for settings of several values, only the names, because values may be secret."""
+    """Return a value for an error message: only the field names of a nested record, whose values may be secret."""
     return ", ".join(sorted(value.model_fields_set)) if isinstance(value, Record) else value
 
 

@@ -1,4 +1,4 @@
-"""Addition of the properties that require language models to a validation report."""
+"""Language-model checks of an environment (TG214 and TG215), whose findings are added to a validation report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add_model_checks(
         seeds_per_level: Number of scenarios per level of the validation. The solver plays at most this number.
 
     Raises:
-        ModelError: The reviewer did not answer, or its answer is not valid. The solver's property is skipped instead.
+        ModelError: The reviewer did not answer, or its answer is not valid. An error of the solver skips TG215 instead.
         BudgetSpent: The budget of a model is spent.
         ConfigError: A model is not configured correctly.
         ReadError, EnvBug, SandboxError: The module cannot be read, loaded, or isolated.
@@ -67,8 +67,8 @@ def add_model_checks(
 def _checked(report: Report, code: str, check: Callable[[], Finding]) -> Report:
     """Return the report with a new finding for a property, if the property was selected.
 
-    The check runs only if no other property failed. Later properties of language models do not matter: in the report of
-    an interrupted run, they are about to be checked again.
+    The check runs only if no other property failed. Properties later in `MODEL_CODES` are ignored: in the report of an
+    interrupted run, they may still have an old finding, which a later call replaces.
     """
     if not any(f.code == code for f in report.findings):
         return report

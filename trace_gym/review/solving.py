@@ -36,7 +36,7 @@ class Judgment(Record):
     verdict: Literal["agent_error", "environment_defect"]
     reason: str
     quote: str
-    """Words of the policy, the tools or the conversation that decide."""
+    """Decisive words, copied from the policy, the tools, the transcript or the failed checks."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Properties TG214 and TG215: a language model reviews or solves the environment, and a reader confirms no defect.
+"""Properties TG214 and TG215, which use a language model to review an environment and to solve its scenarios.
 
 Both require a language model, which runs outside the sandbox; see `trace_gym.review`.
 """
@@ -32,10 +32,10 @@ def review_finds_no_defect(world: type[World], scenarios: Sequence[Scenario], co
 
 @property_check(
     SOLVER,
-    statement="A language model that sees only what an agent sees solves the sampled scenarios, or a second reader "
-    "attributes its failures to its own errors.",
-    reason="If the text says one thing and the reward another, training punishes the agents that follow the text.",
-    fix="Read the transcript. State in the opening, the policy or a reply what is expected, or correct the check.",
+    statement="A language model in the role of the agent solves the sampled scenarios, or a second language model "
+    "attributes each failure to an error of the agent.",
+    reason="If the text and the reward disagree, training punishes the agents that follow the text.",
+    fix="Read the transcript. State the expected result in the policy, the tools or a user message, or fix the check.",
 )
 def solver_finds_no_defect(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Passed:
     raise Skipped("no language model was passed; pass the model that solves scenarios with --solver")

@@ -27,7 +27,7 @@ KINDS = {
 ANSWERED = frozenset({"request", "choice", "proposal", "offer"})
 """Kinds that the user has to answer."""
 SOCIAL = frozenset({"greeting", "other"})
-"""Recognized kinds that the label ``inform`` does not replace, because there are no such labels."""
+"""Recognized kinds without a corresponding label. The label ``inform`` does not replace them."""
 NEEDED = (
     (frozenset({"proposal"}), frozenset({"request"}), 0.97),
     (frozenset({"inform", "hold", "progress"}), ANSWERED, 0.8),

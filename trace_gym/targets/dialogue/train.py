@@ -3,10 +3,10 @@
     python -m trace_gym.targets.dialogue.train benchmarks/dialogue_*.jsonl [--out FOLDER]
 
 A corpus has one JSON object per line. Objects with `intent` and `text` train the classifier of clauses and messages:
-the intent of a message determines the kind of its clauses with a question or an appeal. If it has none, it determines
-the kind of the message. Objects with `labels` and `text` train the classifier of statements in context: `labels` has
-one letter for each clause (see `statements.KINDS`). That classifier also learns from the messages with an intent and a
-single clause.
+the intent of a message determines the kind of its clauses with a question or an appeal, and the kind of the message
+unless messages with this intent always contain a question (see `INTENTS`). Objects with `labels` and `text` train the
+classifier of statements in context: `labels` has one letter for each clause (see `statements.KINDS`). That classifier
+also learns from the messages with an intent and a single clause.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def _example(row: object, place: str) -> tuple[str, str, str | None]:
     if isinstance(text, str) and isinstance(intent, str) and intent in INTENTS:
         return text, intent, None
     raise ReadError(
-        f"{place} is not a valid example: expected an object with a string `text`, and either `labels` from "
-        f"{''.join(KINDS)} or an `intent` that is one of {', '.join(INTENTS)}"
+        f"{place} is not a valid example: expected an object with a string `text`, and either `labels`, a string of "
+        f"the letters {''.join(KINDS)}, or an `intent` that is one of {', '.join(INTENTS)}. Correct or delete the line"
     )
 
 

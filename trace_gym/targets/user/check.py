@@ -242,7 +242,7 @@ def _base(home: TargetFolder) -> Iterator[Note]:
 def _fidelity(tool: str, metrics: dict[str, float], home: TargetFolder) -> Note:
     calls, known = (metrics.get(f"{what}_{tool}", 0.0) for what in ("calls", "computable"))
     if ANY in home.settings.not_compared.get(tool, ()):
-        return _open(f"{tool}: not compared, as {SETTINGS} specifies", "its copy is as true as its author guessed")
+        return _open(f"{tool}: not compared, as {SETTINGS} specifies", "check its implementation by hand")
     if not known:
         message = f"{tool}: none of {calls:g} recorded calls could be compared"
         return _open(message, "record episodes that call it")
