@@ -16,12 +16,14 @@ from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
 from trace_gym.llm import Usage
 from trace_gym.llm.ledger import read_ledger
-from trace_gym.models import ModelSettings
+from trace_gym.models import ModelSettings, policy_uri
+from trace_gym.models.policy_uri import check_policy_uri
 from trace_gym.pipeline import common, reporting
 from trace_gym.pipeline.common import divide_concurrency
 from trace_gym.pipeline.jobs import RolloutJob, TrainJob
 from trace_gym.pipeline.ledger import Run
 from trace_gym.report import ReportData, render_page
+from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
 
 URL = "http://127.0.0.1:9/v1"
@@ -160,6 +162,42 @@ def test_each_attempt_is_a_line_of_the_ledger_and_the_total_is_printed(
     count = len(answered)
     total = f"{count} requests, 3 failed attempts, {100 * count:,} prompt tokens, {4 * count:,} completion tokens"
     assert f"agent: {total}, {0.00024 * count:.4f} dollars" in done.output
+
+
+def test_ledger_contains_no_key_and_only_short_valid_text(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
+    server.acts = [fails(400, f"Bearer sk-secret-123 \ud800 {'x' * 9000}")]
+    command(server, tmp_path / "a.jsonl")
+    text = (tmp_path / "a.jsonl.agent" / "requests.jsonl").read_text()
+    assert "Bearer ***" in text and "sk-secret-123" not in text
+    assert all(len(entry.error) <= 500 for entry in read_ledger(tmp_path / "a.jsonl.agent" / "requests.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ("device: 'cuda:3'", "device has no effect on the option --policy"),
+        ("price: 1/2", "price has no effect on the option --policy, because the requests of this policy are not"),
+    ],
+)
+def test_policy_uris_reject_settings_without_an_effect(fields: str, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(f"{{name: lab, endpoint: 'openai:tiny@{URL}', {fields}}}")
+    with pytest.raises(ConfigError, match=fault):
+        check_policy_uri(f"hf:{tmp_path / 'agent.yaml'}")
+
+
+def test_policy_of_a_uri_has_the_concurrency_of_its_settings(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy_uri, "find_spec", lambda name: None)
+    (tmp_path / "agent.yaml").write_text(f"{{name: 'openai:tiny@{server.url}', concurrency: 1}}")
+    check_policy_uri(f"hf:{tmp_path / 'agent.yaml'}")
+    together = Together(1)
+    server.acts = [waiting(together)]
+    rollout(policy_uri.open_policy(f"hf:{tmp_path / 'agent.yaml'}"), registry.scenarios("tau2_precondition", n=3))
+    assert together.most == 1
 
 
 def test_a_resumed_collection_appends_its_requests(server: Server, tmp_path: Path) -> None:

@@ -278,3 +278,10 @@ def test_written_files_get_the_permissions_of_the_user_and_keep_them(tmp_path: P
     path.chmod(0o600)
     write(path, "b")
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_folder_does_not_replace_a_file(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(WriteError, match="it is a file: expected a folder"), folder_replacement(tmp_path / "out"):
+        pass
+    assert (tmp_path / "out").read_text() == "mine"

@@ -178,6 +178,13 @@ def test_an_empty_answer_is_none_yet_and_a_bad_one_is_named(tmp_path: Path, cloc
         handed(tmp_path).complete(request())
 
 
+def test_closing_ends_the_waiting(tmp_path: Path, clock: Clock) -> None:
+    exchange = handed(tmp_path, limit=None)
+    clock.at(30, exchange.close)
+    with pytest.raises(ModelError, match="was not answered before the command ended"):
+        exchange.complete(request())
+
+
 def test_waiting_is_told_now_and_then(tmp_path: Path, clock: Clock) -> None:
     told: list[str] = []
     with pytest.raises(ModelError):

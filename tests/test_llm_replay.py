@@ -53,6 +53,18 @@ def test_replay_by_purpose_accepts_changed_prompts(tmp_path: Path) -> None:
         resolve(f"replay-purpose:{tmp_path}")
 
 
+def test_turns_of_conversations_are_not_replayed_by_purpose(tmp_path: Path) -> None:
+    tools = ({"type": "function", "function": {"name": "cancel", "parameters": {}}},)
+    for text in ("First environment.", "Second environment."):
+        record(tmp_path, request(text, purpose="solve level 0 seed 0 turn 1").model_copy(update={"tools": tools}), text)
+    record(tmp_path, request())
+    model = resolve(f"replay-purpose:{tmp_path}")
+    other = request("Third environment.", purpose="solve level 0 seed 0 turn 1").model_copy(update={"tools": tools})
+    with pytest.raises(ModelError, match="no recorded answer to the request 'solve level 0 seed 0 turn 1'"):
+        model.complete(other)
+    assert model.complete(request()).text == "Good."
+
+
 def test_replay_includes_invalid_answers(tmp_path: Path) -> None:
     class Scripted:
         name = "openai:tiny"

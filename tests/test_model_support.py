@@ -176,7 +176,7 @@ def test_every_trainer_is_tested() -> None:
         ("rollouts", {"device": "cpu"}, f"device has no effect on the sampling of rollouts, because {SERVED} runs"),
         ("rollouts", {"dtype": "float32", "cache_gib": 2}, f"dtype has no effect .*; cache_gib .*{SERVED} manages"),
         ("rollouts", {"tool_calls": "json"}, "tool_calls has no effect .* renders the chat template"),
-        ("torch_grpo", {}, "endpoint has no effect on the trainer torch_grpo, because the rollouts are sampled .*set engine: vllm"),
+        ("torch_grpo", {}, "endpoint has no effect on the trainer torch_grpo, because the rollouts .*set engine: vllm"),
         (
             "sft",
             {"engine": "vllm"},

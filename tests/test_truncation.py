@@ -231,7 +231,7 @@ def test_training_is_an_error(trainer: str, folder: Path, tmp_path: Path) -> Non
     config = registered.parse({"trainer": trainer, **given})
     fault = "does not support top_p and top_k, because its gradient assumes .*: found top_p: 0.9, top_k: 20. Remove"
     if trainer == "sft":
-        fault = "have no effect on the trainer sft, because no rollouts are sampled: found top_p: 0.9, top_k: 20. Remove"
+        fault = "have no effect on the trainer sft, because no rollouts are sampled: found top_p: 0.9, top_k: 20"
     model = ModelSettings(name=str(folder), top_p=0.9, top_k=20, **LIMITS)
     with pytest.raises(ConfigError, match=fault):
         registered.trainer(trainer).train(config, env="tau2_precondition", model=model, out_dir=tmp_path / "out")

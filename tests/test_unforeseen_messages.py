@@ -166,3 +166,10 @@ def test_changes_of_mind_are_repeated_with_what_they_replace() -> None:
     desk = user("tau2_intent_revision", 1, 901)
     desk.reply("I will cancel all of them. Shall I proceed?")
     assert "only replaces what it names" in desk.reply("Do you mean all of them, or only the last one?")
+
+
+@pytest.mark.parametrize("word", ["for", "i", "on the", "or", "anything else", "you", ",", "then", "not", "if i"])
+@pytest.mark.parametrize("start", ["Is that all", "I", "Could you tell me", "Let me", "I will", "Sorry, I cannot"])
+def test_repeated_words_do_not_block_the_recognition(start: str, word: str) -> None:
+    """An agent that repeats words would block training if a pattern had exponential run time."""
+    assert clarified(acts(f"{start}{f' {word}' * 80}, z?"))

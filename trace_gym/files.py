@@ -91,6 +91,8 @@ def folder_replacement(path: Path) -> Iterator[Path]:
     """
     place = Path(os.path.realpath(path))
     make_folder(place.parent)
+    if place.exists() and not place.is_dir():
+        raise WriteError(f"{path} cannot be written, because it is a file: expected a folder. Choose another path")
     try:
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as work:
             new = Path(work, "new")

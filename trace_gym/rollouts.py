@@ -59,7 +59,7 @@ def rollout(
     *,
     path: str | Path | None = None,
     samples: int = 1,
-    concurrency: int = CONCURRENCY,
+    concurrency: int | None = None,
     progress: bool = True,
     source: str = "rollout",
     temperature: float = 1.0,
@@ -79,7 +79,8 @@ def rollout(
         scenarios: Scenarios to run; duplicates are run once.
         path: JSONL file of `Trajectory` records; records of other policies in it are not changed.
         samples: Number of episodes per scenario.
-        concurrency: Maximum number of conversations of a remote policy at the same time, in one thread each.
+        concurrency: Maximum number of conversations of a remote policy at the same time, in one thread each. By
+            default the attribute `concurrency` of the policy, or 8.
         progress: Show a progress bar on stderr if stderr is a terminal, and one line if the run took over two seconds.
         source: Origin of the records, such as the name of a file or command.
         temperature: Sampling temperature of a `BatchPolicy`; 0 is greedy.
@@ -106,6 +107,7 @@ def rollout(
         )
     open_episode = open_episode or _default_factory(user)
     jobs = list(dict.fromkeys((scenario, n) for scenario in scenarios for n in range(samples)))
+    limit = getattr(policy, "concurrency", CONCURRENCY) if concurrency is None else concurrency
     used = temperature if isinstance(policy, BatchPolicy) else getattr(policy, "temperature", None)
     with _records(path, policy.name, used, user) as (records, write):
         missing = [(scenario, n) for scenario, n in jobs if rollout_id(scenario, n) not in records]
@@ -113,7 +115,7 @@ def rollout(
             if isinstance(policy, BatchPolicy):
                 played = _run_batches(policy, jobs, set(missing), open_episode, source, temperature, seed, advance)
             else:
-                played = _run_singly(policy, missing, open_episode, source, concurrency, used, advance)
+                played = _run_singly(policy, missing, open_episode, source, limit, used, advance)
             for record in played:
                 records[record.id] = record
                 write(record)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, EmptyAnswer, MissingExtra, ModelError
 from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, strict_schema
-from trace_gym.llm.request import Completion, Request, well_formed
+from trace_gym.llm.request import Completion, Request, cleaned, well_formed
 from trace_gym.llm.retries import is_temporary, retry_after
 from trace_gym.types import sha256
 
@@ -221,9 +221,7 @@ class Endpoint:
         )
 
     def _clean(self, text: str) -> str:
-        """Return a server message on one line, shortened, and without the key, which some servers repeat."""
-        masked = text.replace(self._secret, "***") if self._secret else text
-        return well_formed(" ".join(masked.split())[:500])
+        return cleaned(text, self._secret)
 
 
 def checked_url(url: str) -> str | None:

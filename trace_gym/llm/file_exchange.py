@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
 from trace_gym.files import write
@@ -64,6 +64,7 @@ class FileExchange:
         self.name = f"files:{answered_by}" if answered_by else "files"
         self.folder, self.store, self.log = folder, store, log
         self.limit, self.settle, self.poll = limit, settle, poll
+        self._closed = Event()
         self._lock = Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -154,6 +155,12 @@ class FileExchange:
                     f"answer to {wanted}, and run the same command again"
                 )
             time.sleep(self.poll)
+            if self._closed.is_set():
+                raise ModelError(f"the request {purpose!r} was not answered before the command ended")
+
+    def close(self) -> None:
+        """End the waiting for answers in all threads."""
+        self._closed.set()
 
 
 def _look(request_file: Path) -> tuple[Path | None, tuple[object, ...] | None, float]:

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from pydantic_core import from_json
 
 from trace_gym.errors import ReadError
+from trace_gym.files import make_folder
 from trace_gym.llm.budget import Amount
 from trace_gym.llm.request import Completion
 from trace_gym.types import Record
@@ -54,7 +55,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
 
     def write(self, entry: LedgerEntry) -> None:
         """Append one line in a single write."""

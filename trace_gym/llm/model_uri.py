@@ -93,9 +93,11 @@ class Resolved:
             return answer
 
     def close(self) -> None:
-        """Close the connections to the endpoint, if there are any."""
+        """Close the connections to the endpoint, or end the waiting for answers in files."""
         if isinstance(self._source, MeteredClient):
             self._source.endpoint.close()
+        elif isinstance(self._source, FileExchange):
+            self._source.close()
 
 
 def log_to_stderr(line: str) -> None:

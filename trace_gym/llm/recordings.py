@@ -109,8 +109,10 @@ class ReplayModel:
         self.writers = sorted({r.completion.model for r in found})
         self._of_purpose: dict[tuple[str, int], RecordedAnswer] = {}
         for recording in found if by_purpose else ():
+            if recording.request.tools:  # a turn of a conversation depends on the messages before it
+                continue
             key = recording.request.purpose, recording.request.sample
-            if self._of_purpose.setdefault(key, recording).completion.text != recording.completion.text:
+            if _content(self._of_purpose.setdefault(key, recording).completion) != _content(recording.completion):
                 raise ReadError(
                     f"{folder} contains two different answers to the request {key[0]!r}. Delete the outdated recording"
                 )

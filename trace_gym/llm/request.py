@@ -93,3 +93,9 @@ class Model(Protocol):
 def well_formed(text: str) -> str:
     """Return the text with question marks in place of lone surrogates, which cannot be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode()
+
+
+def cleaned(text: str, secret: str) -> str:
+    """Return a message of a server on one line, shortened, and without the key, which some servers repeat."""
+    masked = text.replace(secret, "***") if secret else text
+    return well_formed(" ".join(masked.split())[:500])

@@ -53,4 +53,6 @@ def endpoint_policy(
     extra |= {"top_k": settings.top_k} if settings.top_k else {}
     options |= {"extra_body": extra} if extra else {}
     log = RequestLog(ledger, stage, price_of(settings.price))
-    return OpenAIPolicy(model, name=name or model, base_url=url, conversation_tokens=tokens, log=log, **options)
+    policy = OpenAIPolicy(model, name=name or model, base_url=url, conversation_tokens=tokens, log=log, **options)
+    policy.concurrency = settings.used_concurrency
+    return policy

@@ -14,12 +14,19 @@ from pathlib import Path
 from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.models.loading import load_policy
 from trace_gym.models.settings import ModelSettings
+from trace_gym.models.unused import Row, Use, check
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.exploits import EXPLOITS
 
 POLICY_URIS = "openai:MODEL[@URL], hf:MODEL[+ADAPTER], mixture:P"
 """Forms of a policy URI, in addition to the names in `SCRIPTED`."""
+POLICY = Use(
+    "the option --policy",
+    weights=False,
+    samples=True,
+    rows=(Row(("price",), lambda *_: True, "the requests of this policy are not recorded"),),
+)
 SCRIPTED: dict[str, Callable[[], Policy]] = {
     "oracle": scripted.Oracle,
     "ablated": scripted.Ablated,
@@ -94,9 +101,10 @@ def check_policy_uri(uri: str) -> None:
         open_policy(uri)
         return
     model, adapter = found
-    if missing := [m for m in ("torch", "transformers", *(["peft"] if adapter else [])) if find_spec(m) is None]:
-        raise MissingExtra(f"the package {missing[0]} is not installed. Run pip install 'trace-gym[lab]'")
     settings = _settings(uri, model)
+    packages = () if settings.has_chat_endpoint else ("torch", "transformers", *(["peft"] if adapter else []))
+    if missing := [name for name in packages if find_spec(name) is None]:
+        raise MissingExtra(f"the package {missing[0]} is not installed. Run pip install 'trace-gym[lab]'")
     for path, file in (("" if settings.served else settings.folder, "config.json"), (adapter, "adapter_config.json")):
         hub = re.fullmatch(r"[\w.-]+(/[\w.-]+)?", path) and not Path(path).exists()  # may be a name on the hub
         if path and not hub and not (Path(path) / file).is_file():
@@ -110,4 +118,5 @@ def _settings(uri: str, model: str) -> ModelSettings:
             f"{uri} requires a vLLM server: found engine: vllm without an endpoint in {model}. Start a server and set "
             "endpoint, or use the engine process"
         )
+    check(settings, POLICY)
     return settings

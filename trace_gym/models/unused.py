@@ -59,10 +59,6 @@ class Row:
     uses them."""
 
 
-def _always(model: ModelSettings, use: Use) -> bool:
-    return True
-
-
 def _served(model: ModelSettings, use: Use) -> bool:
     """Return whether only an endpoint runs the model."""
     return not use.weights and bool(model.served)

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 import weakref
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -16,6 +17,7 @@ from trace_gym.llm.dialect import Dialect, overflows
 from trace_gym.llm.retries import QUOTA, next_pause, retry_after
 from trace_gym.policies.completions import NoCompletion, completion_in, is_passing, turn_of, unparsed_turn
 from trace_gym.policies.request_log import RequestLog
+from trace_gym.threads import CONCURRENCY
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the request field for the maximum length of a turn. Endpoints support one name or the other."""
@@ -55,6 +57,8 @@ class OpenAIPolicy:
     """
 
     remote = True
+    concurrency: int = CONCURRENCY
+    """Maximum number of conversations at the same time."""
 
     def __init__(
         self,
@@ -78,7 +82,8 @@ class OpenAIPolicy:
         self.options = options
         self.conversation_tokens = conversation_tokens
         self.max_retries = max_retries
-        self.requests = log or RequestLog()
+        secret = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        self.requests = replace(log or RequestLog(), secret=secret)
         self._dialect = Dialect()
         self._logged_truncation = False
         self._errors = openai.OpenAIError

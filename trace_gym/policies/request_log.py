@@ -10,6 +10,7 @@ from typing import Any
 
 from trace_gym.llm.budget import Price
 from trace_gym.llm.ledger import Ledger, LedgerEntry
+from trace_gym.llm.request import cleaned, well_formed
 from trace_gym.types import sha256
 
 
@@ -21,11 +22,13 @@ class RequestLog:
         ledger: The ledger. Without a ledger, nothing is logged.
         stage: Name of the stage or command, with which the purpose of each request begins.
         price: Price of tokens. Without a price, the cost is unknown.
+        secret: The API key, which is removed from error messages.
     """
 
     ledger: Ledger | None = None
     stage: str = "rollout"
     price: Price | None = None
+    secret: str = ""
 
     def write(
         self,
@@ -57,14 +60,14 @@ class RequestLog:
                 purpose=f"{self.stage} {turn}",
                 key=sha256(json.dumps(request, sort_keys=True, default=str)),
                 model=f"openai:{request['model']}",
-                served=served if isinstance(served, str) else "",
+                served=well_formed(served) if isinstance(served, str) else "",
                 outcome="failed" if completion is None else "answered",
                 attempt=attempt,
                 prompt_tokens=prompt,
                 completion_tokens=written,
                 cost=self.price.of(prompt, written) if self.price and prompt + written else None,
                 seconds=round(time.monotonic() - started, 3),
-                error=error,
+                error=cleaned(error, self.secret),
             )
         )
 

@@ -115,10 +115,6 @@ def execute_episode(world: SandboxedWorld, claim: EpisodeClaim) -> TestedEpisode
     )
 
 
-def _actions(steps: Sequence[dict[str, Any]]) -> tuple[Step, ...]:
-    return tuple(as_action(dict(data)) for data in steps)
-
-
 def execute_measurement(path: Path, claim: MeasurementClaim, levels: int, **options: Any) -> TestedMeasurement:
     """Append the function of a claim to a copy of the module, and evaluate it in a new sandbox."""
     try:

@@ -56,7 +56,7 @@ def calibrate_for_policy(world: type[World] | EpisodeSource, policy: str) -> Cal
 
     Args:
         world: World of the environment.
-        policy: Policy specification, as for `trace_gym.validation.policy_groups.resolve`.
+        policy: Policy specification, as for `trace_gym.validation.policy_groups.open_policy_or_groups`.
 
     Raises:
         ConfigError, PolicyError, ReadError, MissingExtra: The policy cannot be loaded or run.

@@ -50,8 +50,9 @@ class ValidationConfig:
     checkers: Checkers = NO_CHECKERS
     """Language models that check each version that passed the other properties."""
     policy: str = ""
-    """Policy to train, as for `trace_gym.validation.policy_groups.resolve`. The levels are calibrated so that its
-    rewards vary. If empty, they are calibrated for a simulated agent between the ablated expert and the oracle."""
+    """Policy to train, as for `trace_gym.validation.policy_groups.open_policy_or_groups`. The levels are calibrated so
+    that its rewards vary. If empty, they are calibrated for a simulated agent between the ablated expert and the
+    oracle."""
 
     @property
     def codes(self) -> set[str]:

@@ -48,7 +48,7 @@ ALL_DONE = re.compile(
     r"(?:does|did) (?:that|this) (?:settle|cover|take care of|complete) (?:\w+ )?(?:everything|all|it|your \w+)|"
     r"are (?:we|you) (?:all )?(?:good|done|set|all set|finished))"
     r"(?: (?:for|from|with|on) (?:\w+ )?\w+| then| now| today| (?:that )?you (?:need|want|wish)\w*|"
-    r" i can do\b.*)*\W*$",
+    r" i can do\b.*){0,4}\W*$",
     re.IGNORECASE,
 )
 """Pattern of a question that asks whether the conversation is over."""

@@ -6,7 +6,7 @@ import re
 
 from trace_gym.targets.dialogue.patterns import NEGATED
 
-__all__ = ["is_not_started", "refuses_nothing"]
+__all__ = ["refuses_nothing"]
 
 _no_problem = re.compile(
     r"^(?:\W|\w+,? ){0,2}?(?:(?:that's|that is|it's) )?(?:no|not an?) (?:problem|issue|trouble|worries)\b(?!.*\bbut\b)",
@@ -43,14 +43,14 @@ _declines = re.compile(
 )
 
 
-def is_not_started(text: str) -> bool:
+def _is_not_started(text: str) -> bool:
     """Return whether a clause states that nothing was changed, as in ``Nothing has been cancelled so far``."""
     return _not_yet.search(text) is not None
 
 
 def refuses_nothing(text: str) -> bool:
     """Return whether a clause with a negation does not refuse the user's request."""
-    if _no_problem.match(text) or _in_case.search(text) or _conditional.search(text) or is_not_started(text):
+    if _no_problem.match(text) or _in_case.search(text) or _conditional.search(text) or _is_not_started(text):
         return True
     found = _explains.match(text)  # the negation is only in the reason: `You now fly A, because B could not be kept`
     return found is not None and bool(found[1].strip()) and not _declines.search(found[1])
