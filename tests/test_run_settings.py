@@ -256,3 +256,40 @@ def test_option_without_effect_is_an_error(
     done = CliRunner().invoke(app, words)
     assert done.exit_code and fault in str(done.exception), done.output
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("llm", "fault"),
+    [
+        ({"solver": "opnai:m"}, "'opnai:m' is not a valid model URI"),
+        ({"policy": "nobody"}, "unknown policy: found 'nobody'"),
+    ],
+)
+def test_models_that_check_environments_are_checked_before_the_first_stage(
+    llm: dict[str, str], fault: str, tmp_path: Path
+) -> None:
+    config = RunConfig.model_validate(
+        {
+            "author": "llm",
+            "capabilities": {"precondition_verification": "Verify."},
+            "llm": {"model": f"files:{tmp_path}", **llm},
+        }
+    )
+    with pytest.raises(ConfigError, match=fault):
+        preflight.check(config)
+
+
+def test_reader_requires_evidence_of_another_model(tmp_path: Path) -> None:
+    llm = {"model": f"files:{tmp_path}", "reader": "openai:m"}
+    with pytest.raises(ValueError, match="llm.reader has no effect without llm.reviewer or llm.solver"):
+        RunConfig.model_validate(
+            {"author": "llm", "capabilities": {"precondition_verification": "Verify."}, "llm": llm}
+        )
+
+
+def test_budget_limits_checkers_of_an_author_without_an_endpoint(tmp_path: Path) -> None:
+    llm = {"model": f"files:{tmp_path}", "solver": "openai:m", "tokens": 1000}
+    made = RunConfig.model_validate(
+        {"author": "llm", "capabilities": {"precondition_verification": "Verify."}, "llm": llm}
+    )
+    assert made.llm.tokens == 1000

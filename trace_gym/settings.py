@@ -135,8 +135,11 @@ class RunConfig(Record):
                 yield f"{names} has no effect: author is {self.author}. Set author to llm, or remove llm"
             return
         given = {key: getattr(self.llm, key) for key in ("tokens", "dollars", "price", "by")}
-        for key in ignored_settings(self.llm.model, given):
+        checkers = [self.llm.reviewer, self.llm.solver, self.llm.reader]
+        for key in ignored_settings(self.llm.model, given, checkers):
             yield f"llm.{key} has no effect on {self.llm.model}. Remove it, or choose another model"
+        if self.llm.reader and not (self.llm.reviewer or self.llm.solver):
+            yield "llm.reader has no effect without llm.reviewer or llm.solver. Set one of them, or remove llm.reader"
 
     def _without_effect_without_diagnosis(self) -> Iterator[str]:
         named = " and ".join(key for key in ("environments", "capabilities") if getattr(self, key))

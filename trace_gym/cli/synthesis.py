@@ -126,6 +126,8 @@ def synthesize(
         from trace_gym.synthesis.admission import CANDIDATES
 
         uris = [reviewer, solver, reader]
+        if reader and not (reviewer or solver):
+            raise ConfigError("--reader has no effect without --reviewer or --solver. Add one of them")
         limits: dict[str, Any] = {"tokens": tokens, "dollars": dollars, "price": price}
         with open_models(llm, uris, folder / CANDIDATES, _log, answered_by=by, **limits) as (model, others):
             write(model, ValidationConfig(budget=seconds, policy=policy, checkers=Checkers(*others)))

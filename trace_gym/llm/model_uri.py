@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -52,15 +52,17 @@ def endpoint_of(uri: str) -> tuple[str, str | None]:
     return model, checked_url(f"http{url}") if at else None
 
 
-def ignored_settings(uri: str, given: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names of settings that have no effect on the model that a URI selects.
+def ignored_settings(uri: str, given: Mapping[str, object], others: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the names of settings that have no effect on the models that URIs select.
 
     Args:
         uri: Model URI, as for `resolve`.
         given: Values of the settings ``tokens``, ``dollars``, ``price`` and ``by``. None and ``""`` mean not set.
+        others: URIs of models that share the settings except for ``by``. Empty URIs are ignored.
     """
-    kind = uri.partition(":")[0]
-    used = {"openai": {"tokens", "dollars", "price"}, "files": {"by"}}.get(kind, set())
+    used = {"by"} if uri.startswith("files:") else set()
+    if any(one.startswith("openai:") for one in (uri, *others)):
+        used |= {"tokens", "dollars", "price"}
     yield from (name for name, value in given.items() if value not in (None, "") and name not in used)
 
 

@@ -65,7 +65,7 @@ def open_models(
     Raises:
         ConfigError, ReadError, MissingExtra: See `open_model`.
     """
-    _check_settings(uri, tokens, dollars, price, answered_by)
+    _check_settings(uri, tokens, dollars, price, answered_by, checkers)
     budget = Budget(tokens=tokens, dollars=dollars)
     with ExitStack() as stack:
 
@@ -77,11 +77,13 @@ def open_models(
         yield opened(uri, answered_by), [opened(checker) if checker else None for checker in checkers]
 
 
-def _check_settings(uri: str, tokens: int | None, dollars: float | None, price: str, answered_by: str) -> None:
-    """Raise an error if the price is not valid, or a setting has no effect on the model."""
+def _check_settings(
+    uri: str, tokens: int | None, dollars: float | None, price: str, answered_by: str, others: Sequence[str] = ()
+) -> None:
+    """Raise an error if the price is not valid, or a setting has no effect on the models."""
     price_of(price)
     given = {"tokens": tokens, "dollars": dollars, "price": price, "by": answered_by}
-    if unused := list(ignored_settings(uri, given)):
+    if unused := list(ignored_settings(uri, given, others)):
         raise ConfigError(
             f"these options have no effect with the model {uri!r}: {', '.join(unused)}. The options 'tokens', "
             "'dollars' and 'price' require openai:MODEL, and 'by' requires files:DIR. Remove the options, or choose "

@@ -1,23 +1,30 @@
-"""Checks of the trainer's settings before the first stage of a run, so that no expensive stage runs in vain."""
+"""Checks of settings before the first stage of a run, so that no expensive stage runs in vain."""
 
 from __future__ import annotations
 
 from trace_gym import registry
+from trace_gym.llm import resolve
 from trace_gym.pipeline import common
 from trace_gym.policies.hints import require_hints
 from trace_gym.settings import RunConfig
 from trace_gym.synthesis.recorded import recorded_environments
 from trace_gym.trainers.config import DistillConfig, GRPOConfig
 from trace_gym.trainers.teachers import require_adapter, require_teachers, teacher_folders
+from trace_gym.validation.policy_groups import check_policy
 
 
 def check(config: RunConfig) -> None:
-    """Check the hints, the teachers and the initial adapter of the trainer.
+    """Check the hints, the teachers and the initial adapter of the trainer, and the models that check environments.
 
     Raises:
-        ConfigError: No environment that the run may train on has a hint, or the teachers do not match the environments.
-        ReadError: A folder contains no adapter.
+        ConfigError: No environment that the run may train on has a hint, the teachers do not match the environments, or
+            a model or policy is not valid.
+        ReadError: A folder contains no adapter, or a model or recording cannot be read.
     """
+    for uri in filter(None, (config.llm.reviewer, config.llm.solver, config.llm.reader)):
+        resolve(uri).close()
+    if config.llm.policy:
+        check_policy(config.llm.policy)
     train = config.train
     if isinstance(train, GRPOConfig) and train.hints and (names := possible_environments(config)) is not None:
         require_hints(names, train.hints)
