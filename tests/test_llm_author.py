@@ -23,7 +23,7 @@ from trace_gym.synthesis.llm_author import MAX_MODULE_LINES, LlmAuthor
 from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
 from trace_gym.types import Capability, Manifest
 from trace_gym.validation import PROPERTIES
-from trace_gym.validation.model_review import REVIEW, SOLVER
+from trace_gym.validation.model_review import MODEL_CODES
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("TG101", "TG201", "TG302", "TG501")
@@ -204,7 +204,7 @@ def test_prompts_contain_contract_rules_and_properties() -> None:
     plan, write = (str(r.messages[1]["content"]) for r in parrot.asked[:2])
     assert "Look before you leap." in plan and "write `cancel_reservation(reservation_id: string)`" in plan
     assert "business" in plan and "tau2_multi_step (" in plan
-    assert all(f"- {code} " in write for code in PROPERTIES if code not in (REVIEW, SOLVER))
+    assert all(f"- {code} " in write for code in PROPERTIES if code not in MODEL_CODES)
     assert "class AirlineDesk" in write and "def asserted(" in write and "Look, then cancel or refuse." in write
     assert parrot.asked[0].answer is not None and parrot.asked[1].answer is None
 

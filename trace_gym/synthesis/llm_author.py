@@ -28,7 +28,7 @@ from trace_gym.targets.catalogue import default_target, target
 from trace_gym.targets.users.description import describe_user
 from trace_gym.types import Capability, Origin, Plan, Record, Spec, Trajectory, sha256
 from trace_gym.validation import PROPERTIES
-from trace_gym.validation.model_review import REVIEW, SOLVER
+from trace_gym.validation.model_review import MODEL_CODES
 
 PROMPTS = ("system", "guidance", "plan", "write", "tools", "gate", "repair", "mutate", "answer")
 """Names of the templates under ``templates/prompts/`` that the author uses."""
@@ -190,7 +190,7 @@ class LlmAuthor:
             user=describe_user(resolved_target.world, resolved_target.user_rules),
             example=_example(resolved_target),
             # Authors cannot follow a rule to satisfy a language model, and its findings explain themselves.
-            properties=[p for code, p in sorted(PROPERTIES.items()) if code not in (REVIEW, SOLVER)],
+            properties=[p for code, p in sorted(PROPERTIES.items()) if code not in MODEL_CODES],
             imports="\n".join(slots.imports(resolved_target)),
             rules=RULES.values(),
             allowed=allowed_names(),
