@@ -165,13 +165,15 @@ def test_each_attempt_is_a_line_of_the_ledger_and_the_total_is_printed(
 
 
 def test_ledger_contains_no_key_and_only_short_valid_text(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123")
     server.acts = [fails(400, f"Bearer sk-secret-123 \ud800 {'x' * 9000}")]
-    command(server, tmp_path / "a.jsonl")
+    done = command(server, tmp_path / "a.jsonl")
     text = (tmp_path / "a.jsonl.agent" / "requests.jsonl").read_text()
     assert "Bearer ***" in text and "sk-secret-123" not in text
+    assert "Bearer ***" in caplog.text and "sk-secret-123" not in caplog.text + done.output
+    assert caplog.text.encode(), "the log contains only valid characters"
     assert all(len(entry.error) <= 500 for entry in read_ledger(tmp_path / "a.jsonl.agent" / "requests.jsonl"))
 
 

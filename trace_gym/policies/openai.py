@@ -14,6 +14,7 @@ from typing import Any
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, ContextOverflow, MissingExtra, PolicyError, Unavailable
 from trace_gym.llm.dialect import Dialect, overflows
+from trace_gym.llm.request import cleaned
 from trace_gym.llm.retries import QUOTA, next_pause, retry_after
 from trace_gym.policies.completions import NoCompletion, completion_in, is_passing, turn_of, unparsed_turn
 from trace_gym.policies.request_log import RequestLog
@@ -127,17 +128,18 @@ class OpenAIPolicy:
             raise _overflow_error(episode, overflow) from None
         except self._hopeless as error:
             raise ConfigError(
-                f"{where} rejects every request: {error}. Check the API key, base_url and the model name"
+                f"{where} rejects every request: {self._shown(error)}. Check the API key, base_url and the model name"
             ) from None
         except self._refusal as error:
             if (turn := unparsed_turn(error)) is not None:
                 return turn
             kind = Unavailable if is_passing(error) or error.code == QUOTA else PolicyError
-            raise kind(f"{where} failed on {episode.scenario}: {type(error).__name__}: {error}") from error
+            message = self._shown(error)
+            raise kind(f"{where} failed on {episode.scenario}: {type(error).__name__}: {message}") from error
         except NoCompletion as error:
-            raise Unavailable(f"{where} returned no completion for {episode.scenario}: {error}") from None
+            raise Unavailable(f"{where} returned no completion for {episode.scenario}: {self._shown(error)}") from None
         except self._errors as error:
-            message = f"{error} {error.__cause__ or ''}".strip()
+            message = self._shown(f"{error} {error.__cause__ or ''}")
             raise Unavailable(f"{where} failed on {episode.scenario}: {type(error).__name__}: {message}") from error
         self._refuse_overflow(completion, episode, where)
         return turn_of(completion)
@@ -150,20 +152,21 @@ class OpenAIPolicy:
                 return self._with_retries(adapted, turn)
             except self._refusal as error:
                 code, message = error.code or error.type, f"{error} {error.response.text[:2000]}"
+                shown = self._shown(message)
                 if overflows(error.status_code, code, message):
                     limited = [name for name in LIMITS if name in request]
                     if not limited:
-                        raise ContextOverflow(f"{where} rejects the conversation: {message}") from None
+                        raise ContextOverflow(f"{where} rejects the conversation: {shown}") from None
                     # The prompt may fit without the tokens reserved for the turn: send the request without this limit.
                     request = {k: v for k, v in request.items() if k not in limited}
                     continue
                 following = self._dialect.fallback(message, False) if error.status_code in (400, 422) else None
                 if following is None or following == self._dialect:
-                    _refuse_truncation(request, error, f"{where} rejects the request: {message}")
+                    _refuse_truncation(request, error, f"{where} rejects the request: {shown}")
                     raise
                 if self._dialect.temperature and not following.temperature and request.get("temperature") != 1:
                     raise ConfigError(
-                        f"{where} rejects the temperature {request.get('temperature')}: {message}. Choose another "
+                        f"{where} rejects the temperature {request.get('temperature')}: {shown}. Choose another "
                         "temperature"
                     ) from None
                 self._dialect = following
@@ -190,6 +193,10 @@ class OpenAIPolicy:
                     raise
             time.sleep(pause)
         raise AssertionError("this line is never reached: the last request returns or raises")
+
+    def _shown(self, error: object) -> str:
+        """Return the text of an error on one line, without the API key and without characters that are not valid."""
+        return cleaned(str(error), self.requests.secret)
 
     def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the request with the parameter names that the endpoint accepts."""
