@@ -64,6 +64,7 @@ def test_tools_change_the_key_only_if_there_are_any() -> None:
         ('{"tool": "look_up", "arguments": {"room": "1"}}', "", [("look_up", '{"room": "1"}')]),
         ('```json\n{"tool": "list"}\n```\n', "", [("list", "{}")]),
         ('[{"tool": "a", "arguments": {}}, {"tool": "b", "arguments": {}}]', "", [("a", "{}"), ("b", "{}")]),
+        ('{"tool": "a"}\n{"tool": "b", "arguments": {"x": 1}}', "", [("a", "{}"), ("b", '{"x": 1}')]),
         ('One moment.\n{"tool": "a", "arguments": {"x": [1]}}', "One moment.", [("a", '{"x": [1]}')]),
         ('{"tool": "a", "arguments": {"x": ', '{"tool": "a", "arguments": {"x":', []),
         ('{"price": 3}', '{"price": 3}', []),

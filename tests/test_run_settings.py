@@ -188,6 +188,10 @@ MISSING = {"tau2_precondition": "nowhere", "tau2_multi_step": "nowhere"}
             {"train": {"trainer": "distill", "teachers": {"tau2_precondition": "nowhere"}}, **NAMED},
             "found teachers for tau2_precondition, expected one teacher for each of tau2_precondition, tau2_multi_step",
         ),
+        (
+            {"train": {"trainer": "distill", "teachers": MISSING}, "evaluate": {"grpo_target": True}},
+            "tau2_airline_desk has no teacher",
+        ),
         ({"train": {"init_adapter": "nowhere"}}, "the initial adapter nowhere is not an adapter folder"),
     ],
 )

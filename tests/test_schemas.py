@@ -17,18 +17,28 @@ ROOT: dict[str, Any] = {
         "guests": {"type": "array", "items": {"$ref": "#/definitions/guests"}},
         "note": True,
     },
-    "$defs": {"nights": {"$ref": "#/$defs/a~1b"}, "a/b": COUNT, "loop": {"$ref": "#/$defs/loop"}, "text": "x"},
+    "$defs": {"nights": {"$ref": "#/$defs/a~1b"}, "a/b": COUNT, "loop": {"$ref": "#/$defs/loop"}, "text": "x"}
+    | {"either": {"anyOf": [{"type": "null"}, COUNT]}},
     "definitions": {"guests": COUNT},
 }
 
 
-@pytest.mark.parametrize("reference", ["#/$defs/a~1b", "#/$defs/nights", "#/definitions/guests"])
+@pytest.mark.parametrize(
+    "reference", ["#/$defs/a~1b", "#/$defs/nights", "#/definitions/guests", "#/$defs/either/anyOf/1"]
+)
 def test_references_are_followed_to_the_definition(reference: str) -> None:
     assert resolved({"$ref": reference}, ROOT) == COUNT
     assert resolved(COUNT, ROOT) == COUNT
 
 
-@pytest.mark.parametrize("reference", ["#/$defs/loop", "#/$defs/none", "#/$defs/text/x", "https://a.example/schema"])
+def test_keywords_next_to_a_reference_are_kept() -> None:
+    assert resolved({"$ref": "#/$defs/nights", "minimum": 1}, ROOT) == COUNT | {"minimum": 1}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["#/$defs/loop", "#/$defs/none", "#/$defs/text/x", "#/$defs/either/anyOf/2", "https://a.example/schema"],
+)
 def test_references_that_lead_nowhere_accept_everything(reference: str) -> None:
     assert resolved({"$ref": reference}, ROOT) == {}
 

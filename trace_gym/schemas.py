@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,8 @@ def settle(call: Call, interface: Interface) -> tuple[dict[str, Any], str]:
 def resolved(schema: Mapping[str, Any] | bool, root: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema to which a reference refers; a schema without a reference is returned unchanged.
 
+    Keywords next to the reference are added to the result, and replace the same keywords of the schema.
+
     The result is the empty schema, which accepts every value, if the reference cannot be resolved (for example, because
     it refers to itself) or if the schema is a Boolean.
 
@@ -81,16 +83,28 @@ def resolved(schema: Mapping[str, Any] | bool, root: Mapping[str, Any]) -> Mappi
     """
     followed = set[str]()
     while isinstance(schema, Mapping) and "$ref" in schema:
-        reference, found = str(schema["$ref"]), root
+        reference = str(schema["$ref"])
         if reference in followed or not reference.startswith("#"):
             return {}
         followed.add(reference)
-        for name in reference.split("/")[1:]:
-            found = found.get(name.replace("~1", "/").replace("~0", "~"), {})
-            if not isinstance(found, Mapping):
-                return {}
-        schema = found
+        found = _at(root, reference.split("/")[1:])
+        if not isinstance(found, Mapping):
+            return {}
+        schema = {**found, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
     return schema if isinstance(schema, Mapping) else {}
+
+
+def _at(value: Any, names: Sequence[str]) -> Any:
+    """Return the part of a JSON value to which the names of a JSON pointer lead; None if there is no such part."""
+    for name in (escaped.replace("~1", "/").replace("~0", "~") for escaped in names):
+        match value:
+            case Mapping():
+                value = value.get(name)
+            case list() if name.isdecimal() and int(name) < len(value):
+                value = value[int(name)]
+            case _:
+                return None
+    return value
 
 
 def _whole(value: Any, schema: Mapping[str, Any] | bool, root: Mapping[str, Any]) -> Any:

@@ -29,15 +29,24 @@ def teacher_folders(config: DistillConfig, envs: Sequence[str]) -> dict[str, Pat
     return dict(folders)
 
 
-def require_teachers(config: DistillConfig) -> None:
-    """Check that there is a teacher, and that all teachers are adapters, for a run whose environments are not known.
+def require_teachers(config: DistillConfig, envs: Sequence[str]) -> None:
+    """Check the teachers for a run that has not yet determined all of its environments.
+
+    Args:
+        config: Configuration of the trainer.
+        envs: The environments that are already known.
 
     Raises:
-        ConfigError: There is no teacher.
+        ConfigError: There is no teacher, or a known environment has none.
         ReadError: A folder contains no adapter.
     """
     given = config.teachers
     folders = list(given.values()) if isinstance(given, Mapping) else [given]
+    if isinstance(given, Mapping) and (missing := [env for env in envs if env not in given]):
+        raise ConfigError(
+            f"the teachers do not match the environments: found teachers for {', '.join(sorted(given)) or 'none'}, and "
+            f"{', '.join(missing)} has no teacher. Set teachers to an adapter folder, or add {', '.join(missing)}"
+        )
     if not folders:
         raise ConfigError(
             "the trainer distill requires teachers: found none. Set teachers to an adapter folder, or to a mapping of "

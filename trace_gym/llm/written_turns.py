@@ -32,12 +32,15 @@ def written_turn(text: str) -> tuple[str, tuple[Message, ...]]:
 
 
 def _calls(text: str) -> tuple[Message, ...]:
-    """Return the tool calls in a JSON text; empty if the text is anything else."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return ()
-    calls = data if isinstance(data, list) else [data]
+    """Return the tool calls in one or more JSON texts; empty if the text contains anything else."""
+    calls: list[Any] = []
+    while text:
+        try:
+            data, end = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            return ()
+        calls += data if isinstance(data, list) else [data]
+        text = text[end:].lstrip()
     return tuple(map(_call, calls)) if all(map(_is_call, calls)) else ()
 
 

@@ -31,12 +31,11 @@ def check(config: RunConfig) -> None:
     if train.init_adapter is not None:
         require_adapter(train.init_adapter, "the initial adapter", "init_adapter")
     if isinstance(train, DistillConfig):
+        known = [*config.environments, *([config.target.env] if config.evaluate.grpo_target else [])]
         if config.diagnoses or config.capabilities:
-            require_teachers(train)
+            require_teachers(train, known)
         else:
-            teacher_folders(
-                train, [*config.environments, *([config.target.env] if config.evaluate.grpo_target else [])]
-            )
+            teacher_folders(train, known)
 
 
 def possible_environments(config: RunConfig) -> list[str] | None:
