@@ -99,7 +99,7 @@ def gymnasium_ways(env: str) -> Iterator[Adapter]:
 
 def trl_ways(env: str) -> Iterator[Adapter]:
     from trace_gym.adapters import trl
-    from trace_gym.adapters.trl.attempt import environment_class
+    from trace_gym.adapters.trl.environment import environment_class
 
     simple: Any = trl.tool_class(env, say=True)()
     full = environment_class(env)()
@@ -153,8 +153,8 @@ def openenv_ways(env: str) -> Iterator[Adapter]:
 
 
 def mcp_ways(env: str) -> Iterator[Adapter]:
-    from trace_gym.adapters.attempt import Attempt, library
     from trace_gym.adapters.mcp import server
+    from trace_gym.adapters.rollout import AdapterRollout, library
 
     types, lowlevel = library("mcp.types", "mcp"), library("mcp.server.lowlevel", "mcp")
 
@@ -164,15 +164,15 @@ def mcp_ways(env: str) -> Iterator[Adapter]:
         await made.request_handlers[types.CallToolRequest](types.CallToolRequest(method="tools/call", params=params))
 
     def play(scenario: str, turns: Turns) -> float | None:
-        attempt = Attempt(registry.start_episode(scenario))
-        made = server(attempt)
+        rollout = AdapterRollout(registry.start_episode(scenario))
+        made = server(rollout)
 
         async def conversation() -> None:
             for turn in turns:
                 await ask(made, turn)
 
         LOOP.run_until_complete(conversation())
-        return attempt.reward
+        return rollout.reward
 
     async def fine(_: Any) -> Any:
         content = [types.TextContent(type="text", text="ok")]

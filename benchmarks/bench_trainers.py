@@ -121,7 +121,7 @@ def count_tokens(env: str, model: str) -> None:
     from trace_gym import registry
     from trace_gym.models import ModelSettings
     from trace_gym.policies.hf import merged
-    from trace_gym.trainers.batch import Sample, batches
+    from trace_gym.trainers.batch import TrainingSample, batches
     from trace_gym.trainers.config import GRPOConfig
     from trace_gym.trainers.loop import Learner
 
@@ -131,7 +131,7 @@ def count_tokens(env: str, model: str) -> None:
     episodes = [registry.start_episode(s) for s in scenarios for _ in range(config.samples)]
     with merged(learner.model):
         rollouts = learner.policy.rollout(episodes, generator=torch.Generator().manual_seed(0))
-    samples = [Sample(r.ids, r.mask, r.logprobs, 1.0) for r in rollouts if any(r.mask)]
+    samples = [TrainingSample(r.ids, r.mask, r.logprobs, 1.0) for r in rollouts if any(r.mask)]
     trees = sum(b.ids_RL.numel() for b in batches(samples, config, learner.model))
     ends = [[n + 1 for n, m in enumerate(s.mask) if m and not (*s.mask[n + 1 :], False)[0]] for s in samples]
     rows = sum(len(s.ids) for s in samples)

@@ -32,7 +32,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from trace_gym.trainers.base import checkpoints_gradients
-from trace_gym.trainers.batch import Batch, Sample, batches
+from trace_gym.trainers.batch import TrainingBatch, TrainingSample, batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.update import update
 
@@ -131,7 +131,7 @@ def random_model(size: dict[str, int], config: GRPOConfig, device: torch.device,
     return model.to(device).train(checkpointed)
 
 
-def trajectories(options: argparse.Namespace, vocabulary: int) -> list[Sample]:
+def trajectories(options: argparse.Namespace, vocabulary: int) -> list[TrainingSample]:
     """Return trajectories with random tokens. The advantages in a group alternate between 1 and -1."""
     random, made = Random(0), []
     for _ in range(options.groups):
@@ -143,12 +143,16 @@ def trajectories(options: argparse.Namespace, vocabulary: int) -> list[Sample]:
                 ids += [random.randrange(vocabulary) for _ in range(result + options.turn_tokens)]
                 mask += [False] * result + [True] * options.turn_tokens
             logp = [-float(torch.tensor(float(vocabulary)).log())] * len(ids)
-            made.append(Sample(ids, mask, logp, 1.0 if member % 2 else -1.0))
+            made.append(TrainingSample(ids, mask, logp, 1.0 if member % 2 else -1.0))
     return made
 
 
 def timed_update(
-    model: Any, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], config: GRPOConfig, device: torch.device
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    samples: Sequence[TrainingSample],
+    config: GRPOConfig,
+    device: torch.device,
 ) -> float:
     synchronize(device)
     began = time.perf_counter()
@@ -157,7 +161,7 @@ def timed_update(
     return time.perf_counter() - began
 
 
-def count(batch: Batch) -> tuple[int, int]:
+def count(batch: TrainingBatch) -> tuple[int, int]:
     """Return the number of tokens without padding, and of pairs of tokens that attend to each other."""
     if batch.attention.dim() == 2:
         lengths = batch.attention.sum(1)

@@ -1,4 +1,4 @@
-"""An MCP client that starts a server and plays the attempt, with the environment's expert in place of an agent."""
+"""An MCP client that starts a server and runs an episode, with the environment's expert in place of an agent."""
 
 import asyncio
 

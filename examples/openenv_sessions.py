@@ -22,7 +22,7 @@ def sampler(steps):
 sessions = Sessions(["tau2_precondition", "tau2_multi_step"])
 for expert in ("oracle", "oracle", "ablated", "ablated"):
     session = sessions.create("any prompt", seed=3)  # a group has one seed, and so one scenario
-    at = session.attempt.result["scenario"]
+    at = session.rollout.result["scenario"]
     steps = getattr(registry.start_episode(at).start, expert)()
     rollout = Conversation().run_white_box(sampler(steps), session)
     verdict = session.verify(rollout.messages)

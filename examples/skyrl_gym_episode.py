@@ -1,4 +1,4 @@
-"""One attempt through skyrl-gym, as SkyRL's generator makes it, and a data set of such attempts."""
+"""One rollout through skyrl-gym, as SkyRL's generator makes it, and a data set of such rollouts."""
 
 from pathlib import Path
 from tempfile import mkdtemp

@@ -4,9 +4,9 @@ verifiers finds a taskset by the name of a module. This file is that module; a m
 lines alone, and the command that stands at the end.
 """
 
-from trace_gym.adapters.verifiers import TraceEnv, TraceHarness, TraceTaskset
+from trace_gym.adapters.verifiers import TraceHarness, TraceTaskset, TraceVerifiersEnv
 
-__all__ = ["TraceEnv", "TraceHarness", "TraceTaskset"]
+__all__ = ["TraceVerifiersEnv", "TraceHarness", "TraceTaskset"]
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

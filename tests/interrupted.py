@@ -21,7 +21,7 @@ import openai  # noqa: F401  # before the forks, which are to start quickly
 
 from trace_gym import registry
 from trace_gym.cli import main
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, ModelRequest
 from trace_gym.llm.ledger import Ledger
 from trace_gym.sandbox.linter import lint
 from trace_gym.synthesis import repair_loop, synthesize_many  # noqa: F401
@@ -112,7 +112,7 @@ class Nobody:
 
     name = "nobody"
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         raise NotImplementedError
 
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 
 from trace_gym.errors import ModelError
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, ModelRequest
 
 PLAN = {
     "title": "Look at a parcel before you hand it over.",
@@ -37,10 +37,10 @@ class Parrot:
 
     texts: list[str]
     name: str = "files:parrot"
-    asked: list[Request] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
     loaded: list[bool] = field(default_factory=list)
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         if len(self.asked) == len(self.texts):
             raise ModelError(f"no answer is left to {request.purpose}, after {[a.purpose for a in self.asked]}")
         self.asked.append(request)

@@ -15,7 +15,7 @@ from trace_gym.diagnosis import diagnose
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
 from trace_gym.diagnosis.analyst.agreement import cohen_kappa
 from trace_gym.errors import BudgetSpent, ModelError
-from trace_gym.llm import Completion, Request, Resolved
+from trace_gym.llm import Completion, ModelRequest, Resolved
 from trace_gym.llm.budget import Amount
 from trace_gym.llm.recordings import Recordings
 from trace_gym.llm.request_store import RequestStore
@@ -44,17 +44,17 @@ class Scripted:
 
     name = "scripted"
 
-    def __init__(self, change: Callable[[Request, dict[str, Any]], Any] = lambda request, answer: answer) -> None:
-        self.requests: list[Request] = []
+    def __init__(self, change: Callable[[ModelRequest, dict[str, Any]], Any] = lambda request, answer: answer) -> None:
+        self.requests: list[ModelRequest] = []
         self._change = change
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         self.requests.append(request)
         answer = self._change(request, _answer(request))
         return Completion(text=answer if isinstance(answer, str) else json.dumps(answer), model="scripted")
 
 
-def _answer(request: Request) -> dict[str, Any]:
+def _answer(request: ModelRequest) -> dict[str, Any]:
     prompt = request.messages[1]["content"]
     if request.purpose.startswith("match"):
         return {"matches": [{"capability": "C1", "registered": "R1", "reason": "same skill"}]}
@@ -110,12 +110,12 @@ def test_runs_have_different_orders() -> None:
 
 
 def test_invented_quote_is_requested_once_more_and_then_dropped() -> None:
-    def invent(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+    def invent(request: ModelRequest, answer: dict[str, Any]) -> dict[str, Any]:
         return (
             {"labels": [e | {"quote": "I never said this"} for e in answer["labels"]]} if "labels" in answer else answer
         )
 
-    def invent_once(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+    def invent_once(request: ModelRequest, answer: dict[str, Any]) -> dict[str, Any]:
         return answer if "again" in request.purpose else invent(request, answer)
 
     once = analyst(Scripted(invent_once))
@@ -123,7 +123,7 @@ def test_invented_quote_is_requested_once_more_and_then_dropped() -> None:
     assert not once.report().not_labeled
     one = "id1"
 
-    def invent_one(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+    def invent_one(request: ModelRequest, answer: dict[str, Any]) -> dict[str, Any]:
         wrong = [e | ({"quote": "not said"} if e["label"] == "LACKING" else {}) for e in answer.get("labels", ())]
         return {"labels": wrong} if wrong else answer
 
@@ -135,7 +135,7 @@ def test_invented_quote_is_requested_once_more_and_then_dropped() -> None:
 def test_malformed_answers_and_failed_requests_lose_no_label() -> None:
     seen: dict[str, int] = {}
 
-    def fail(request: Request, answer: dict[str, Any]) -> Any:
+    def fail(request: ModelRequest, answer: dict[str, Any]) -> Any:
         seen[request.purpose] = count = seen.get(request.purpose, 0) + 1
         if request.purpose == "label run 1 batch 1" and count == 1:
             raise ModelError("status 429")
@@ -146,8 +146,8 @@ def test_malformed_answers_and_failed_requests_lose_no_label() -> None:
 
 
 def test_no_valid_label_and_a_spent_budget_are_errors() -> None:
-    def refuse(error: Exception) -> Callable[[Request, dict[str, Any]], dict[str, Any]]:
-        def change(request: Request, answer: dict[str, Any]) -> dict[str, Any]:
+    def refuse(error: Exception) -> Callable[[ModelRequest, dict[str, Any]], dict[str, Any]]:
+        def change(request: ModelRequest, answer: dict[str, Any]) -> dict[str, Any]:
             if request.purpose.startswith("label"):
                 raise error
             return answer
@@ -201,7 +201,7 @@ class Stored(Scripted):
         super().__init__()
         self._store, self._limit = store, limit
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         if len(self.requests) == self._limit:
             raise BudgetSpent("interrupted")
         answer = super().complete(request)

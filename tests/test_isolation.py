@@ -17,7 +17,7 @@ from trace_gym import registry
 from trace_gym.cli.entry import main
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, RejectedEnv, SandboxError
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, ModelRequest
 from trace_gym.registration import ALLOW_UNISOLATED
 from trace_gym.sandbox import Limits, Sandbox, SandboxedWorld, check, describe, one_shot, start_sandboxed_episode
 from trace_gym.sandbox.layer_list import LANDLOCK, NAMESPACES, SECCOMP
@@ -176,7 +176,7 @@ class Mute:
 
     name = "files:mute"
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         raise AssertionError("nothing is asked")
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.errors import ModelError, ReadError, RejectedEnv
-from trace_gym.llm import Completion, Request, resolve
+from trace_gym.llm import Completion, ModelRequest, resolve
 from trace_gym.prompts import template
 from trace_gym.synthesis import ValidationConfig, synthesize
 from trace_gym.synthesis.admission import CANDIDATES
@@ -70,9 +70,9 @@ class Parrot:
 
     texts: list[str]
     name: str = "files:parrot"
-    asked: list[Request] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         if len(self.asked) == len(self.texts):
             raise ModelError("the parrot has nothing more to say")
         self.asked.append(request)

@@ -13,7 +13,7 @@ import pytest
 from llm_server import Server, drops, fails, message, slowly
 
 from trace_gym.errors import BudgetSpent, ConfigError, ModelError, ReadError
-from trace_gym.llm import Budget, Completion, Price, Request, Resolved, Usage, metered_client, resolve
+from trace_gym.llm import Budget, Completion, ModelRequest, Price, Resolved, Usage, metered_client, resolve
 from trace_gym.llm.budget import Amount
 from trace_gym.llm.ledger import Ledger, LedgerEntry, read_ledger
 
@@ -41,8 +41,8 @@ def at(server: Server, opened: list[Resolved], **options: Any) -> Resolved:
     return opened[-1]
 
 
-def request(n: int = 0, max_tokens: int | None = 100) -> Request:
-    return Request(messages=({"role": "user", "content": f"{n:02}"},), purpose=f"step {n}", max_tokens=max_tokens)
+def request(n: int = 0, max_tokens: int | None = 100) -> ModelRequest:
+    return ModelRequest(messages=({"role": "user", "content": f"{n:02}"},), purpose=f"step {n}", max_tokens=max_tokens)
 
 
 MOST = len(json.dumps([request().messages, None])) + metered_client.PROMPT_MARGIN + 100

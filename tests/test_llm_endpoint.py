@@ -31,7 +31,7 @@ from llm_server import (
 from pydantic import BaseModel, ConfigDict
 
 from trace_gym.errors import ConfigError, ModelError
-from trace_gym.llm import Request, Resolved, Usage, ask, ask_for, code_in, metered_client, resolve
+from trace_gym.llm import ModelRequest, Resolved, Usage, ask, ask_for, code_in, metered_client, resolve
 from trace_gym.llm.ledger import read_ledger
 from trace_gym.llm.recordings import Recordings
 from trace_gym.llm.retries import retry_after
@@ -90,8 +90,8 @@ def model(serve: Serve) -> Iterator[Open]:
         one.close()
 
 
-def request(text: str = "Plan it.", **fields: Any) -> Request:
-    return Request(messages=({"role": "user", "content": text},), purpose="plan claims", **fields)
+def request(text: str = "Plan it.", **fields: Any) -> ModelRequest:
+    return ModelRequest(messages=({"role": "user", "content": text},), purpose="plan claims", **fields)
 
 
 def test_an_answer_comes_with_what_it_took(serve: Serve, model: Open) -> None:
@@ -398,10 +398,10 @@ def test_another_model_has_its_own_answers(serve: Serve, tmp_path: Path) -> None
 
 KILLED = """
 import sys
-from trace_gym.llm import Request, resolve
+from trace_gym.llm import ModelRequest, resolve
 one = resolve(sys.argv[1], cache=__import__("pathlib").Path("cache"), ledger=__import__("pathlib").Path("ledger"))
 for n in range(3):
-    one.complete(Request(messages=({"role": "user", "content": str(n)},), purpose=f"step {n}"))
+    one.complete(ModelRequest(messages=({"role": "user", "content": str(n)},), purpose=f"step {n}"))
 """
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
-from trace_gym.llm import Request, Usage, ask, file_exchange, resolve
+from trace_gym.llm import ModelRequest, Usage, ask, file_exchange, resolve
 from trace_gym.llm.file_exchange import FileExchange
 from trace_gym.llm.ledger import Ledger
 from trace_gym.llm.model_uri import Resolved
@@ -53,9 +53,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def request(text: str = "Plan it.", purpose: str = "plan tau2_claims", **fields: Any) -> Request:
+def request(text: str = "Plan it.", purpose: str = "plan tau2_claims", **fields: Any) -> ModelRequest:
     system = {"role": "system", "content": "You write environments."}
-    return Request(messages=(system, {"role": "user", "content": text}), purpose=purpose, **fields)
+    return ModelRequest(messages=(system, {"role": "user", "content": text}), purpose=purpose, **fields)
 
 
 def handed(folder: Path, told: list[str] | None = None, limit: float | None = 3600.0) -> FileExchange:

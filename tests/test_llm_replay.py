@@ -10,15 +10,15 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
-from trace_gym.llm import Completion, Request, Usage, ask, resolve
+from trace_gym.llm import Completion, ModelRequest, Usage, ask, resolve
 from trace_gym.llm.recordings import RecordedAnswer, Recordings
 
 
-def request(text: str = "Plan it, please.", purpose: str = "plan claims", **fields: Any) -> Request:
-    return Request(messages=({"role": "user", "content": text},), purpose=purpose, **fields)
+def request(text: str = "Plan it, please.", purpose: str = "plan claims", **fields: Any) -> ModelRequest:
+    return ModelRequest(messages=({"role": "user", "content": text},), purpose=purpose, **fields)
 
 
-def record(folder: Path, asked: Request, text: str = "Good.", model: str = "openai:tiny") -> None:
+def record(folder: Path, asked: ModelRequest, text: str = "Good.", model: str = "openai:tiny") -> None:
     Recordings(folder).save(asked, Completion(text=text, model=model, prompt_tokens=3, completion_tokens=4, cost=0.5))
 
 
@@ -70,7 +70,7 @@ def test_replay_includes_invalid_answers(tmp_path: Path) -> None:
         name = "openai:tiny"
         answers = iter(["no", '{"title": "Claims"}'])
 
-        def complete(self, asked: Request) -> Completion:
+        def complete(self, asked: ModelRequest) -> Completion:
             done = Completion(text=next(self.answers), model=self.name)
             Recordings(tmp_path).save(asked, done)
             return done
@@ -91,7 +91,7 @@ def test_replay_includes_invalid_answers(tmp_path: Path) -> None:
         (request(purpose="plan claim", sample=1), "The most similar recorded purpose is 'plan claims'"),
     ],
 )
-def test_missing_recording_names_most_similar_request(asked: Request, nearest: str, tmp_path: Path) -> None:
+def test_missing_recording_names_most_similar_request(asked: ModelRequest, nearest: str, tmp_path: Path) -> None:
     record(tmp_path, request())
     record(tmp_path, request(purpose="something else", sample=9))
     with pytest.raises(ModelError) as error:
@@ -165,7 +165,7 @@ def test_request_key_is_stable() -> None:
 )
 def test_invalid_request_raises_validation_error(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Request(**({"messages": ({"role": "user", "content": "x"},), "purpose": "p"} | fields))
+        ModelRequest(**({"messages": ({"role": "user", "content": "x"},), "purpose": "p"} | fields))
 
 
 @pytest.mark.parametrize(

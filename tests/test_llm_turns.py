@@ -10,12 +10,12 @@ import pytest
 from llm_server import Server, message
 
 from trace_gym.errors import ModelError
-from trace_gym.llm import Request, resolve
+from trace_gym.llm import ModelRequest, resolve
 from trace_gym.llm.written_turns import written_turn
 
 TOOLS = ({"type": "function", "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}}},)
 CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
-PLAIN = Request(messages=({"role": "user", "content": "Look."},), purpose="turn")
+PLAIN = ModelRequest(messages=({"role": "user", "content": "Look."},), purpose="turn")
 WITH_TOOLS = PLAIN.model_copy(update={"tools": TOOLS})
 
 

@@ -24,7 +24,7 @@ from mcp.shared import exceptions
 
 from trace_gym import registry
 from trace_gym.adapters import mcp as adapter
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, READ, SAY, Attempt
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, END, READ, SAY, AdapterRollout
 from trace_gym.episode import plan
 from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.policies import Oracle
@@ -57,7 +57,7 @@ def faulty(folder: Path) -> str:
 
 @pytest.fixture
 def session() -> Any:
-    made = Session(Attempt(registry.start_episode(AT)))
+    made = Session(AdapterRollout(registry.start_episode(AT)))
     yield made
     made.close()
 
@@ -138,7 +138,7 @@ def test_a_wrong_call_is_answered_and_counted(
 @in_memory
 def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:
     ended: list[Any] = []
-    session = Session(Attempt(registry.start_episode(f"{faulty}/0/4"), at_end=ended.append))
+    session = Session(AdapterRollout(registry.start_episode(f"{faulty}/0/4"), at_end=ended.append))
     lend = next(
         s for s in plan(registry.start_episode(f"{faulty}/0/4"), "oracle") if isinstance(s, Call) and s.tool == "lend"
     )
@@ -162,12 +162,12 @@ def test_names_of_ours_must_be_free() -> None:
     at = registry.start_episode(AT)
     taken = Interface(name="x", policy="", tools=(CONVERSATION_TOOLS[0],), kinds={READ: "read"})
     with pytest.raises(ConfigError, match=f"has a tool with the reserved name '{READ}'"):
-        Attempt(registry.start_episode(AT, interface=taken))
+        AdapterRollout(registry.start_episode(AT, interface=taken))
     with pytest.raises(ConfigError, match="weights: found 'all'"):
-        Attempt(at, weights="all")
-    paid = [Attempt(play(Oracle(), registry.start_episode(AT)), weights=w).reward for w in ("default", "sparse")]
+        AdapterRollout(at, weights="all")
+    paid = [AdapterRollout(play(Oracle(), registry.start_episode(AT)), weights=w).reward for w in ("default", "sparse")]
     assert paid == [1.0, 1.0]
-    assert Attempt(at, weights="sparse").reward is None
+    assert AdapterRollout(at, weights="sparse").reward is None
 
 
 def talk(requests: list[tuple[str, dict[str, Any]]], *arguments: str, **env: str) -> tuple[list[Any], Any]:
@@ -235,7 +235,7 @@ def test_a_client_that_leaves_early_is_not_scored(tmp_path: Path, folder: Path) 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.types", None)
     with pytest.raises(MissingExtra, match=r"pip install 'trace-gym\[mcp\]'"):
-        adapter.server(Attempt(registry.start_episode(AT)))
+        adapter.server(AdapterRollout(registry.start_episode(AT)))
 
 
 def test_the_example_runs_as_the_docs_print_it(

@@ -34,8 +34,8 @@ from typer.testing import CliRunner
 
 from trace_gym import registry
 from trace_gym.adapters import listening
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, SAY
 from trace_gym.adapters.mcp import http as mcp_http
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, END, SAY
 from trace_gym.cli.entry import app as command
 from trace_gym.errors import ConfigError, EnvNotFound, ScenarioError
 from trace_gym.registration import VARIABLE

@@ -33,9 +33,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from trace_gym import registry
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, SAY, library
 from trace_gym.adapters.openenv import Conversation, Remote, Sessions, app
 from trace_gym.adapters.openenv.server import PREVIEW
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, END, SAY, library
 from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.sandbox import describe
@@ -87,25 +87,25 @@ def ask(url: str, path: str, body: Any = None) -> Any:
 
 def test_a_seed_is_the_scenario_that_it_is_in_gymnasium(url: str) -> None:
     env = gymnasium.make(registry.gym_id(TOY))
-    with serving(app(TOY)) as alone, Remote(alone) as attempt:
+    with serving(app(TOY)) as alone, Remote(alone) as rollout:
         for seed in (0, 7):
-            attempt.reset(seed)
+            rollout.reset(seed)
             _, info = env.reset(seed=seed)
-            assert attempt.result == {"scenario": info["scenario"], "done": False, "reward": None}
-            assert attempt.messages == info["messages"]
-            assert attempt.tools == list(info["tools"])
-        attempt.reset(index=3, split="test")
-        assert attempt.result["scenario"].endswith(f"/{registry.SPLITS['test'][3]}")
+            assert rollout.result == {"scenario": info["scenario"], "done": False, "reward": None}
+            assert rollout.messages == info["messages"]
+            assert rollout.tools == list(info["tools"])
+        rollout.reset(index=3, split="test")
+        assert rollout.result["scenario"].endswith(f"/{registry.SPLITS['test'][3]}")
         drawn = set()
         for _ in range(3):
-            attempt.reset()
-            drawn.add(attempt.result["scenario"])
+            rollout.reset()
+            drawn.add(rollout.result["scenario"])
         assert len(drawn) == 3
-    with Remote(url) as attempt:  # two environments take turns; a mixture's scenario is one of a part
-        attempt.reset(scenario="toy_mixture/1/5")
-        assert attempt.result["scenario"] == str(registry.start_episode("toy_mixture/1/5").scenario)
-        attempt.reset(seed=2)
-        assert attempt.result["scenario"].startswith(TOY)
+    with Remote(url) as rollout:  # two environments take turns; a mixture's scenario is one of a part
+        rollout.reset(scenario="toy_mixture/1/5")
+        assert rollout.result["scenario"] == str(registry.start_episode("toy_mixture/1/5").scenario)
+        rollout.reset(seed=2)
+        assert rollout.result["scenario"].startswith(TOY)
 
 
 def test_a_group_starts_from_one_state(url: str) -> None:
@@ -125,7 +125,7 @@ def test_a_turn_may_have_any_form(url: str) -> None:
     assert isinstance(last, Say)
     assert isinstance(look, Call)
     with GenericEnvClient(base_url=url).sync() as client:
-        assert client.step({"type": "list_tools"}).observation["tools"][0]["name"] == "lend"  # before any attempt
+        assert client.step({"type": "list_tools"}).observation["tools"][0]["name"] == "lend"  # before any rollout
         began = client.reset(scenario=AT)
         listed = client.step({"type": "list_tools"}).observation["tools"]
         exact = [t["function"] for t in began.observation["openai_tools"]]
@@ -166,23 +166,23 @@ def test_a_turn_may_have_any_form(url: str) -> None:
     ],
 )
 def test_a_wrong_wish_is_refused_and_the_session_goes_on(url: str, wish: dict[str, Any], told: str) -> None:
-    with Remote(url) as attempt:
+    with Remote(url) as rollout:
         with pytest.raises(RuntimeError, match=told):
-            attempt.reset(**wish)
+            rollout.reset(**wish)
         with pytest.raises(RuntimeError, match="Call reset first"):
-            attempt.take("Hi.")
-        assert (attempt.done, attempt.reward) == (False, None)
-        attempt.reset(seed=1)
+            rollout.take("Hi.")
+        assert (rollout.done, rollout.reward) == (False, None)
+        rollout.reset(seed=1)
 
 
 def test_sessions_do_not_touch_each_other(url: str) -> None:
     def play(n: int) -> tuple[float | None, bool]:
-        with Remote(url) as attempt:
-            attempt.reset(scenario=f"{TOY}/{n % 3}/{n}")
+        with Remote(url) as rollout:
+            rollout.reset(scenario=f"{TOY}/{n % 3}/{n}")
             barrier.wait()  # all are open at once
             for turn in written(f"{TOY}/{n % 3}/{n}")[: -1 if n % 2 else None]:
-                attempt.take(turn)
-            return attempt.finish(), attempt.result["truncated"]
+                rollout.take(turn)
+            return rollout.finish(), rollout.result["truncated"]
 
     barrier = threading.Barrier(8, timeout=30)
     with ThreadPoolExecutor(8) as pool:
@@ -190,11 +190,11 @@ def test_sessions_do_not_touch_each_other(url: str) -> None:
 
 
 def test_a_full_server_says_so() -> None:
-    with serving(app(TOY, sessions=1)) as url, Remote(url) as attempt:
-        attempt.reset(seed=1)
+    with serving(app(TOY, sessions=1)) as url, Remote(url) as rollout:
+        rollout.reset(seed=1)
         with Remote(url) as second, pytest.raises(RuntimeError, match="CAPACITY_REACHED"):
             second.reset(seed=1)
-        assert attempt.finish() == 0.0
+        assert rollout.finish() == 0.0
 
 
 def test_refused_client_is_told_the_reason_and_code() -> None:
@@ -217,20 +217,20 @@ def test_sessions_that_are_never_closed_make_room_after_the_idle_timeout() -> No
             with pytest.raises(ConnectionClosed):
                 client.recv(10)
             assert (client.close_code, client.close_reason) == (4408, "no message for 0.3 seconds; connect again")
-        with Remote(url) as attempt:
-            attempt.reset(seed=1)
-            assert attempt.finish() == 0.0
+        with Remote(url) as rollout:
+            rollout.reset(seed=1)
+            assert rollout.finish() == 0.0
 
 
 def test_large_bodies_and_messages_are_refused(url: str) -> None:
     large = "x" * 2**21
     with pytest.raises(urllib.error.HTTPError, match="413"):
         ask(url, "/reset", large)
-    with Remote(url) as attempt:
-        attempt.reset(seed=1)
+    with Remote(url) as rollout:
+        rollout.reset(seed=1)
         with pytest.raises(Exception, match="1009"):
-            attempt.take(large)
-        assert attempt.reward is None
+            rollout.take(large)
+        assert rollout.reward is None
 
 
 @pytest.mark.parametrize("content", ["[" * 200 + "]" * 200, "9" * 5000], ids=["deep", "long number"])
@@ -249,15 +249,15 @@ def test_json_that_no_parser_should_see_leaves_the_session_usable(url: str, cont
 
 
 def test_what_fails_in_the_environment_is_not_scored(faulty: str) -> None:
-    with serving(app(faulty)) as url, Remote(url) as attempt:
-        attempt.reset(seed=1)
+    with serving(app(faulty)) as url, Remote(url) as rollout:
+        rollout.reset(seed=1)
         with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-            attempt.take(FORMATS["hermes"].render(Call("search", {"words": ""})))
-        assert (attempt.done, attempt.reward) == (False, None)
+            rollout.take(FORMATS["hermes"].render(Call("search", {"words": ""})))
+        assert (rollout.done, rollout.reward) == (False, None)
         with pytest.raises(RuntimeError, match="Call reset first"):  # the state may be half changed
-            attempt.finish()
-        attempt.reset(seed=1)
-        assert attempt.finish() == 0.0
+            rollout.finish()
+        rollout.reset(seed=1)
+        assert rollout.finish() == 0.0
         for session in (Sessions([faulty], url=url).create("", seed=1), Sessions([faulty]).create("", seed=1)):
             with pytest.raises(RuntimeError, match="ZeroDivisionError"):
                 session.call_tool("search", {"words": ""})
@@ -300,10 +300,10 @@ def test_tasks_are_scenarios(url: str) -> None:
     assert ask(url, "/trace-gym/num_tasks", {"split": "test"})["num_tasks"] == 10**6
     assert len(ask(url, "/trace-gym/tasks", {"split": "test"})["tasks"]) == PREVIEW
     some = ask(url, "/trace-gym/task_range", {"split": "test", "start": 6, "stop": 8})["tasks"]
-    with Remote(url) as attempt:
+    with Remote(url) as rollout:
         for task in some:
-            attempt.reset(split=task["split"], index=task["index"])
-            assert attempt.messages == registry.start_episode(task["id"]).messages
+            rollout.reset(split=task["split"], index=task["index"])
+            assert rollout.messages == registry.start_episode(task["id"]).messages
     with pytest.raises(urllib.error.HTTPError, match="400"):
         ask(url, "/trace-gym/task", {"split": "test", "index": 10**6})
 
@@ -373,7 +373,7 @@ def test_openenvs_harness_hears_the_last_words() -> None:
 
 def test_a_group_of_sessions_has_one_scenario() -> None:
     sessions = pickle.loads(pickle.dumps(Sessions([TOY, "twin_loans"])))  # TRL starts a process of its own
-    groups = [[sessions.create("Go.", seed=g, episode_id=str(n)).attempt for n in range(2)] for g in range(4)]
+    groups = [[sessions.create("Go.", seed=g, episode_id=str(n)).rollout for n in range(2)] for g in range(4)]
     assert [a.result["scenario"].partition("/")[0] for a, _ in groups] == [TOY, "twin_loans"] * 2
     for one, two in groups:
         assert one.episode.state_hash == two.episode.state_hash
@@ -415,7 +415,7 @@ def test_trls_worker_plays_a_group_and_masks_what_the_model_did_not_write(
         @property
         def scenario(self) -> str:
             [session] = self._live_sessions
-            return str(session.attempt.result["scenario"])
+            return str(session.rollout.result["scenario"])
 
     def rendered(messages: Any) -> list[int]:
         return [t for m in messages for t in [0, *(b + 1 for b in json.dumps(m).encode())]]
@@ -433,7 +433,7 @@ def test_trls_worker_plays_a_group_and_masks_what_the_model_did_not_write(
     assert Loop([faulty], "ablated")._run_session("Go.", group_id=1) == (Loop._EMPTY_ROLLOUT, None)  # not scored
 
 
-def test_tools_that_differ_wait_for_an_attempt() -> None:
+def test_different_tools_are_listed_after_the_start_of_a_rollout() -> None:
     with serving(app([TOY, "tau2_precondition"])) as url, GenericEnvClient(base_url=url).sync() as client:
         with pytest.raises(RuntimeError, match="library_loans and tau2_precondition have different tools"):
             client.step({"type": "list_tools"})

@@ -180,12 +180,12 @@ def test_presets_are_valid_and_name_existing_levels() -> None:
 
 
 def test_run_with_source_diagnoses_and_selects_environments(tmp_path: Path) -> None:
-    from trace_gym.policies import Mixture
+    from trace_gym.policies import ExpertMixture
     from trace_gym.rollouts import rollout
 
     results = tmp_path / "results.jsonl"
     target = registry.scenarios("tau2_airline_desk", "select", 120, levels=(0,))
-    rollout(Mixture(0.4), target, path=results, progress=False)
+    rollout(ExpertMixture(0.4), target, path=results, progress=False)
     made = Run(RunConfig(source=results), tmp_path / "run")
     for stage in (rollouts.rollouts, diagnose.diagnose, synthesize.synthesize):
         stage(made)

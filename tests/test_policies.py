@@ -15,7 +15,7 @@ from toy_world import ToyBoxes, open_toy, toys
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, EnvBug, PolicyError
-from trace_gym.policies import Ablated, Idle, Mixture, Oracle, Random
+from trace_gym.policies import Ablated, ExpertMixture, Idle, Oracle, Random
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.policies.scripted import _Draw
 from trace_gym.rollouts import play, rollout
@@ -55,16 +55,16 @@ def test_a_bug_of_an_expert_names_its_scenario() -> None:
 
 def test_a_mixture_has_the_competence_it_is_given() -> None:
     def share(p: float, seed: int = 0) -> list[bool]:
-        played = [play(Mixture(p, seed, n), open_toy(s)) for s in toys(40, 2) for n in range(5)]
+        played = [play(ExpertMixture(p, seed, n), open_toy(s)) for s in toys(40, 2) for n in range(5)]
         return [bool(e.score and e.score.success) for e in played]
 
     lucky = sum(share(0.0)) / 200
     assert lucky < 0.3 and all(share(1.0))
     assert abs(sum(share(0.5)) / 200 - (0.5 + 0.5 * lucky)) < 0.1
     assert share(0.5) == share(0.5) != share(0.5, seed=1)
-    assert Mixture(0.5).with_sample(3) == Mixture(0.5, sample=3)
+    assert ExpertMixture(0.5).with_sample(3) == ExpertMixture(0.5, sample=3)
     with pytest.raises(ValueError, match="invalid probability p: found 2"):
-        Mixture(2)
+        ExpertMixture(2)
 
 
 def test_the_idle_earn_nothing() -> None:

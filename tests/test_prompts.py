@@ -16,7 +16,7 @@ from jinja2 import meta
 from markdown_it import MarkdownIt
 
 from trace_gym.errors import ModelError
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, ModelRequest
 from trace_gym.llm.answers import ask_for
 from trace_gym.llm.file_exchange import _markdown
 from trace_gym.llm.quoting import fenced, inline, quoted
@@ -296,19 +296,19 @@ def test_chat_template_tokens_in_a_task_are_broken() -> None:
 def test_page_of_a_request_shows_each_message_once(text: str) -> None:
     def page(said: str) -> str:
         messages = tuple({"role": role, "content": f"x{said}"} for role in ("system", "user"))
-        asked = Request(messages=messages, purpose=f"plan {said}", answer={"title": said})
+        asked = ModelRequest(messages=messages, purpose=f"plan {said}", answer={"title": said})
         return _markdown(asked, Path("001-plan.md"), 2.0, {})
 
     assert_contained(page(text), page("word"))
 
 
 def test_error_message_of_invalid_answer_is_one_line() -> None:
-    asked: list[Request] = []
+    asked: list[ModelRequest] = []
 
     class Liar:
         name = "liar"
 
-        def complete(self, request: Request) -> Completion:
+        def complete(self, request: ModelRequest) -> Completion:
             asked.append(request)
             return Completion(text=f"no\n{INJECTED}", model="liar")
 
@@ -316,6 +316,6 @@ def test_error_message_of_invalid_answer_is_one_line() -> None:
         raise ModelError(f"its key is {text}")
 
     with pytest.raises(ModelError):
-        ask_for(Liar(), Request(messages=({"role": "user", "content": "Hello."},), purpose="p"), read, attempts=2)
+        ask_for(Liar(), ModelRequest(messages=({"role": "user", "content": "Hello."},), purpose="p"), read, attempts=2)
     complaint = str(asked[1].messages[-1]["content"])
     assert not [row for row in complaint.splitlines() if row.startswith(INJECTED)]

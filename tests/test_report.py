@@ -16,7 +16,7 @@ from toy_world import open_toy
 
 from trace_gym.errors import ConfigError, MissingExtra
 from trace_gym.evaluation import Evaluation, PolicyResult
-from trace_gym.policies import Ablated, Mixture, Oracle
+from trace_gym.policies import Ablated, ExpertMixture, Oracle
 from trace_gym.report import (
     Example,
     ReportData,
@@ -46,7 +46,7 @@ def group_rewards(p: float, k: int, groups: int, level: int) -> list[list[float]
     made = []
     for seed in range(groups):
         scenario = Scenario(env="toy_boxes", level=level, seed=seed)
-        policies = [Mixture(p).with_sample(n) for n in range(k)]
+        policies = [ExpertMixture(p).with_sample(n) for n in range(k)]
         made.append([reward(play(policy, open_toy(scenario)).finish()) for policy in policies])
     return made
 

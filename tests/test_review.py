@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError, ModelError
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, ModelRequest
 from trace_gym.review import Checkers, add_model_checks, review
 from trace_gym.types import Finding, Report
 from trace_gym.validation.model_review import REVIEW
@@ -31,9 +31,9 @@ class Scripted:
 
     def __init__(self, claims: dict[str, Any], verdicts: dict[str, Any] | None = None) -> None:
         self.answers = {"review": claims, "judge": verdicts or {}}
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         self.requests.append(request)
         return Completion(text=json.dumps(self.answers[request.purpose.partition(" ")[0]]), model=self.name)
 

@@ -20,7 +20,7 @@ from trace_gym.actions import read_turn
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, PolicyError, ReadError
 from trace_gym.models import ModelSettings, load_policy
-from trace_gym.policies import Ablated, Idle, Mixture, Oracle, batch
+from trace_gym.policies import Ablated, ExpertMixture, Idle, Oracle, batch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.hf import HFPolicy, merged
 from trace_gym.rollouts import play, rollout
@@ -204,7 +204,7 @@ def puppet(model: Any, script: Any, **limits: int) -> Puppet:
     return Puppet(script, model, TOKENIZER, **({"max_turn_tokens": 80, "max_tokens": 1500} | limits))
 
 
-@pytest.mark.parametrize("script", [Oracle(), Ablated(), Mixture(0.5), Idle()])
+@pytest.mark.parametrize("script", [Oracle(), Ablated(), ExpertMixture(0.5), Idle()])
 def test_masked_spans_are_the_assistant_messages(model: Any, script: Any) -> None:
     for one in puppet(model, script).rollout(fresh(MIXED)):
         said = [m for m in one.episode.messages if m["role"] == "assistant"]
@@ -409,7 +409,7 @@ def test_collect_orders_by_scenario_and_sample(tmp_path: Path, concurrency: int)
 
 
 def test_samples_of_a_mixture_differ_and_repeat() -> None:
-    first, again = (rollout(Mixture(0.5), toys(4), samples=8, open_episode=open_toy) for _ in range(2))
+    first, again = (rollout(ExpertMixture(0.5), toys(4), samples=8, open_episode=open_toy) for _ in range(2))
     assert first == again
     assert all(len({r.messages[2:] for r in _hashable(first[n : n + 8])}) == 2 for n in range(0, 32, 8))
 

@@ -12,7 +12,7 @@ from trace_gym import registry
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.pipeline import diagnose, rollouts, skill, synthesize, train
 from trace_gym.pipeline.ledger import Run
-from trace_gym.policies import Mixture
+from trace_gym.policies import ExpertMixture
 from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
 from trace_gym.types import to_jsonl
@@ -26,7 +26,7 @@ PLANTED = "toolsandbox_permission_recovery"
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """File with trajectories of an agent that often lacks the capability of one ToolSandbox environment."""
     path = tmp_path_factory.mktemp("source") / "agent.jsonl"
-    rollout(Mixture(0.4), registry.scenarios(PLANTED, "select", 80), path=path, progress=False)
+    rollout(ExpertMixture(0.4), registry.scenarios(PLANTED, "select", 80), path=path, progress=False)
     return path
 
 

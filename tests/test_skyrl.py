@@ -26,7 +26,7 @@ from skyrl_gym.metrics import aggregate_for_environment
 
 from trace_gym import registry
 from trace_gym.adapters import skyrl
-from trace_gym.adapters.skyrl import TraceEnv, opening_of, register_all, write_dataset
+from trace_gym.adapters.skyrl import TraceTextEnv, opening_of, register_all, write_dataset
 from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import ConfigError, EnvBug, EnvNotFound, MissingExtra, ScenarioError
 from trace_gym.registration import VARIABLE
@@ -43,15 +43,15 @@ def registered(user_folder: Path) -> list[str]:
     return register_all()
 
 
-def make(scenario: str = f"{TOY}/0/4", **row: Any) -> TraceEnv:
+def make(scenario: str = f"{TOY}/0/4", **row: Any) -> TraceTextEnv:
     env = skyrl_gym.make(
         registry.gym_id(scenario.partition("/")[0]), env_config={}, extras={"scenario": scenario, **row}
     )
-    assert isinstance(env, TraceEnv)
+    assert isinstance(env, TraceTextEnv)
     return env
 
 
-def written(env: TraceEnv) -> list[str]:
+def written(env: TraceTextEnv) -> list[str]:
     """The oracle's turns as text."""
     return [FORMATS["hermes"].render(s) if isinstance(s, Call) else s.text for s in env.episode.start.oracle()]
 

@@ -18,7 +18,7 @@ from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import BudgetSpent, ConfigError, ModelError
-from trace_gym.llm import Completion, Request, Usage, resolve
+from trace_gym.llm import Completion, ModelRequest, Usage, resolve
 from trace_gym.llm.opening import open_models
 from trace_gym.review import Checkers, add_model_checks, solve
 from trace_gym.review.solving import solve_world
@@ -38,9 +38,9 @@ class Scripted:
     def __init__(self, verdict: str = "", quote: str = "", steps: tuple[Call | Say, ...] = (), fails: str = "") -> None:
         self.verdict = {"verdict": verdict, "reason": REASON, "quote": quote}
         self.steps, self.fails = steps, fails
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         self.requests.append(request)
         if self.fails and self.fails in request.purpose:
             raise ModelError("the endpoint is down")
@@ -229,7 +229,7 @@ def test_solver_shares_the_budget_of_the_author(healthy: SandboxedWorld, played:
     uri = f"openai:m@{played.url}"
     with open_models(uri, [uri], tmp_path, print, tokens=21_000) as (author, [solver]):
         opening = Episode(hotel.Hotel, Scenario.parse("hotel/0/0")).messages
-        request = Request(
+        request = ModelRequest(
             messages=tuple(opening), tools=interface_of(hotel.Hotel).tools, purpose="write", max_tokens=10
         )
         for sample in range(200):

@@ -25,7 +25,7 @@ from trace_gym.rollouts import rollout
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered
 from trace_gym.trainers.config import GRPOConfig, SFTConfig
-from trace_gym.trainers.demonstrations import Recorded, demonstrate
+from trace_gym.trainers.demonstrations import RecordedPolicy, demonstrate
 from trace_gym.trainers.sft import train
 
 pytestmark = pytest.mark.slow
@@ -68,7 +68,7 @@ def test_demonstrations_contain_the_tokens_of_a_rollout(folder: Path) -> None:
 def test_recorded_episodes_give_the_same_tokens(folder: Path) -> None:
     chat = policy_of(folder).chat
     (record,) = rollout(Oracle(), toys(1), open_episode=open_toy)
-    fresh, again = (demonstrate(chat, open_toy(toys(1)[0]), p, 4000) for p in (Oracle(), Recorded(record)))
+    fresh, again = (demonstrate(chat, open_toy(toys(1)[0]), p, 4000) for p in (Oracle(), RecordedPolicy(record)))
     assert fresh == again
 
 

@@ -26,7 +26,7 @@ from transformers.utils.chat_template_utils import get_json_schema
 
 from trace_gym import registry
 from trace_gym.adapters import trl
-from trace_gym.adapters.trl.attempt import TrlEnvironment, environment_class
+from trace_gym.adapters.trl.environment import TrlEnvironment, environment_class
 from trace_gym.adapters.trl.rollout_function import RolloutFunction, TokenConversation
 from trace_gym.adapters.trl.tools import TALK
 from trace_gym.episode import Action, Episode, plan
@@ -254,7 +254,7 @@ def test_the_tools_of_a_world_must_not_have_names_that_the_trainer_needs(
     interface = registry.load_world(TOY).interface()
     tool = {"type": "function", "function": {"name": "get_reward", "parameters": {"type": "object"}}}
     changed = interface.model_copy(update={"tools": (*interface.tools, tool)})
-    monkeypatch.setattr("trace_gym.adapters.trl.attempt.interface_of", lambda world: changed)
+    monkeypatch.setattr("trace_gym.adapters.trl.environment.interface_of", lambda world: changed)
     with pytest.raises(ConfigError, match=f"simple mode does not support some tool names of {TOY}: found get_reward"):
         trl.tool_class(TOY)
 

@@ -16,10 +16,10 @@ from tiny_model import save_tiny
 
 from trace_gym.adapters.trl import RolloutFunction, dataset_of
 from trace_gym.models import ModelSettings
-from trace_gym.trainers.batch import Sample, batches
+from trace_gym.trainers.batch import TrainingSample, batches
 from trace_gym.trainers.trl_build import build
 from trace_gym.trainers.trl_config import TRLConfig
-from trace_gym.trainers.trl_recorder import Rollouts
+from trace_gym.trainers.trl_recorder import TRLRollouts
 from trace_gym.trainers.trl_settings import grpo_arguments
 from trace_gym.trainers.update import batch_loss
 from trace_gym.types import Scenario
@@ -51,7 +51,7 @@ def trainer_for(config: TRLConfig, folder: Path, out: Path) -> Any:
     """A trainer of TRL as trl_grpo builds it, with a LoRA adapter that changes the output."""
     settings = ModelSettings(name=str(folder)).limited(config.max_tokens, config.max_turn_tokens)
     rows = dataset_of([Scenario(env="tau2_precondition", level=0, seed=n) for n in (1, 2)])
-    trainer = build(config, settings, rows, grpo_arguments(config, settings, out), Rollouts(RolloutFunction()))
+    trainer = build(config, settings, rows, grpo_arguments(config, settings, out), TRLRollouts(RolloutFunction()))
     generator = torch.Generator().manual_seed(1)
     for name, weight in trainer.model.named_parameters():
         if "lora_B" in name:
@@ -62,7 +62,7 @@ def trainer_for(config: TRLConfig, folder: Path, out: Path) -> Any:
     return trainer
 
 
-def samples_for(model: Any) -> list[Sample]:
+def samples_for(model: Any) -> list[TrainingSample]:
     """Rollouts of different lengths with gaps in the mask, whose old log-probabilities are off by up to 0.5."""
     rng, samples = Random(0), []
     for n, length in enumerate((9, 14, 20, 11)):
@@ -71,7 +71,7 @@ def samples_for(model: Any) -> list[Sample]:
         with torch.no_grad():
             logp = model(input_ids=torch.tensor([ids])).logits.log_softmax(-1)[0]
         old = [float(logp[t - 1, ids[t]]) + rng.uniform(-0.5, 0.5) if mask[t] else 0.0 for t in range(len(ids))]
-        samples.append(Sample(ids, mask, old, (1.2, -0.7, 0.4, -0.9)[n]))
+        samples.append(TrainingSample(ids, mask, old, (1.2, -0.7, 0.4, -0.9)[n]))
     return samples
 
 
@@ -80,7 +80,7 @@ def padded(rows: list[list[float]], dtype: torch.dtype = torch.long) -> torch.Te
     return torch.tensor([row + [0] * (length - len(row)) for row in rows], dtype=dtype)
 
 
-def inputs_of(trainer: Any, samples: list[Sample], total: int) -> dict[str, torch.Tensor]:
+def inputs_of(trainer: Any, samples: list[TrainingSample], total: int) -> dict[str, torch.Tensor]:
     """The rollouts in the format of TRL. `total` is the number of sampled tokens of the generation batch."""
     inputs = {
         "prompt_ids": torch.tensor([s.ids[:PROMPT] for s in samples]),
@@ -107,7 +107,7 @@ def gradient(model: Any) -> torch.Tensor:
     return torch.cat([p.grad.flatten() for p in model.parameters() if p.requires_grad])
 
 
-def gradient_of_trl(trainer: Any, samples: list[Sample], total: int) -> torch.Tensor:
+def gradient_of_trl(trainer: Any, samples: list[TrainingSample], total: int) -> torch.Tensor:
     """The gradient of one optimizer step, accumulated over forward passes."""
     rows = trainer.args.per_device_train_batch_size
     trainer.model.zero_grad()
@@ -116,7 +116,7 @@ def gradient_of_trl(trainer: Any, samples: list[Sample], total: int) -> torch.Te
     return gradient(trainer.model)
 
 
-def gradient_of_torch(model: Any, samples: list[Sample], config: TRLConfig) -> torch.Tensor:
+def gradient_of_torch(model: Any, samples: list[TrainingSample], config: TRLConfig) -> torch.Tensor:
     model.zero_grad()
     for batch in batches(samples, config, model):
         loss, _ = batch_loss(model, batch, config)

@@ -203,7 +203,7 @@ def test_an_error_of_the_environment_ends_the_training(tmp_path: Path, monkeypat
     def fail(*_: Any) -> Any:
         raise EnvBug("the verifier failed")
 
-    monkeypatch.setattr("trace_gym.adapters.trl.attempt.ScoredEpisode.finish", fail)
+    monkeypatch.setattr("trace_gym.adapters.trl.environment.ScoredEpisode.finish", fail)
     with pytest.raises(EnvBug, match="the verifier failed"):
         train(SMALL, out_dir=tmp_path / "run", **WHERE)
 
@@ -219,7 +219,7 @@ def test_errors_are_messages_on_the_command_line(tmp_path: Path, monkeypatch: py
     assert "vllm is missing" in run("vllm: colocate")
     assert "TRL does not support these settings or this model" in run("lora_targets: [nowhere]")
     assert "does not fit into the model's context" in run("max_tokens: 8\nmax_turn_tokens: 2")
-    monkeypatch.setattr("trace_gym.adapters.attempt.import_module", _missing)
+    monkeypatch.setattr("trace_gym.adapters.rollout.import_module", _missing)
     assert "pip install 'trace-gym[trl]'" in run("groups: 2")
 
 

@@ -20,7 +20,7 @@ from trace_gym.errors import ConfigError
 from trace_gym.models import ModelSettings
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.trainers import base, logps
-from trace_gym.trainers.batch import Sample, batches
+from trace_gym.trainers.batch import TrainingSample, batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.tree import plant
@@ -46,7 +46,7 @@ class Bigram(nn.Module):
         return SimpleNamespace(logits=self.table[input_ids[:, logits_to_keep]])
 
 
-def by_loops(table: np.ndarray[Any, Any], samples: list[Sample], config: GRPOConfig) -> np.ndarray[Any, Any]:
+def by_loops(table: np.ndarray[Any, Any], samples: list[TrainingSample], config: GRPOConfig) -> np.ndarray[Any, Any]:
     """The same update in numpy: loops over tokens, the gradient and AdamW written out, one minibatch an epoch."""
     table = table.copy()
     first, second = np.zeros_like(table), np.zeros_like(table)
@@ -78,7 +78,7 @@ def by_loops(table: np.ndarray[Any, Any], samples: list[Sample], config: GRPOCon
     return table
 
 
-def some_samples(table: np.ndarray[Any, Any], temperature: float) -> list[Sample]:
+def some_samples(table: np.ndarray[Any, Any], temperature: float) -> list[TrainingSample]:
     """Trajectories of several lengths whose rollout log-probabilities are off by up to 40 %, so that clips act."""
     rng = np.random.default_rng(0)
     samples = []
@@ -88,7 +88,7 @@ def some_samples(table: np.ndarray[Any, Any], temperature: float) -> list[Sample
         logp = torch.log_softmax(torch.tensor(table / temperature), -1)
         off = rng.uniform(-0.35, 0.35, length)
         old = [float(logp[ids[t - 1], ids[t]]) + off[t] if mask[t] else 0.0 for t in range(length)]
-        samples.append(Sample(ids, mask, old, float(rng.choice([-1.5, 1.5]))))
+        samples.append(TrainingSample(ids, mask, old, float(rng.choice([-1.5, 1.5]))))
     return samples
 
 
@@ -151,7 +151,7 @@ def test_without_samples_nothing_moves() -> None:
 
 def test_a_gradient_that_is_not_finite_stops_before_the_step() -> None:
     model: Any = Bigram(np.zeros((6, 6)))
-    poisoned = Sample([0, 1], [False, True], [0.0, -1e9], -1.0)
+    poisoned = TrainingSample([0, 1], [False, True], [0.0, -1e9], -1.0)
     with pytest.raises(ConfigError, match="not finite"):
         update(model, torch.optim.SGD(model.parameters(), lr=1.0), [poisoned], GRPOConfig(), Random(0))
     assert not model.table.any()
@@ -167,7 +167,7 @@ def lively(config: GRPOConfig, model_dir: Path) -> Any:
     return model, tokenizer
 
 
-def ragged_groups(vocabulary: int = 300) -> list[Sample]:
+def ragged_groups(vocabulary: int = 300) -> list[TrainingSample]:
     """Trajectories of three groups: each group has a prompt, and its members share some of their turns."""
     rng = np.random.default_rng(0)
     samples = []
@@ -180,11 +180,11 @@ def ragged_groups(vocabulary: int = 300) -> list[Sample]:
             parts = [prompt, *kept, *own]
             mask = [n % 2 == 1 for n, part in enumerate(parts) for _ in part]
             ids = [token for part in parts for token in part]
-            samples.append(Sample(ids, mask, rng.uniform(-7, -4, len(ids)).tolist(), float(rng.normal())))
+            samples.append(TrainingSample(ids, mask, rng.uniform(-7, -4, len(ids)).tolist(), float(rng.normal())))
     return samples
 
 
-def logps_alone(model: Any, sample: Sample, temperature: float) -> torch.Tensor:
+def logps_alone(model: Any, sample: TrainingSample, temperature: float) -> torch.Tensor:
     """Log-probabilities of all tokens of one trajectory, [token - 1, vocabulary], in a forward pass of its own."""
     return (model(input_ids=torch.tensor([sample.ids])).logits[0].float() / temperature).log_softmax(-1)[:-1]
 
@@ -207,7 +207,7 @@ def test_batching_does_not_change_log_probabilities(tokens: int, sharing: bool, 
     assert sorted(got) == pytest.approx(want, abs=1e-4)
 
 
-def gradients(config: GRPOConfig, model: Any, samples: list[Sample]) -> tuple[torch.Tensor, dict[str, Any]]:
+def gradients(config: GRPOConfig, model: Any, samples: list[TrainingSample]) -> tuple[torch.Tensor, dict[str, Any]]:
     """The gradient of one optimizer step, as one vector, and the metrics of the update."""
     weights = [p for p in model.parameters() if p.requires_grad]
     before = [w.detach().clone() for w in weights]
@@ -322,14 +322,14 @@ def test_the_ratio_is_one_on_the_rollouts_own_tokens(model_dir: Path, temperatur
     with merged(model):
         rollouts = policy.rollout(episodes, temperature=temperature, generator=torch.Generator().manual_seed(1))
     config = config.model_copy(update={"prefix_sharing": False})
-    (batch,) = batches([Sample(r.ids, r.mask, r.logprobs, 1.0) for r in rollouts], config, model)
+    (batch,) = batches([TrainingSample(r.ids, r.mask, r.logprobs, 1.0) for r in rollouts], config, model)
     logp_BT, _ = token_logps(model, batch, temperature)
     assert batch.mask_BT.sum() > 3
     assert logp_BT[batch.mask_BT].tolist() == pytest.approx(batch.rollout_logp_BT[batch.mask_BT].tolist(), abs=1e-4)
 
 
 def test_gradient_checkpointing_has_the_same_gradient(model_dir: Path) -> None:
-    samples = [Sample([5, 6, 7, 8], [False, False, True, True], [0.0, 0.0, -3.0, -3.0], 1.0)]
+    samples = [TrainingSample([5, 6, 7, 8], [False, False, True, True], [0.0, 0.0, -3.0, -3.0], 1.0)]
     moved = []
     for saving in (False, True):
         config = SMALL.model_copy(update={"gradient_checkpointing": saving, "minibatches": 1})
@@ -346,7 +346,9 @@ def test_the_kl_penalty_alone_leads_back_to_the_base(model_dir: Path) -> None:
     model, _ = lively(config, model_dir)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
     rng = np.random.default_rng(0)
-    flat = [Sample(rng.integers(3, 300, 12).tolist(), [False, *[True] * 11], [-5.0] * 12, 0.0) for _ in range(6)]
+    flat = [
+        TrainingSample(rng.integers(3, 300, 12).tolist(), [False, *[True] * 11], [-5.0] * 12, 0.0) for _ in range(6)
+    ]
     kl = [update(model, optimizer, flat, config, Random(n))["kl_base"] or 0.0 for n in range(12)]
     assert kl[0] > 0.1
     assert kl[-1] < kl[0] / 4

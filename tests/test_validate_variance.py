@@ -21,7 +21,7 @@ from trace_gym import registry
 from trace_gym.episode import Action, Episode
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra, PolicyError, ReadError
 from trace_gym.models import policy_uri
-from trace_gym.policies import Mixture, Oracle
+from trace_gym.policies import ExpertMixture, Oracle
 from trace_gym.policies.openai import OpenAIPolicy
 from trace_gym.rollouts import rollout
 from trace_gym.trainers.advantage import advantages
@@ -284,7 +284,9 @@ def test_missing_logs_and_empty_ranges_raise(tmp_path: Path) -> None:
 
 
 def test_policy_specifications_are_resolved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert open_policy_or_groups("mixture:0.4") == Mixture(0.4) and open_policy_or_groups("mixture:.5") == Mixture(0.5)
+    assert open_policy_or_groups("mixture:0.4") == ExpertMixture(0.4) and open_policy_or_groups(
+        "mixture:.5"
+    ) == ExpertMixture(0.5)
     assert getattr(open_policy_or_groups("everything"), "name", "") == "everything"
     remote = open_policy_or_groups("openai:qwen@http://127.0.0.1:9/v1")
     assert isinstance(remote, OpenAIPolicy) and remote.name == "qwen"
@@ -356,7 +358,9 @@ def test_native_rollouts_are_evaluated_by_level(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
     world = load(Hotel)[0]
     scenarios = sample_of_size([Scenario(env="hotel", level=1, seed=0)], 1, 40)
-    rollout(Mixture(0.3), scenarios, path=path, samples=8, progress=False, open_episode=lambda s: Episode(world, s))
+    rollout(
+        ExpertMixture(0.3), scenarios, path=path, samples=8, progress=False, open_episode=lambda s: Episode(world, s)
+    )
     found = check(Hotel, "TG502", policy=f"rollouts:{path}")
     assert found.verdict == "passed" and f"{path} can be trained on level 1; level 1: mean" in found.message
     assert found.metrics["groups_1"] == 40
@@ -367,7 +371,7 @@ def test_native_rollouts_are_evaluated_by_level(tmp_path: Path) -> None:
 
 def test_group_has_one_problem_and_different_rollouts() -> None:
     scenarios = [Scenario(env="toy_boxes", level=2, seed=seed) for seed in range(12)]
-    made = rollout_groups(Mixture(0.5), ToyBoxes, scenarios)
+    made = rollout_groups(ExpertMixture(0.5), ToyBoxes, scenarios)
     assert [g.problem for g in made] == [str(s) for s in scenarios]
     assert all(len(g.rewards) == policy_groups.ROLLOUTS_PER_PROBLEM and g.successes is not None for g in made)
     assert group_statistics(made).informative > 0.5

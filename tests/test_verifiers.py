@@ -79,7 +79,7 @@ def test_the_loaders_find_the_taskset_its_harness_and_its_environment() -> None:
     config = resolve_env_config({"taskset": {"id": PLUGIN, "env": TOY}})
     assert config.agent.runtime.type == "subprocess"  # the default of verifiers is a sandbox that wants a login
     env = vf.load_environment(config)
-    assert {type(env).__name__, type(env.taskset).__name__} == {"TraceEnv", "TraceTaskset"}
+    assert {type(env).__name__, type(env.taskset).__name__} == {"TraceVerifiersEnv", "TraceTaskset"}
     assert {type(h).__name__ for h in env._harnesses.values()} == {"TraceHarness"}
 
 

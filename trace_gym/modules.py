@@ -160,7 +160,7 @@ def _offered(path: Path, source: bytes) -> Iterator[None]:
         _offer.module = before
 
 
-class _Finder(MetaPathFinder):
+class _EnvironmentFinder(MetaPathFinder):
     """Import finder for the module in `_offer` of the current thread.
 
     Other environments get the usual loader, even if pytest rewrites the assertions of this package's modules. Other
@@ -177,8 +177,8 @@ class _Finder(MetaPathFinder):
         return spec_from_file_location(fullname, place, loader=CheckedLoader(fullname, str(place), source))
 
 
-if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-    sys.meta_path.insert(0, _Finder())
+if not any(isinstance(finder, _EnvironmentFinder) for finder in sys.meta_path):
+    sys.meta_path.insert(0, _EnvironmentFinder())
 
 
 def _world_of(module: ModuleType) -> type[World]:

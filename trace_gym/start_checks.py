@@ -32,7 +32,7 @@ def checks_at_start(start: World) -> tuple[Check, ...]:
         state = pickle.dumps(start, -1)
     except Exception:  # the state contains an object that cannot be pickled
         return tuple(start.verify(start, []))
-    return _checks(world, world.verify, _State(state, start))
+    return _checks(world, world.verify, _StartState(state, start))
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def once(start: World, name: str, derive: Callable[[], T]) -> T:
     return kept[name]  # type: ignore[no-any-return]
 
 
-class _State:
+class _StartState:
     """Key of a start state in the cache. Keys are equal if the pickled states are equal."""
 
     __slots__ = ("content", "start")
@@ -70,14 +70,14 @@ class _State:
         self.start: World | None = start
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _State) and self.content == other.content
+        return isinstance(other, _StartState) and self.content == other.content
 
     def __hash__(self) -> int:
         return hash(self.content)
 
 
 @lru_cache(maxsize=KEPT)
-def _checks(world: type[World], verify: Callable[..., Any], state: _State) -> tuple[Check, ...]:
+def _checks(world: type[World], verify: Callable[..., Any], state: _StartState) -> tuple[Check, ...]:
     start, state.start = state.start, None
     assert start is not None
     return tuple(start.verify(start, []))

@@ -68,7 +68,7 @@ def _entries() -> dict[str, str]:
     return {name_of(entry): entry for entry in reversed([e for e in listed if e])}
 
 
-class _Finder(MetaPathFinder):
+class _TargetFinder(MetaPathFinder):
     """Finder of the packages that are registered by the path of their folder."""
 
     def find_spec(
@@ -81,4 +81,4 @@ class _Finder(MetaPathFinder):
         return spec_from_file_location(fullname, place / "__init__.py", submodule_search_locations=[str(place)])
 
 
-sys.meta_path.insert(0, _Finder())
+sys.meta_path.insert(0, _TargetFinder())

@@ -1,8 +1,8 @@
 """Batches of trajectories for the forward passes of an update: prefix trees, or one row per trajectory.
 
-Both kinds of batches are padded to the longest tree or row, and have the same form. The model runs on `Batch.ids_RL`.
-Each sampled token is a pair of the position that predicts it and its token id. In a prefix tree, trajectories can share
-pairs.
+Both kinds of batches are padded to the longest tree or row, and have the same form. The model runs on
+`TrainingBatch.ids_RL`. Each sampled token is a pair of the position that predicts it and its token id. In a prefix
+tree, trajectories can share pairs.
 
 Shapes: B trajectories, T sampled tokens per trajectory (padded), R rows of the input of the model, L tokens per row,
 P pairs.
@@ -33,7 +33,7 @@ COST = 512.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TrainingSample:
     """A trajectory to train on: token ids, a mask of the sampled tokens, log-probabilities and advantage."""
 
     ids: Sequence[int]
@@ -44,7 +44,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TrainingBatch:
     """Trajectories as input of the model, and their sampled tokens."""
 
     ids_RL: Tensor
@@ -66,7 +66,7 @@ class Batch:
     @classmethod
     def build(
         cls,
-        samples: Sequence[Sample],
+        samples: Sequence[TrainingSample],
         weights: Sequence[float],
         inputs: tuple[Tensor, Tensor, Tensor],
         places: list[Ints],
@@ -100,14 +100,18 @@ class Batch:
             weights_B=torch.tensor(weights),
         )
 
-    def to(self, device: torch.device | str) -> Batch:
+    def to(self, device: torch.device | str) -> TrainingBatch:
         """Return the batch on a device."""
-        return Batch(*(getattr(self, name).to(device) for name in self.__slots__))
+        return TrainingBatch(*(getattr(self, name).to(device) for name in self.__slots__))
 
 
 def batches(
-    minibatch: Sequence[Sample], config: TrainerConfig, model: nn.Module, *, weights: Sequence[float] | None = None
-) -> Iterator[Batch]:
+    minibatch: Sequence[TrainingSample],
+    config: TrainerConfig,
+    model: nn.Module,
+    *,
+    weights: Sequence[float] | None = None,
+) -> Iterator[TrainingBatch]:
     """Split a minibatch into batches that fit in memory. The losses of the batches sum to the loss of the minibatch.
 
     Args:
@@ -127,8 +131,8 @@ def batches(
 
 
 def _trees(
-    rows: list[tuple[Sample, float]], config: TrainerConfig, model: nn.Module, dtype: torch.dtype
-) -> Iterator[Batch]:
+    rows: list[tuple[TrainingSample, float]], config: TrainerConfig, model: nn.Module, dtype: torch.dtype
+) -> Iterator[TrainingBatch]:
     rows = sorted(rows, key=lambda row: list(row[0].ids))
     ids = [np.asarray(sample.ids) for sample, _ in rows]
     trees = plant(ids, config.micro_batch_tokens, token_cost(model))
@@ -137,7 +141,7 @@ def _trees(
         inputs = _stacked([tree for tree, _ in part], dtype)
         width = inputs[0].shape[1]
         places = [n * width + path for n, (tree, _) in enumerate(part) for path in tree.paths]
-        yield Batch.build(samples, weights, inputs, places)
+        yield TrainingBatch.build(samples, weights, inputs, places)
 
 
 def _stacked(trees: list[Tree], dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
@@ -168,7 +172,7 @@ def token_cost(model: nn.Module) -> float:
     return max(1.0, float(weights / (2 * SLOWER * text.num_hidden_layers * width)))
 
 
-def _padded(rows: list[tuple[Sample, float]], config: TrainerConfig) -> Iterator[Batch]:
+def _padded(rows: list[tuple[TrainingSample, float]], config: TrainerConfig) -> Iterator[TrainingBatch]:
     for part in _fitting(rows, lambda row: len(row[0].ids), config.micro_batch_tokens):
         yield _rows(part)
 
@@ -186,13 +190,13 @@ def _fitting(items: Iterable[Item], length: Callable[[Item], int], most: int) ->
         yield part
 
 
-def _rows(part: list[tuple[Sample, float]]) -> Batch:
+def _rows(part: list[tuple[TrainingSample, float]]) -> TrainingBatch:
     samples, weights = zip(*part, strict=True)
     ids_BL = _pad([torch.tensor(s.ids) for s in samples])
     attention_BL = _pad([torch.ones(len(s.ids), dtype=torch.long) for s in samples])
     positions_BL = torch.arange(ids_BL.shape[1]).expand_as(ids_BL)
     places = [n * ids_BL.shape[1] + np.arange(len(s.ids)) for n, s in enumerate(samples)]
-    return Batch.build(samples, weights, (ids_BL, attention_BL, positions_BL), places)
+    return TrainingBatch.build(samples, weights, (ids_BL, attention_BL, positions_BL), places)
 
 
 def _pad(parts: list[Tensor]) -> Tensor:

@@ -12,11 +12,11 @@ from trace_gym.errors import ConfigError
 from trace_gym.policies.base import Policy
 from trace_gym.policies.chat import Chat
 from trace_gym.records import read_records
-from trace_gym.trainers.batch import Sample
+from trace_gym.trainers.batch import TrainingSample
 from trace_gym.types import Call, Message, Say, Trajectory
 
 
-class Recorded:
+class RecordedPolicy:
     """Policy that repeats the assistant turns of a recorded episode."""
 
     name = "recorded"
@@ -46,7 +46,7 @@ def successful(paths: tuple[Path, ...], environments: list[str]) -> list[Traject
     return found
 
 
-def demonstrate(chat: Chat, episode: Episode, policy: Policy, max_tokens: int) -> Sample | None:
+def demonstrate(chat: Chat, episode: Episode, policy: Policy, max_tokens: int) -> TrainingSample | None:
     """Run a policy in an episode, and return the tokens of the conversation with the assistant's tokens as targets.
 
     The tokens are the same as in a rollout in which the model writes these turns.
@@ -73,7 +73,7 @@ def demonstrate(chat: Chat, episode: Episode, policy: Policy, max_tokens: int) -
         if not episode.done:
             following = chat.answer(answers, episode.tools)
             ids, mask = [*ids, *following], [*mask, *[False] * len(following)]
-    return Sample(ids, mask, [0.0] * len(ids), 1.0)
+    return TrainingSample(ids, mask, [0.0] * len(ids), 1.0)
 
 
 def turn_text(action: Action, style: str) -> str:

@@ -29,7 +29,7 @@ import torch
 from trace_gym.errors import ConfigError, ReadError
 from trace_gym.models import LAB, ModelSettings
 from trace_gym.trainers import loop
-from trace_gym.trainers.batch import Sample, batches
+from trace_gym.trainers.batch import TrainingSample, batches
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.config import DistillConfig
 from trace_gym.trainers.logps import reverse_kl
@@ -51,7 +51,7 @@ STUDENT = "default"
 class Taught:
     """A trajectory of the student, and the name of its teacher in the model."""
 
-    sample: Sample
+    sample: TrainingSample
     teacher: str
 
 
@@ -91,7 +91,7 @@ def train(
             i, [opener(s) for s in scenarios], temperature=config.temperature, generator=generator
         )
         taught = [
-            Taught(Sample(r.ids, r.mask, r.logprobs, 0.0), names[s.env])
+            Taught(TrainingSample(r.ids, r.mask, r.logprobs, 0.0), names[s.env])
             for r, s in zip(rollouts, scenarios, strict=True)
             if any(r.mask)
         ]

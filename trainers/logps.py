@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from trace_gym.trainers.batch import Batch
+from trace_gym.trainers.batch import TrainingBatch
 
 CHUNK_ELEMENTS = 2**26
 """Maximum number of logits that exist at once (256 MiB in float32)."""
@@ -37,7 +37,7 @@ class Entropy:
     tokens: int
 
 
-def token_logps(model: nn.Module, batch: Batch, temperature: float) -> tuple[Tensor, Entropy]:
+def token_logps(model: nn.Module, batch: TrainingBatch, temperature: float) -> tuple[Tensor, Entropy]:
     """Return log pi(token | prefix) of the sampled tokens, with shape [B, T], and the entropy of a part of them.
 
     The values at padding positions are arbitrary and must be masked.
@@ -56,7 +56,7 @@ def token_logps(model: nn.Module, batch: Batch, temperature: float) -> tuple[Ten
 
 
 def reverse_kl(
-    model: nn.Module, batch: Batch, temperature: float, teacher: Callable[[], AbstractContextManager[None]]
+    model: nn.Module, batch: TrainingBatch, temperature: float, teacher: Callable[[], AbstractContextManager[None]]
 ) -> Tensor:
     """Return KL(student || teacher) of the next-token distributions at the sampled tokens, with shape [B, T].
 
@@ -106,7 +106,7 @@ def _chunk(
     return compute(states)
 
 
-def _predicting(model: nn.Module, batch: Batch) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def _predicting(model: nn.Module, batch: TrainingBatch) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Return the outputs of the model at the positions of the pairs, and the function that converts them to logits.
 
     The outputs are hidden states [P, H]. For a model whose logits are not the output layer applied to the hidden

@@ -21,7 +21,7 @@ from math import log
 import torch
 from peft import PeftModel
 
-from trace_gym.trainers.batch import Sample, batches
+from trace_gym.trainers.batch import TrainingSample, batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.sampling import Outcome
@@ -47,7 +47,7 @@ def correct(model: PeftModel, rollouts: Sequence[Outcome], config: GRPOConfig) -
     rows = sorted((r for r in rollouts if not r.hint and any(r.mask)), key=lambda r: len(r.ids))
     if not rows:
         return {"logp_difference": None, "ratios_truncated": None}
-    samples, done = [Sample(r.ids, r.mask, r.logprobs, 0.0) for r in rows], 0
+    samples, done = [TrainingSample(r.ids, r.mask, r.logprobs, 0.0) for r in rows], 0
     difference, truncated, tokens = 0.0, 0, 0
     with torch.no_grad():
         for batch in batches(samples, config.model_copy(update={"prefix_sharing": False}), model):

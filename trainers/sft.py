@@ -24,10 +24,10 @@ from trace_gym.models import LAB, ModelSettings
 from trace_gym.policies.base import Policy
 from trace_gym.policies.scripted import Oracle
 from trace_gym.trainers import loop
-from trace_gym.trainers.batch import Sample, batches
+from trace_gym.trainers.batch import TrainingSample, batches
 from trace_gym.trainers.checkpoint import Metrics, RunState
 from trace_gym.trainers.config import SFTConfig
-from trace_gym.trainers.demonstrations import Recorded, demonstrate, successful
+from trace_gym.trainers.demonstrations import RecordedPolicy, demonstrate, successful
 from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.loop import Learner, Method, OpenEpisode, Trained
 from trace_gym.trainers.steps import mean, optimizer_steps
@@ -67,7 +67,7 @@ def train(
         drawn: list[tuple[Scenario, Policy]] = [(s, Oracle()) for s in next(draws)]
         if records:
             chosen = Random(f"{config.seed}/{i}/records").choices(records, k=config.groups)
-            drawn = [(Scenario.parse(record.task), Recorded(record)) for record in chosen]
+            drawn = [(Scenario.parse(record.task), RecordedPolicy(record)) for record in chosen]
         policy = learner.policy
         made = [demonstrate(policy.chat, opener(s), player, policy.max_tokens) for s, player in drawn]
         samples = [sample for sample in made if sample is not None]
@@ -99,11 +99,11 @@ def train(
     )
 
 
-def _update(learner: Learner, samples: Sequence[Sample], config: SFTConfig, rng: Random) -> Metrics:
+def _update(learner: Learner, samples: Sequence[TrainingSample], config: SFTConfig, rng: Random) -> Metrics:
     """Take optimizer steps, and return their mean loss, mean gradient norm, and number."""
     losses: list[float] = []
 
-    def backward(minibatch: Sequence[Sample]) -> None:
+    def backward(minibatch: Sequence[TrainingSample]) -> None:
         total = 0.0
         for batch in batches(minibatch, config, learner.model):
             logp_BT, _ = token_logps(learner.model, batch, 1.0)

@@ -10,15 +10,15 @@ from typing import Any
 from peft import LoraConfig
 from transformers import PrinterCallback
 
-from trace_gym.adapters.attempt import library
+from trace_gym.adapters.rollout import library
 from trace_gym.adapters.trl import TrlEnvironment
-from trace_gym.adapters.trl.attempt import check_version, environment_class
+from trace_gym.adapters.trl.environment import check_version, environment_class
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra, TraceGymError, Unavailable
 from trace_gym.models import ModelSettings, load_weights
 from trace_gym.score import RewardWeights
 from trace_gym.trainers.base import checkpoints_gradients
 from trace_gym.trainers.trl_config import TRLConfig
-from trace_gym.trainers.trl_recorder import Rollouts
+from trace_gym.trainers.trl_recorder import TRLRollouts
 from trace_gym.trainers.trl_settings import lora_arguments
 
 
@@ -30,7 +30,7 @@ class StrictEnvironment(TrlEnvironment):
 
 
 def build(
-    config: TRLConfig, settings: ModelSettings, dataset: Any, arguments: dict[str, Any], rollouts: Rollouts
+    config: TRLConfig, settings: ModelSettings, dataset: Any, arguments: dict[str, Any], rollouts: TRLRollouts
 ) -> Any:
     """Return a `trl.GRPOTrainer` for a dataset of scenarios.
 

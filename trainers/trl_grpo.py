@@ -33,7 +33,7 @@ from trace_gym.trainers.loop import Trained
 from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.trl_build import build, require_libraries, server_errors
 from trace_gym.trainers.trl_config import TRLConfig
-from trace_gym.trainers.trl_recorder import Recorder, Rollouts, ended
+from trace_gym.trainers.trl_recorder import TRLRecorder, TRLRollouts, ended
 from trace_gym.trainers.trl_settings import grpo_arguments
 from trace_gym.types import Scenario
 
@@ -103,9 +103,9 @@ def _train(
     config = state.config
     assert isinstance(config, TRLConfig)
     max_tokens, turn_tokens = settings.limits
-    rollouts = Rollouts(RolloutFunction(turn_tokens, max_tokens, settings.tool_calls))
+    rollouts = TRLRollouts(RolloutFunction(turn_tokens, max_tokens, settings.tool_calls))
     with progress_bar("trl_grpo", config.iterations, progress, state.iteration, transient=False) as update_bar:
-        recorder = Recorder(state, rollouts, out, update_bar)
+        recorder = TRLRecorder(state, rollouts, out, update_bar)
         trainer = build(config, settings, dataset_of(scenarios), arguments, rollouts)
         trainer.add_callback(recorder)
         with server_errors(config):

@@ -25,7 +25,7 @@ from trace_gym.types import Message
 
 
 @dataclass
-class Rollouts:
+class TRLRollouts:
     """The `rollout_func` of the trainer, which keeps the environments of the last batch for the metrics."""
 
     function: RolloutFunction
@@ -71,7 +71,7 @@ class Rollouts:
         }
 
 
-class Recorder(TrainerCallback):
+class TRLRecorder(TrainerCallback):
     """Callback that records the metrics of each iteration, saves checkpoints, and ends the run.
 
     Args:
@@ -86,7 +86,7 @@ class Recorder(TrainerCallback):
     idle: str = ""
     """Error message if the rewards did not vary in any group for too many iterations."""
 
-    def __init__(self, state: RunState, rollouts: Rollouts, out: Path, update_bar: Callable[..., None]) -> None:
+    def __init__(self, state: RunState, rollouts: TRLRollouts, out: Path, update_bar: Callable[..., None]) -> None:
         self.run, self.rollouts, self.out, self.update_bar = state, rollouts, out, update_bar
         self._steps: list[dict[str, float]] = []
         self._began = time.monotonic()

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from trace_gym.trainers.advantage import Advantages
-from trace_gym.trainers.batch import Batch, Sample, batches
+from trace_gym.trainers.batch import TrainingBatch, TrainingSample, batches
 from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.logps import token_logps
 from trace_gym.trainers.loss import LossStats, policy_loss
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trace_gym.trainers.sampling import Outcome
 
 
-def samples_of(outcomes: Sequence[Outcome], gains: Advantages, overlong: str = "score") -> list[Sample]:
+def samples_of(outcomes: Sequence[Outcome], gains: Advantages, overlong: str = "score") -> list[TrainingSample]:
     """Return the trajectories to train on. They belong to informative groups and contain at least one sampled token.
 
     Args:
@@ -38,7 +38,7 @@ def samples_of(outcomes: Sequence[Outcome], gains: Advantages, overlong: str = "
     values = gains.values_GK.ravel()
     kept = np.repeat(gains.kept_G, gains.values_GK.shape[1])
     return [
-        Sample(r.ids, r.mask, r.logprobs, float(a))
+        TrainingSample(r.ids, r.mask, r.logprobs, float(a))
         for r, a, keep in zip(outcomes, values, kept, strict=True)
         if keep and any(r.mask) and not (r.overflow and overlong == "mask")
     ]
@@ -47,7 +47,7 @@ def samples_of(outcomes: Sequence[Outcome], gains: Advantages, overlong: str = "
 def update(
     model: PeftModel,
     optimizer: torch.optim.Optimizer,
-    samples: Sequence[Sample],
+    samples: Sequence[TrainingSample],
     config: GRPOConfig,
     rng: Random,
     ranks: Ranks = ALONE,
@@ -69,7 +69,7 @@ def update(
     """
     stats = LossStats()
 
-    def backward(minibatch: Sequence[Sample]) -> None:
+    def backward(minibatch: Sequence[TrainingSample]) -> None:
         nonlocal stats
         for batch in ranks.share(list(batches(minibatch, config, model))):
             loss, seen = batch_loss(model, batch, config)
@@ -84,7 +84,7 @@ def update(
     return means if config.kl_coef else means | {"kl_base": None}
 
 
-def batch_loss(model: PeftModel, batch: Batch, config: GRPOConfig) -> tuple[Tensor, LossStats]:
+def batch_loss(model: PeftModel, batch: TrainingBatch, config: GRPOConfig) -> tuple[Tensor, LossStats]:
     """Return the GRPO loss of one batch, and its statistics."""
     base_logp_BT = None
     if config.kl_coef:

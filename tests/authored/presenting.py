@@ -19,7 +19,7 @@ from authored import operators
 from authored.writing import written_out
 from trace_gym.errors import RejectedEnv
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
-from trace_gym.llm import Completion, Request
+from trace_gym.llm import Completion, ModelRequest
 from trace_gym.sandbox import Limits, Sandbox, check
 from trace_gym.sandbox.linter import lint
 from trace_gym.synthesis import ValidationConfig, synthesize
@@ -49,9 +49,9 @@ class Parrot:
 
     text: str
     name: str = "files:parrot"
-    asked: list[Request] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         self.asked.append(request)
         return Completion(text=f"```python\n{self.text}\n```\n", model=self.name)
 

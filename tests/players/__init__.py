@@ -18,7 +18,7 @@ from trace_gym.types import Call, Message, Say, Scenario
 
 
 class Session(Protocol):
-    """One attempt at a scenario through a library."""
+    """One rollout of a scenario through a library."""
 
     @property
     def tools(self) -> Sequence[Message]:
@@ -29,10 +29,10 @@ class Session(Protocol):
 
     @property
     def done(self) -> bool:
-        """Whether the library knows that the attempt is over."""
+        """Whether the library knows that the rollout is over."""
 
     def reward(self) -> float | None:
-        """Return the reward that the library reports for the attempt at this point; None is 'not scored'."""
+        """Return the reward that the library reports for the rollout at this point; None is 'not scored'."""
 
 
 class Player(Protocol):
@@ -43,10 +43,10 @@ class Player(Protocol):
 
     name: str
     talks: bool
-    """Whether a word to the user is answered; where not, a turn without a call ends the attempt."""
+    """Whether a word to the user is answered; where not, a turn without a call ends the rollout."""
 
     def open(self, scenario: Scenario) -> AbstractContextManager[Session]:
-        """Begin an attempt; the session closes with the block."""
+        """Begin a rollout; the session closes with the block."""
 
 
 def text_of(action: Action) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from players import text_of
 from trace_gym import registry
 from trace_gym.actions import read_turn
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, Attempt
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, AdapterRollout
 from trace_gym.episode import Action
 from trace_gym.types import Call, Message, Scenario
 
@@ -38,20 +38,20 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 class Session:
     """A connection; the task that opened it also closes it, as anyio asks for."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, rollout: AdapterRollout) -> None:
         self.leave = asyncio.Event()
         self.done = False
         self.paid: float | None = None
         ready: Future[Any] = Future()
-        self.connection = asyncio.run_coroutine_threadsafe(self.connect(attempt, ready), loop())
+        self.connection = asyncio.run_coroutine_threadsafe(self.connect(rollout, ready), loop())
         self.client = ready.result(30)
 
-    async def connect(self, attempt: Attempt, ready: Future[Any]) -> None:
+    async def connect(self, rollout: AdapterRollout, ready: Future[Any]) -> None:
         from mcp.shared.memory import create_connected_server_and_client_session
 
         from trace_gym.adapters.mcp import server
 
-        async with create_connected_server_and_client_session(server(attempt)) as client:
+        async with create_connected_server_and_client_session(server(rollout)) as client:
             ready.set_result(client)
             await self.leave.wait()
 
@@ -90,7 +90,7 @@ class Mcp:
 
     @contextmanager
     def open(self, scenario: Scenario) -> Iterator[Session]:
-        session = Session(Attempt(registry.start_episode(scenario)))
+        session = Session(AdapterRollout(registry.start_episode(scenario)))
         try:
             yield session
         finally:

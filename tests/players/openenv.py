@@ -49,7 +49,7 @@ def server(envs: tuple[str, ...]) -> tuple[str, Any]:
 
 
 class Wire:
-    """An attempt on the server."""
+    """A rollout on the server."""
 
     def __init__(self, remote: Any, scenario: Scenario) -> None:
         self.remote = remote
@@ -97,7 +97,7 @@ class Rollout:
 
     @property
     def done(self) -> bool:
-        return bool(self.session.attempt.done)
+        return bool(self.session.rollout.done)
 
     def act(self, action: Action) -> list[str]:
         answers = self.session.take(text_of(action))

@@ -16,7 +16,7 @@ from typing import Any
 from players import text_of
 from trace_gym import registry
 from trace_gym.adapters import trl
-from trace_gym.adapters.trl.attempt import TrlEnvironment, environment_class
+from trace_gym.adapters.trl.environment import TrlEnvironment, environment_class
 from trace_gym.adapters.trl.rollout_function import TokenConversation
 from trace_gym.episode import Action
 from trace_gym.policies.chat import Chat
@@ -53,12 +53,12 @@ def trainer(envs: tuple[str, ...]) -> Any:
 class SimpleSession:
     """Does with a call what the trainer's loop does: looks the method up, and turns an exception into an answer."""
 
-    def __init__(self, attempt: TrlEnvironment, scenario: Scenario) -> None:
-        attempt.reset(scenario=str(scenario))
-        self.attempt, self.done, self.env = attempt, False, scenario.env
-        found = inspect.getmembers(type(attempt), predicate=inspect.isfunction)
+    def __init__(self, environment: TrlEnvironment, scenario: Scenario) -> None:
+        environment.reset(scenario=str(scenario))
+        self.environment, self.done, self.env = environment, False, scenario.env
+        found = inspect.getmembers(type(environment), predicate=inspect.isfunction)
         self.methods = {
-            name: getattr(attempt, name)
+            name: getattr(environment, name)
             for name, _ in found
             if name not in ("reset", "get_reward") and not name.startswith("_")
         }
@@ -77,7 +77,7 @@ class SimpleSession:
             return [str({"error": str(error)})]
 
     def reward(self) -> float | None:
-        return self.attempt.get_reward()
+        return self.environment.get_reward()
 
 
 class Simple:
@@ -93,12 +93,12 @@ class Simple:
 class FullSession:
     """Speaks tokens, and reads what a model would."""
 
-    def __init__(self, attempt: TrlEnvironment, scenario: Scenario) -> None:
-        attempt.reset(scenario=str(scenario))
-        assert attempt.episode is not None
-        self.episode, chat = attempt.episode, Chat(speaker())
-        prompt = chat.opening(self.episode.messages, attempt._schemas)
-        self.talk = TokenConversation(attempt, chat, prompt, token_budget=10**9, ends={chat.eos})
+    def __init__(self, environment: TrlEnvironment, scenario: Scenario) -> None:
+        environment.reset(scenario=str(scenario))
+        assert environment.episode is not None
+        self.episode, chat = environment.episode, Chat(speaker())
+        prompt = chat.opening(self.episode.messages, environment._schemas)
+        self.talk = TokenConversation(environment, chat, prompt, token_budget=10**9, ends={chat.eos})
 
     @property
     def tools(self) -> list[Message]:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from trace_gym.adapters.attempt import library
 from trace_gym.adapters.limits import BODY, PATIENCE, App
+from trace_gym.adapters.rollout import library
 from trace_gym.errors import ConfigError
 
 

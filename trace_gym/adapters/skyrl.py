@@ -49,7 +49,7 @@ For each function call, return a json object with function name and arguments wi
 """Tool section of the system message, identical to the text of the Qwen 2.5 and Qwen 3 chat templates."""
 
 
-class TraceEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no types
+class TraceTextEnv(_text.BaseTextEnv):  # type: ignore[misc]  # skyrl-gym has no types
     """One rollout of the scenario of a row, created with ``skyrl_gym.make("trace/<name>-v<version>", extras=row)``.
 
     An action is the text of an assistant turn. An invalid action does not raise an exception; instead, the observation
@@ -142,7 +142,9 @@ def register_all() -> list[str]:
     for gone in [i for i in known if i.startswith("trace/") and i not in made]:
         del known[gone]
     for gym_id in made.keys() - known.keys():
-        entry_point = f"{__name__}:{TraceEnv.__name__}"  # a string, because SkyRL imports the class to average metrics
+        entry_point = (
+            f"{__name__}:{TraceTextEnv.__name__}"  # a string, because SkyRL imports the class to average metrics
+        )
         _gym.register(id=gym_id, entry_point=entry_point, kwargs={"name": made[gym_id]})
     return sorted(made)
 

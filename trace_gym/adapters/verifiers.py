@@ -34,7 +34,7 @@ except ImportError as error:
     missing = str(error.name).partition(".")[0]
     raise MissingExtra(f"{missing} is missing; pip install 'trace-gym[verifiers]'") from None
 
-__all__ = ["TraceEnv", "TraceHarness", "TraceTaskset"]
+__all__ = ["TraceVerifiersEnv", "TraceHarness", "TraceTaskset"]
 
 
 class TraceData(vf.TaskData):
@@ -167,7 +167,7 @@ class TraceEnvConfig(vf.EnvConfig):
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class TraceEnv(vf.Env[TraceEnvConfig]):
+class TraceVerifiersEnv(vf.Env[TraceEnvConfig]):
     """An environment of verifiers in which one agent runs one scenario."""
 
     async def run(self, task: Any, agents: Any) -> None:

@@ -101,15 +101,15 @@ def serve_mcp(
         return
     if chosen:
         raise ConfigError(f"--{min(chosen)} has no effect without --http. Add --http, or remove --{min(chosen)}")
-    from trace_gym.adapters.attempt import Attempt
     from trace_gym.adapters.mcp import serve
+    from trace_gym.adapters.rollout import AdapterRollout
 
     scenario = Problems(envs, level or 0, split).at(seed or 0)
-    attempt = Attempt(registry.start_episode(scenario), weights=weights, at_end=at_end)
-    serve(attempt)
-    if not attempt.done:
+    rollout = AdapterRollout(registry.start_episode(scenario), weights=weights, at_end=at_end)
+    serve(rollout)
+    if not rollout.done:
         say(
-            f"{attempt.episode.scenario}: not scored, because the client disconnected before the end of the episode",
+            f"{rollout.episode.scenario}: not scored, because the client disconnected before the end of the episode",
             err=True,
         )
 

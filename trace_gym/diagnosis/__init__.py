@@ -80,7 +80,7 @@ def diagnose(
     """
     shares = {"delta": delta, "rho": rho, "alpha": alpha, "consistent": consistent, "confidence": confidence}
     _check(shares, permutations)
-    chosen, seen = _analyst(analyst), _Seen()
+    chosen, seen = _analyst(analyst), _SummaryCollector()
     iterated = seen.iterate(trajectories)
     given = chosen.label(iterated)
     deque(iterated, maxlen=0)  # trajectories that the analyst did not look at are counted as well
@@ -124,7 +124,7 @@ def diagnose(
     )
 
 
-class _Seen:
+class _SummaryCollector:
     """Collector of the summaries and sources of trajectories while an analyst iterates over them."""
 
     def __init__(self) -> None:

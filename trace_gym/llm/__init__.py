@@ -5,14 +5,14 @@ from trace_gym.llm.budget import Budget, Price
 from trace_gym.llm.extract import code_in, json_in
 from trace_gym.llm.ledger import Usage
 from trace_gym.llm.model_uri import Resolved, resolve
-from trace_gym.llm.request import Completion, Model, Request
+from trace_gym.llm.request import Completion, Model, ModelRequest
 
 __all__ = [
     "Budget",
     "Completion",
     "Model",
     "Price",
-    "Request",
+    "ModelRequest",
     "Resolved",
     "Usage",
     "ask",

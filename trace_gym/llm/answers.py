@@ -13,7 +13,7 @@ from trace_gym.errors import ConfigError, ModelError, NoUsableAnswer
 from trace_gym.llm.dialect import schema_instruction
 from trace_gym.llm.extract import objects_in
 from trace_gym.llm.quoting import inline
-from trace_gym.llm.request import Completion, Model, Request
+from trace_gym.llm.request import Completion, Model, ModelRequest
 
 T = TypeVar("T")
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -22,7 +22,9 @@ MAX_FIELD_ERRORS = 12
 """Maximum number of invalid fields in one error message for the model."""
 
 
-def ask(model: Model, request: Request, answer: type[Answer], *, attempts: int = 3) -> tuple[Answer, list[Completion]]:
+def ask(
+    model: Model, request: ModelRequest, answer: type[Answer], *, attempts: int = 3
+) -> tuple[Answer, list[Completion]]:
     """Request an answer from a model, and parse it as a pydantic type.
 
     Args:
@@ -45,7 +47,7 @@ def ask(model: Model, request: Request, answer: type[Answer], *, attempts: int =
 
 
 def ask_for(
-    model: Model, request: Request, read: Callable[[str], T], *, attempts: int = 3
+    model: Model, request: ModelRequest, read: Callable[[str], T], *, attempts: int = 3
 ) -> tuple[T, list[Completion]]:
     """Request an answer from a model until a parser accepts the answer.
 
@@ -116,7 +118,7 @@ def _error_message(completion: Completion, error: str) -> str:
     return error
 
 
-def _follow_up(request: Request, last: Completion, error_message: str, number: int) -> Request:
+def _follow_up(request: ModelRequest, last: Completion, error_message: str, number: int) -> ModelRequest:
     """Return the first request with the last answer and its error message appended to the messages."""
     shorter = " Be shorter." if last.finish == "length" else ""
     form = f"\n\n{schema_instruction(request.answer)}" if request.answer is not None else ""

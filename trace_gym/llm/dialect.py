@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from trace_gym.llm.quoting import fenced
-from trace_gym.llm.request import Request
+from trace_gym.llm.request import ModelRequest
 from trace_gym.types import Message
 
 Form = Literal["strict", "json_schema", "json_object", "text"]
@@ -83,7 +83,7 @@ class Dialect:
             return replace(self, form=FORMS[FORMS.index(self.form) + 1])
         return None
 
-    def fields(self, request: Request, model: str, max_tokens: int | None) -> dict[str, Any]:
+    def fields(self, request: ModelRequest, model: str, max_tokens: int | None) -> dict[str, Any]:
         """Return the fields of the JSON body of the HTTP request."""
         fields: dict[str, Any] = {"model": model, "messages": list(request.messages)}
         if self.temperature:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, EmptyAnswer, MissingExtra, ModelError
 from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, strict_schema
-from trace_gym.llm.request import Completion, Request, cleaned, well_formed
+from trace_gym.llm.request import Completion, ModelRequest, cleaned, well_formed
 from trace_gym.llm.retries import is_temporary, retry_after
 from trace_gym.types import sha256
 
@@ -96,7 +96,7 @@ class Endpoint:
         """Close the connections to the endpoint."""
         self.client.close()
 
-    def send(self, request: Request, max_tokens: int | None, timeout: float) -> Completion:
+    def send(self, request: ModelRequest, max_tokens: int | None, timeout: float) -> Completion:
         """Send a request and return the answer. If the endpoint rejects the request format, try the next format.
 
         Args:
@@ -242,7 +242,7 @@ def checked_url(url: str) -> str | None:
     return url
 
 
-def _first_form(request: Request) -> Form:
+def _first_form(request: ModelRequest) -> Form:
     return FORMS[0] if request.answer is None or strict_schema(request.answer) is not None else FORMS[1]
 
 

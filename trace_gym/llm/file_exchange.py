@@ -16,7 +16,7 @@ from trace_gym.files import write
 from trace_gym.llm.budget import Amount
 from trace_gym.llm.quoting import fenced, inline
 from trace_gym.llm.recordings import slug
-from trace_gym.llm.request import Completion, Request, well_formed
+from trace_gym.llm.request import Completion, ModelRequest, well_formed
 from trace_gym.llm.request_store import RequestStore
 from trace_gym.llm.written_turns import TURN_INSTRUCTION, written_turn
 
@@ -74,7 +74,7 @@ class FileExchange:
                 "can write to"
             ) from None
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         """Write the request file if it does not exist, and wait for the answer.
 
         Raises:
@@ -88,7 +88,7 @@ class FileExchange:
         self.store.answered(request, completion, time.monotonic() - start, Amount())
         return completion
 
-    def _ask(self, request: Request) -> Path:
+    def _ask(self, request: ModelRequest) -> Path:
         """Return the path of the request file, and write the file if it does not exist."""
         with self._lock:
             pages = self._pages()
@@ -103,7 +103,7 @@ class FileExchange:
         found = sorted(p for p in self.folder.glob("*.md") if not p.name.endswith(".answer.md"))
         return {path: key for path in found if (key := _key_of(path))}
 
-    def _early(self, request: Request) -> Path | None:
+    def _early(self, request: ModelRequest) -> Path | None:
         """Create and return the request file for an answer that was written before its request; None if there is none.
 
         The name of the answer file contains the purpose of the request. If the first line of the answer contains the
@@ -190,7 +190,7 @@ def _read(path: Path) -> str:
         raise ReadError(f"{path} is not UTF-8 text. Save the file as UTF-8") from None
 
 
-def _markdown(request: Request, path: Path, settle: float, pages: Mapping[Path, str]) -> str:
+def _markdown(request: ModelRequest, path: Path, settle: float, pages: Mapping[Path, str]) -> str:
     """Return the Markdown text of a request file.
 
     If the conversation continues the conversation in another file, the text contains only the new messages.
@@ -233,7 +233,7 @@ def _markdown(request: Request, path: Path, settle: float, pages: Mapping[Path, 
     return "\n\n".join(parts) + "\n"
 
 
-def _continued(request: Request, pages: Mapping[Path, str]) -> tuple[Path | None, int]:
+def _continued(request: ModelRequest, pages: Mapping[Path, str]) -> tuple[Path | None, int]:
     """Return the request file with the longest conversation that is a prefix of this one, and its number of messages.
 
     Return None and 0 if there is no such file.

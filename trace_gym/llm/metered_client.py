@@ -11,7 +11,7 @@ from threading import BoundedSemaphore
 from trace_gym.errors import ConfigError
 from trace_gym.llm.budget import Amount, Budget, Price
 from trace_gym.llm.endpoint import Endpoint, RequestFailed
-from trace_gym.llm.request import Completion, Request
+from trace_gym.llm.request import Completion, ModelRequest
 from trace_gym.llm.request_store import RequestStore
 from trace_gym.llm.retries import next_pause
 
@@ -63,7 +63,7 @@ class MeteredClient:
     def name(self) -> str:
         return f"openai:{self.endpoint.model}"
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         """Send a request, with retries, and return the answer.
 
         Raises:
@@ -85,7 +85,7 @@ class MeteredClient:
                 time.sleep(pause)
                 attempt += 1
 
-    def _attempt(self, request: Request, attempt: int, left: float) -> Completion:
+    def _attempt(self, request: ModelRequest, attempt: int, left: float) -> Completion:
         most = self._most(request)
         start = time.monotonic()
         with self.budget.reserved(most, request.purpose) as charge:
@@ -101,10 +101,10 @@ class MeteredClient:
             self.store.answered(request, answer, time.monotonic() - start, charge.amount, attempt)
             return answer
 
-    def _max_tokens(self, request: Request) -> int | None:
+    def _max_tokens(self, request: ModelRequest) -> int | None:
         return request.max_tokens or (DEFAULT_MAX_TOKENS if self.budget.limited else None)
 
-    def _most(self, request: Request) -> Amount:
+    def _most(self, request: ModelRequest) -> Amount:
         """Return the maximum amount that a request can cost. It uses the fact that a token has at least one byte."""
         texts = json.dumps([request.messages, request.answer, *request.tools], ensure_ascii=False)
         return self._amount(len(texts.encode()) + PROMPT_MARGIN, self._max_tokens(request) or DEFAULT_MAX_TOKENS)
@@ -114,7 +114,7 @@ class MeteredClient:
         return Amount(prompt_tokens + completion_tokens, dollars)
 
     def _failure_message(
-        self, request: Request, failed: RequestFailed, attempt: int, spent: float, pause: float | None
+        self, request: ModelRequest, failed: RequestFailed, attempt: int, spent: float, pause: float | None
     ) -> str:
         who = f"{self.name} at {self.endpoint.where}"
         if not failed.max_retries:

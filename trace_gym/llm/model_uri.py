@@ -15,7 +15,7 @@ from trace_gym.llm.file_exchange import FileExchange
 from trace_gym.llm.ledger import Ledger, counted, read_ledger
 from trace_gym.llm.metered_client import MeteredClient
 from trace_gym.llm.recordings import Recordings, ReplayModel
-from trace_gym.llm.request import Completion, Request
+from trace_gym.llm.request import Completion, ModelRequest
 from trace_gym.llm.request_store import RequestStore
 from trace_gym.terminal import say
 
@@ -78,7 +78,7 @@ class Resolved:
         """``openai:<model>``, ``replay:<models of the recordings>``, or ``files[:<answered_by>]``."""
         return self._source.name
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         """Return the answer to a request, from the cache or from the model.
 
         Raises:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from trace_gym.errors import ModelError, ReadError
 from trace_gym.files import read_bytes, write
-from trace_gym.llm.request import Completion, Request
+from trace_gym.llm.request import Completion, ModelRequest
 from trace_gym.parsing import first_fault
 from trace_gym.types import Record
 
@@ -22,7 +22,7 @@ class RecordedAnswer(Record):
     version: int = 1
     """Version of the file format."""
     key: str
-    request: Request
+    request: ModelRequest
     completion: Completion
 
     @classmethod
@@ -57,7 +57,7 @@ class Recordings:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def find(self, model: str, request: Request) -> Completion | None:
+    def find(self, model: str, request: ModelRequest) -> Completion | None:
         """Return the recorded answer of a model to a request; None if there is none.
 
         Raises:
@@ -67,7 +67,7 @@ class Recordings:
         found = RecordedAnswer.read(path).completion if path.exists() else None
         return found if found and found.model == model else None  # two model names may map to the same folder
 
-    def save(self, request: Request, completion: Completion) -> None:
+    def save(self, request: ModelRequest, completion: Completion) -> None:
         """Write an answer to its file atomically."""
         recording = RecordedAnswer(key=request.key, request=request, completion=completion)
         write(self._path(completion.model, request.key), recording.model_dump_json(indent=1) + "\n")
@@ -122,7 +122,7 @@ class ReplayModel:
         """``replay:`` and the models of the recordings."""
         return f"replay:{'+'.join(self.writers)}"
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         """Return the recorded answer to a request.
 
         Raises:
@@ -137,9 +137,9 @@ class ReplayModel:
             f"{len(self._known)} answers by {', '.join(self.writers)}. {self._nearest(request)}. {_how(self.folder)}"
         )
 
-    def _nearest(self, request: Request) -> str:
+    def _nearest(self, request: ModelRequest) -> str:
         """Return a sentence about the most similar recording: its first difference, or its purpose if that differs."""
-        by_purpose: dict[str, list[Request]] = {}
+        by_purpose: dict[str, list[ModelRequest]] = {}
         for recording in self._known.values():
             by_purpose.setdefault(recording.request.purpose, []).append(recording.request)
         [purpose] = difflib.get_close_matches(request.purpose, by_purpose, n=1, cutoff=0.0)
@@ -158,7 +158,7 @@ def _content(completion: Completion) -> tuple[object, ...]:
     return completion.model, completion.text, completion.tool_calls
 
 
-def _difference(known: Request, request: Request) -> str:
+def _difference(known: ModelRequest, request: ModelRequest) -> str:
     """Return a description of the first difference between two requests."""
     for name in ("sample", "seed", "temperature", "max_tokens", "answer"):
         then, now = getattr(known, name), getattr(request, name)

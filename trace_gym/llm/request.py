@@ -13,7 +13,7 @@ KEY_FIELDS = {"messages", "answer", "temperature", "max_tokens", "sample"}
 """Fields of a request that determine the answer. The key is a hash of these fields, of the seed, and of the tools."""
 
 
-class Request(Record):
+class ModelRequest(Record):
     """Request to a language model."""
 
     messages: tuple[Message, ...] = Field(min_length=1)
@@ -79,7 +79,7 @@ class Model(Protocol):
         """``openai:<model>``, ``replay:<models of the recordings>``, or ``files[:<answered_by>]``."""
         ...
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         """Return the answer to a request.
 
         Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from trace_gym.llm.budget import Amount
 from trace_gym.llm.ledger import Ledger, LedgerEntry
 from trace_gym.llm.recordings import Recordings
-from trace_gym.llm.request import Completion, Request
+from trace_gym.llm.request import Completion, ModelRequest
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class RequestStore:
     cache: Recordings | None = None
     ledger: Ledger | None = None
 
-    def find(self, model: str, request: Request) -> Completion | None:
+    def find(self, model: str, request: ModelRequest) -> Completion | None:
         """Return the cached answer of a model to a request; None if there is none.
 
         Raises:
@@ -27,7 +27,7 @@ class RequestStore:
         return found and found.model_copy(update={"cached": True})
 
     def answered(
-        self, request: Request, completion: Completion, seconds: float, counted: Amount, attempt: int = 1
+        self, request: ModelRequest, completion: Completion, seconds: float, counted: Amount, attempt: int = 1
     ) -> None:
         """Store an answer in the cache, and then write a line to the ledger.
 
@@ -61,7 +61,7 @@ class RequestStore:
             self.ledger.write(entry)
 
     def failed(
-        self, request: Request, model: str, error: str, seconds: float, counted: Amount, attempt: int = 1
+        self, request: ModelRequest, model: str, error: str, seconds: float, counted: Amount, attempt: int = 1
     ) -> None:
         """Write a line to the ledger for a request that was sent but not answered."""
         if self.ledger:

@@ -83,7 +83,7 @@ def scripted_policy(uri: str, expected: str = POLICY_URIS) -> Policy:
     """
     kind, _, rest = uri.partition(":")
     if kind == "mixture" and re.fullmatch(r"1|0?\.\d+|0", rest):
-        return scripted.Mixture(float(rest))
+        return scripted.ExpertMixture(float(rest))
     if uri in SCRIPTED:
         return SCRIPTED[uri]()
     raise ConfigError(f"unknown policy: found {uri!r}, expected {expected}, or one of {', '.join(SCRIPTED)}")

@@ -4,6 +4,6 @@ The modules `openai` and `hf` have optional dependencies; import them explicitly
 """
 
 from trace_gym.policies.base import BatchPolicy, Policy
-from trace_gym.policies.scripted import Ablated, Idle, Mixture, Oracle, Random
+from trace_gym.policies.scripted import Ablated, ExpertMixture, Idle, Oracle, Random
 
-__all__ = ["Ablated", "BatchPolicy", "Idle", "Mixture", "Oracle", "Policy", "Random"]
+__all__ = ["Ablated", "BatchPolicy", "Idle", "ExpertMixture", "Oracle", "Policy", "Random"]

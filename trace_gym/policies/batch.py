@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError
-from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
+from trace_gym.policies.conversation import SampledConversation, new_rollout, prompt, take_turn
 from trace_gym.policies.ragged import ragged_cache
 from trace_gym.trajectories import TokenRollout
 from trace_gym.types import Message
@@ -39,14 +39,14 @@ MASK_CELLS = 2**26
 
 
 @dataclass(slots=True, eq=False)
-class _Row(Conversation):
+class _Row(SampledConversation):
     """One conversation in the batch. If its current turn is empty, the row waits for its next forward pass."""
 
     fed: int = 0
     """Number of tokens of the rollout that the model has processed and that are therefore in the cache."""
 
 
-class Batch:
+class RolloutBatch:
     """A batch of episodes that are run together.
 
     `rows` contains all conversations, in the order of the episodes. `slots` contains the conversations in the order of

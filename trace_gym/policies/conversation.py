@@ -24,7 +24,7 @@ class Limited(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Conversation:
+class SampledConversation:
     """One conversation. Its tokens are sampled turn by turn."""
 
     out: TokenRollout

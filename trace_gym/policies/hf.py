@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, PolicyError
-from trace_gym.policies.batch import Batch
+from trace_gym.policies.batch import RolloutBatch
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.ragged import attending, check_model
 from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
@@ -111,7 +111,7 @@ class HFPolicy:
             with torch.inference_mode(), attending(self.model) as split:
                 for first in range(0, len(episodes), self.max_rows):
                     part = slice(first, first + self.max_rows)
-                    batch = Batch(self, episodes[part], temperature, generator, progress, split, hints[part])
+                    batch = RolloutBatch(self, episodes[part], temperature, generator, progress, split, hints[part])
                     rollouts += batch.run()
         finally:
             self.model.train(training)

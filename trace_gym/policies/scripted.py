@@ -47,7 +47,7 @@ class Ablated:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixture:
+class ExpertMixture:
     """Policy that follows the oracle with probability `p`, and otherwise the ablated expert.
 
     The expert is selected once per episode, from `seed`, the scenario and the sample number.

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, Unavailable
 from trace_gym.policies.chat import Chat
-from trace_gym.policies.conversation import Conversation, new_rollout, prompt, take_turn
+from trace_gym.policies.conversation import SampledConversation, new_rollout, prompt, take_turn
 from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 from trace_gym.sampling.vllm import VLLMServer
 from trace_gym.threads import VLLM_CONCURRENCY
@@ -42,7 +42,7 @@ OTHER_TEMPERATURE = 2.0
 class _Job:
     """A conversation with its server and its seed."""
 
-    conversation: Conversation
+    conversation: SampledConversation
     hinted: list[int]
     """Tokens of the initial observation with the hint; the initial tokens of the rollout if there is no hint."""
     server: VLLMServer
@@ -152,7 +152,7 @@ class VLLMPolicy:
         seeds = torch.randint(2**62, (len(episodes),), generator=generator, device=device).tolist()
         jobs = []
         for n, (episode, hint, seed) in enumerate(zip(episodes, hints, seeds, strict=True)):
-            conversation = Conversation(new_rollout(self, episode, hint))
+            conversation = SampledConversation(new_rollout(self, episode, hint))
             hinted = prompt(self, episode, hint)
             conversation.append(prompt(self, episode) if hint else hinted)
             conversation.hidden = len(hinted) - len(conversation.out.ids)

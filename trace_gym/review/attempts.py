@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trace_gym.episode import Episode
 from trace_gym.errors import EnvBug, ModelError
-from trace_gym.llm import Completion, Model, Request
+from trace_gym.llm import Completion, Model, ModelRequest
 from trace_gym.review.tested import lines
 from trace_gym.sandbox import SandboxedWorld
 from trace_gym.threads import in_threads
@@ -78,14 +78,14 @@ def attempt(world: SandboxedWorld, scenario: Scenario, solver: Model) -> Attempt
     return Attempt(scenario, tuple(actions), tuple(messages), not episode.truncated, score)
 
 
-def _request(episode: Episode, turn: int) -> Request:
+def _request(episode: Episode, turn: int) -> ModelRequest:
     """Return the request for the next turn of an episode.
 
     Its purpose appears in request files, so it does not contain the name of the environment, which an agent does not
     see either.
     """
     purpose = f"solve level {episode.scenario.level} seed {episode.scenario.seed} turn {turn}"
-    return Request(messages=tuple(episode.messages), tools=episode.tools, purpose=purpose, temperature=TEMPERATURE)
+    return ModelRequest(messages=tuple(episode.messages), tools=episode.tools, purpose=purpose, temperature=TEMPERATURE)
 
 
 def _turn(completion: Completion) -> Message:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trace_gym.llm import Model, Request, ask
+from trace_gym.llm import Model, ModelRequest, ask
 from trace_gym.modules import file_bytes
 from trace_gym.parsing import parse_python
 from trace_gym.prompts import evidence, template
@@ -35,7 +35,7 @@ TEMPERATURE = 0.3
 
 
 @dataclass(frozen=True)
-class Sample:
+class ReviewedEpisode:
     """Episode of an expert in the reviewer's prompt."""
 
     title: str
@@ -172,7 +172,7 @@ def _confirmed(
             yield CheckFailed(message, f"{m.claim.code.rstrip()}\n\n# {m.table}\n".replace("\nlevel", "\n# level"))
 
 
-def samples(world: SandboxedWorld) -> Iterator[Sample]:
+def samples(world: SandboxedWorld) -> Iterator[ReviewedEpisode]:
     """Yield episodes of the oracle on every level, and of the ablated expert on scenarios that it does not solve."""
     for level in world.levels:
         for seed in range(SAMPLES_PER_LEVEL):
@@ -182,18 +182,18 @@ def samples(world: SandboxedWorld) -> Iterator[Sample]:
                 checks = [f"{'passed' if c.passed else 'FAILED'} {c.kind}: {c.description}" for c in score.checks]
                 title = f"{scenario}, {expert}: {'success' if score.success else 'failure'}"
                 if expert == "oracle":
-                    yield Sample(title, "\n".join([*lines(episode.messages), *checks]))
+                    yield ReviewedEpisode(title, "\n".join([*lines(episode.messages), *checks]))
                 elif not score.success:
-                    yield Sample(title, "\n".join(c for c in checks if c.startswith("FAILED")))
+                    yield ReviewedEpisode(title, "\n".join(c for c in checks if c.startswith("FAILED")))
 
 
-def request(purpose: str, prompt: str) -> Request:
+def request(purpose: str, prompt: str) -> ModelRequest:
     """Return the first request of a conversation."""
     messages = (
         {"role": "system", "content": template.render("review_system.md.jinja")},
         {"role": "user", "content": prompt},
     )
-    return Request(messages=messages, purpose=purpose, temperature=TEMPERATURE)
+    return ModelRequest(messages=messages, purpose=purpose, temperature=TEMPERATURE)
 
 
 def documentation(source: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from trace_gym.errors import EnvBug, ModelError
-from trace_gym.llm import Model, Request, ask_for
+from trace_gym.llm import Model, ModelRequest, ask_for
 from trace_gym.llm.answers import parse
 from trace_gym.modules import file_bytes
 from trace_gym.prompts import template
@@ -116,7 +116,7 @@ def judged(world: SandboxedWorld, failed: Attempt, reader: Model) -> Judged:
             {"role": "system", "content": template.render("review_system.md.jinja")},
             {"role": "user", "content": prompt},
         )
-        request = Request(
+        request = ModelRequest(
             messages=messages,
             purpose=f"judge {failed.scenario}",
             answer=Judgment.model_json_schema(),

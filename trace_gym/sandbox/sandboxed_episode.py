@@ -49,26 +49,26 @@ class _Ready(_Answer):
     interface: Annotated[Interface, Field(strict=False)]
 
 
-class _Function(_Answer):
+class _AnsweredFunction(_Answer):
     name: TEXT
     arguments: TEXT
 
 
-class _ToolCall(_Answer):
+class _AnsweredToolCall(_Answer):
     id: TEXT
     type: Literal["function"]
-    function: _Function
+    function: _AnsweredFunction
 
 
 class _Message(_Answer):
     role: Literal["system", "user", "assistant", "tool"]
     content: TEXT
-    tool_calls: list[_ToolCall] | None = None
+    tool_calls: list[_AnsweredToolCall] | None = None
     tool_call_id: TEXT | None = None
     name: TEXT | None = None
 
 
-class _State(_Answer):
+class _AnsweredState(_Answer):
     messages: list[_Message]
     answers: list[_Message] | None = None
     number: int | None = None
@@ -166,7 +166,7 @@ class SandboxedEpisode(Episode):
         self._world = world
         self.scenario, self.style, self.interface = scenario, style, world.interface
         self.messages: list[Message] = []
-        state = world.request(_State, "start", scenario=str(scenario))
+        state = world.request(_AnsweredState, "start", scenario=str(scenario))
         if state.number is None:
             raise EnvBug(f"{scenario}: the sandbox returned an invalid answer")
         self._number = state.number
@@ -182,14 +182,16 @@ class SandboxedEpisode(Episode):
 
     def step(self, action: Action) -> list[Message]:
         """Take one assistant turn in the sandbox and return the messages that answer it."""
-        state = self._world.request(_State, "step", number=self._number, action=as_data(action), style=self.style)
+        state = self._world.request(
+            _AnsweredState, "step", number=self._number, action=as_data(action), style=self.style
+        )
         self._apply_state(state)
         return [_message(m) for m in state.answers or ()]
 
     def finish(self) -> Score:
         """End the episode now and return its score."""
         if self.score is None:
-            self._apply_state(self._world.request(_State, "finish", number=self._number))
+            self._apply_state(self._world.request(_AnsweredState, "finish", number=self._number))
         if self.score is None:
             raise EnvBug(f"{self.scenario}: the sandbox returned no score")
         return self.score
@@ -204,7 +206,7 @@ class SandboxedEpisode(Episode):
                 raise EnvBug(f"{self.scenario}: the plan of {expert} contains an invalid step")
             yield step
 
-    def _apply_state(self, state: _State) -> None:
+    def _apply_state(self, state: _AnsweredState) -> None:
         self.messages += map(_message, state.messages)
         self.turns, self.malformed, self._hash = state.turns, state.malformed, state.hash
         self.done, self.truncated, self.score = state.done, state.truncated, state.score

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from trace_gym import registry
 from trace_gym import world as contract
-from trace_gym.llm import Completion, Model, Request, ask, ask_for, code_in
+from trace_gym.llm import Completion, Model, ModelRequest, ask, ask_for, code_in
 from trace_gym.llm.quoting import fenced
 from trace_gym.prompts import evidence, template
 from trace_gym.sandbox import RULES
@@ -198,12 +198,12 @@ class LlmAuthor:
             most=MAX_MODULE_LINES,
         )
 
-    def _request(self, purpose: str, prompt: str, *turns: str) -> Request:
+    def _request(self, purpose: str, prompt: str, *turns: str) -> ModelRequest:
         """Return a request with the system prompt, a prompt, and optional further turns of the model and the user."""
         system = template.render("system.md.jinja", properties=PROPERTIES)
         contents = zip(("system", "user", "assistant", "user"), (system, prompt, *turns), strict=False)
         messages = tuple({"role": role, "content": content} for role, content in contents)
-        return Request(messages=messages, purpose=purpose, temperature=self.temperature)
+        return ModelRequest(messages=messages, purpose=purpose, temperature=self.temperature)
 
     def _module(self, spec: Spec, purpose: str, prompt: str, text: str = "", revision: str = "") -> str:
         """Request a module from the model, either a new one or a revision of an existing module.

@@ -12,21 +12,21 @@ from pydantic import BaseModel, Field
 from trace_gym.types import Message
 
 
-class _Function(BaseModel):
+class _LoggedFunction(BaseModel):
     name: str
     arguments: dict[str, Any] | str = Field(default_factory=dict)
 
 
-class _ToolCall(BaseModel):
+class _LoggedToolCall(BaseModel):
     id: str | None = None
-    function: _Function | None = None
+    function: _LoggedFunction | None = None
     name: str = ""
     arguments: dict[str, Any] | str = Field(default_factory=dict)
 
     @property
-    def said(self) -> _Function:
+    def said(self) -> _LoggedFunction:
         """Name and arguments of the call. tau2 logs them directly in the call, without a ``function`` object."""
-        return self.function or _Function(name=self.name, arguments=self.arguments)
+        return self.function or _LoggedFunction(name=self.name, arguments=self.arguments)
 
 
 class Logged(BaseModel):
@@ -34,7 +34,7 @@ class Logged(BaseModel):
 
     role: str
     content: str | list[Any] | None = None
-    tool_calls: list[_ToolCall] | None = None
+    tool_calls: list[_LoggedToolCall] | None = None
     tool_call_id: str | None = None
     id: str | None = None
     requestor: str = "assistant"

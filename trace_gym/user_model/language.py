@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from trace_gym.errors import ConfigError, EmptyAnswer, ModelError, NoUsableAnswer, UserUnavailable
-from trace_gym.llm import Budget, Completion, Price, Request, Resolved, Usage, ask_for, resolve
+from trace_gym.llm import Budget, Completion, ModelRequest, Price, Resolved, Usage, ask_for, resolve
 from trace_gym.llm.model_uri import log_to_stderr
 from trace_gym.llm.recordings import Recordings
 from trace_gym.speech import Spoken
@@ -140,7 +140,7 @@ class LanguageUser:
                 raise ModelError("; ".join(found))
             return reply
 
-        request = Request(
+        request = ModelRequest(
             messages=messages(script, conversation),
             purpose=f"user of {scenario}, message {len(script)}",
             temperature=self.temperature,
@@ -182,7 +182,7 @@ class _Answering:
     def name(self) -> str:
         return self._model.name
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         try:
             return self._model.complete(request)
         except EmptyAnswer:

@@ -69,7 +69,7 @@ def oracle_is_grounded(world: type[World], scenarios: Sequence[Scenario], contex
     for scenario in scenarios:
         steps = context.plan(scenario, "oracle")
         for call, before in _calls(context.expert(scenario, "oracle")):
-            seen = _Seen(before)
+            seen = _ShownValues(before)
             for kind, text in _arguments(call.arguments, schemas.get(call.tool, {})):
                 if kind != "text" or seen.shows(text):
                     counts["seen" if kind == "text" else kind] += 1
@@ -95,7 +95,7 @@ def _calls(episode: Episode) -> Iterator[tuple[Call, list[Message]]]:
             yield Call(made["function"]["name"], json.loads(made["function"]["arguments"])), episode.messages[:n]
 
 
-class _Seen:
+class _ShownValues:
     """Information that a conversation has shown to the agent."""
 
     def __init__(self, messages: Sequence[Message]) -> None:

@@ -1,7 +1,7 @@
 """MCP server for one rollout of a scenario, for MCP clients such as chat programs, IDEs and agent frameworks.
 
 The server lists the tools of the environment with their exact schemas. It also lists three tools for the conversation
-(`trace_gym.adapters.attempt.CONVERSATION_TOOLS`): the agent uses them to read its task, talk to the user and end the
+(`trace_gym.adapters.rollout.CONVERSATION_TOOLS`): the agent uses them to read its task, talk to the user and end the
 conversation.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from pydantic_core import to_json
 
 from trace_gym import terminal
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, END, READ, SAY, Attempt, library
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, END, READ, SAY, AdapterRollout, library
 from trace_gym.types import Message
 
 INSTRUCTIONS = f"""\
@@ -47,7 +47,7 @@ Handler = Callable[[Any], Awaitable[Any]]
 """A function that takes the parameters of a request and returns its result."""
 
 
-def server(attempt: Attempt) -> Any:
+def server(rollout: AdapterRollout) -> Any:
     """Return an `mcp.server.lowlevel.Server` for one client. Versions 1.x and 2.x of the mcp package are supported.
 
     The rules and the user's first message are available as the prompt ``play``, as two resources, and as the result of
@@ -58,7 +58,7 @@ def server(attempt: Attempt) -> Any:
         MissingExtra: The mcp package is not installed.
     """
     types, make = library("mcp.types", "mcp"), library("mcp.server.lowlevel", "mcp").Server
-    answers = _RequestHandlers(attempt, types)
+    answers = _RequestHandlers(rollout, types)
     if _mcp_major_version() > 1:
         newer = {f"on_{name}": partial(_handle_v2, getattr(answers, name)) for name in REQUESTS}
         return make("trace-gym", instructions=INSTRUCTIONS, **newer)
@@ -69,13 +69,13 @@ def server(attempt: Attempt) -> Any:
     return made
 
 
-def serve(attempt: Attempt) -> None:
+def serve(rollout: AdapterRollout) -> None:
     """Serve a rollout over standard input and output until the client disconnects.
 
     Raises:
         MissingExtra: The mcp package is not installed.
     """
-    made, stdio = server(attempt), library("mcp.server.stdio", "mcp").stdio_server
+    made, stdio = server(rollout), library("mcp.server.stdio", "mcp").stdio_server
     wrap = library("anyio", "mcp").wrap_file
 
     async def run(out: TextIO) -> None:
@@ -89,24 +89,24 @@ def serve(attempt: Attempt) -> None:
 class _RequestHandlers:
     """Request handlers of the server. Results use the protocol's field names, which versions 1.x and 2.x accept."""
 
-    def __init__(self, attempt: Attempt, types: Any) -> None:
-        self.attempt, self.types = attempt, types
+    def __init__(self, rollout: AdapterRollout, types: Any) -> None:
+        self.rollout, self.types = rollout, types
         self.worker = ThreadPoolExecutor(1)
         """Thread that runs tool calls one at a time, so that a slow environment does not block other sessions."""
 
     async def list_tools(self, _: Any) -> Any:
-        tools = [_mcp_tool(t["function"]) for t in (*self.attempt.tools, *CONVERSATION_TOOLS)]
+        tools = [_mcp_tool(t["function"]) for t in (*self.rollout.tools, *CONVERSATION_TOOLS)]
         return self.types.ListToolsResult.model_validate({"tools": tools})
 
     async def call_tool(self, params: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self.worker, self._call, params)
 
     def _call(self, params: Any) -> Any:
-        attempt, before = self.attempt, self.attempt.done
-        texts = attempt.call(params.name, params.arguments or {})
+        rollout, before = self.rollout, self.rollout.done
+        texts = rollout.call(params.name, params.arguments or {})
         wrong, result = any(t.startswith("Error:") for t in texts), None
-        if attempt.done and (not before or params.name == END):
-            result = attempt.result
+        if rollout.done and (not before or params.name == END):
+            result = rollout.result
             texts.append(f"The conversation is over.\n{_json(result)}")
         # Typed objects instead of dicts: pydantic would try to parse a dict as each content type of the protocol.
         content = [self.types.TextContent(type="text", text=t) for t in texts]
@@ -121,7 +121,7 @@ class _RequestHandlers:
             raise ValueError(f"unknown prompt: found {params.name!r}, expected 'play'")
         prompt_message = {
             "role": "user",
-            "content": {"type": "text", "text": f"{INSTRUCTIONS}\n\n{self.attempt.brief}"},
+            "content": {"type": "text", "text": f"{INSTRUCTIONS}\n\n{self.rollout.brief}"},
         }
         return self.types.GetPromptResult.model_validate({"messages": [prompt_message]})
 
@@ -135,8 +135,8 @@ class _RequestHandlers:
     async def read_resource(self, params: Any) -> Any:
         if (uri := str(params.uri)) not in RESOURCES:
             raise ValueError(f"unknown resource: found {uri!r}, expected one of {', '.join(RESOURCES)}")
-        system, user = self.attempt.messages[:2]
-        texts = (system["content"], user["content"], _json(self.attempt.result))
+        system, user = self.rollout.messages[:2]
+        texts = (system["content"], user["content"], _json(self.rollout.result))
         text = dict(zip(RESOURCES, texts, strict=True))[uri]
         read = {"uri": uri, "mimeType": RESOURCES[uri][1], "text": text}
         return self.types.ReadResourceResult.model_validate({"contents": [read]})

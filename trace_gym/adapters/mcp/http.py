@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from trace_gym.adapters.attempt import Attempt, library
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.adapters.limits import IDLE, SESSIONS, Event, Receive, RequestLimits, Send, check_options
 from trace_gym.adapters.mcp.sessions import McpSessions
 from trace_gym.adapters.problems import Problems
+from trace_gym.adapters.rollout import AdapterRollout, library
 from trace_gym.episode import Episode
 from trace_gym.errors import expect_choice
 
@@ -62,7 +62,7 @@ def app(
         problems,
         limit=sessions,
         idle=idle,
-        begin=lambda episode: Attempt(episode, weights=weights, at_end=at_end),
+        begin=lambda episode: AdapterRollout(episode, weights=weights, at_end=at_end),
         seed=seed,
         security=_security(host),
     )

@@ -17,10 +17,10 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from trace_gym import registry
-from trace_gym.adapters.attempt import Attempt, library
 from trace_gym.adapters.limits import Event, Receive, Send, refuse
 from trace_gym.adapters.mcp import server
 from trace_gym.adapters.problems import Problems
+from trace_gym.adapters.rollout import AdapterRollout, library
 from trace_gym.episode import Episode
 from trace_gym.errors import ConfigError, ScenarioError, TraceGymError
 
@@ -33,7 +33,7 @@ QUERY = 500
 class McpSession:
     """One MCP session: a rollout, and the asyncio task that runs the session's transport."""
 
-    attempt: Attempt
+    rollout: AdapterRollout
     manager: Any
     close: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
@@ -59,7 +59,7 @@ class McpSessions:
         *,
         limit: int,
         idle: float,
-        begin: Callable[[Episode], Attempt],
+        begin: Callable[[Episode], AdapterRollout],
         seed: int | None,
         security: Any,
     ) -> None:
@@ -128,11 +128,11 @@ class McpSessions:
         If the request fails, close the session.
         """
         scenario = self._scenario(scope["query_string"].decode("latin-1"))
-        attempt = self._begin(await asyncio.to_thread(registry.start_episode, scenario))
+        rollout = self._begin(await asyncio.to_thread(registry.start_episode, scenario))
         manage = library("mcp.server.streamable_http_manager", "mcp").StreamableHTTPSessionManager
         session = McpSession(
-            attempt,
-            manage(server(attempt), json_response=True, security_settings=self._security, session_idle_timeout=None),
+            rollout,
+            manage(server(rollout), json_response=True, security_settings=self._security, session_idle_timeout=None),
         )
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         session.task = asyncio.create_task(_run(session, ready))

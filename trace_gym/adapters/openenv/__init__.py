@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from trace_gym.adapters.attempt import library
 from trace_gym.adapters.gymnasium import WEIGHTS
 from trace_gym.adapters.limits import IDLE, SESSIONS, RequestLimits, check_options
 from trace_gym.adapters.openenv.client import Remote
-from trace_gym.adapters.openenv.server import Answer, Environment, Opening, Turn
+from trace_gym.adapters.openenv.server import Answer, Opening, TraceEnvironment, Turn
 from trace_gym.adapters.openenv.sessions import Conversation, Session, Sessions
 from trace_gym.adapters.problems import Problems
+from trace_gym.adapters.rollout import library
 from trace_gym.chat_formats import FORMATS
 from trace_gym.errors import EnvBug, TraceGymError, expect_choice
 
-__all__ = ["Answer", "Conversation", "Environment", "Opening", "Remote", "Session", "Sessions", "Turn", "app"]
+__all__ = ["Answer", "Conversation", "TraceEnvironment", "Opening", "Remote", "Session", "Sessions", "Turn", "app"]
 
 
 def app(
@@ -58,7 +58,7 @@ def app(
     problems.parts()
     core = library("openenv.core", "openenv")
     made = core.create_app(
-        partial(Environment, problems, weights, style),
+        partial(TraceEnvironment, problems, weights, style),
         Turn,
         Answer,
         env_name="trace-gym",

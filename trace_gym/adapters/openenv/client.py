@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from trace_gym.adapters.attempt import library
+from trace_gym.adapters.rollout import library
 from trace_gym.types import Message
 
 

@@ -11,8 +11,8 @@ from pydantic import WithJsonSchema
 
 import trace_gym
 from trace_gym import registry
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, Attempt, library
 from trace_gym.adapters.problems import Problems
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, AdapterRollout, library
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.types import Message
 
@@ -30,7 +30,7 @@ class Turn(_core.Action):  # type: ignore[misc]  # openenv is an optional depend
 
     ``{"text": ...}`` is the text of a model, with tool calls in the chat format of the server. ``{"message": {...}}``
     is an OpenAI assistant message. ``{"type": "call_tool", "tool_name": ..., "arguments": {...}}`` is one tool call,
-    of the environment's tools or of `trace_gym.adapters.attempt.CONVERSATION_TOOLS`. ``{"type": "finish"}`` ends and
+    of the environment's tools or of `trace_gym.adapters.rollout.CONVERSATION_TOOLS`. ``{"type": "finish"}`` ends and
     scores the episode.
     """
 
@@ -61,7 +61,7 @@ class Answer(_core.CallToolObservation):  # type: ignore[misc]
     """New messages of the conversation: the parsed turn, and the messages that answer the turn."""
 
 
-class Environment(_core.Environment):  # type: ignore[misc]
+class TraceEnvironment(_core.Environment):  # type: ignore[misc]
     """One session of the server.
 
     Args:
@@ -76,18 +76,18 @@ class Environment(_core.Environment):  # type: ignore[misc]
         super().__init__()
         self.problems, self.weights, self.style = problems, weights, style
         self.episode_id: str | None = None
-        self._attempt: Attempt | None = None
+        self._rollout: AdapterRollout | None = None
 
     @property
-    def attempt(self) -> Attempt:
+    def rollout(self) -> AdapterRollout:
         """The current rollout.
 
         Raises:
             ConfigError: No episode was started, or the environment failed.
         """
-        if self._attempt is None:
+        if self._rollout is None:
             raise ConfigError("this session has no running episode. Call reset first")
-        return self._attempt
+        return self._rollout
 
     def reset(
         self,
@@ -116,14 +116,14 @@ class Environment(_core.Environment):  # type: ignore[misc]
             raise ConfigError(
                 f"unknown option of reset: found {min(unknown)!r}, expected seed, scenario, split or index"
             )
-        self._attempt, self.episode_id = None, episode_id
+        self._rollout, self.episode_id = None, episode_id
         which = seed if index is None else index
         if scenario is not None:
             at = self.problems.exactly(scenario)
         else:
             at = self.problems.at(SystemRandom().randrange(10**6) if which is None else which, split)
-        self._attempt = Attempt(registry.start_episode(at, style=self.style), weights=self.weights)
-        began = self._attempt
+        self._rollout = AdapterRollout(registry.start_episode(at, style=self.style), weights=self.weights)
+        began = self._rollout
         return Opening(messages=list(began.messages), openai_tools=list(began.tools), metadata=began.result)
 
     def step(self, action: Turn, timeout_s: float | None = None, **_: Any) -> Any:
@@ -135,19 +135,19 @@ class Environment(_core.Environment):  # type: ignore[misc]
         """
         if action.type == "list_tools":
             return _core.ListToolsObservation(tools=[_core.Tool(**_tool(t)) for t in self.tools])
-        attempt, known, before = self.attempt, len(self.attempt.messages), self.attempt.done
+        rollout, known, before = self.rollout, len(self.rollout.messages), self.rollout.done
         try:
-            texts = self._take(attempt, action)
+            texts = self._take(rollout, action)
         except EnvBug:
-            self._attempt = None
+            self._rollout = None
             raise
         return Answer(
             tool_name=action.tool_name,
             result="\n\n".join(texts),
-            messages=attempt.messages[known:],
-            done=attempt.done,
-            reward=None if before else attempt.reward,
-            metadata=attempt.result,
+            messages=rollout.messages[known:],
+            done=rollout.done,
+            reward=None if before else rollout.reward,
+            metadata=rollout.result,
         )
 
     @property
@@ -157,14 +157,14 @@ class Environment(_core.Environment):  # type: ignore[misc]
         Raises:
             ConfigError: No episode was started, and the environments have different tools.
         """
-        return self.problems.tools() if self._attempt is None else self._attempt.tools
+        return self.problems.tools() if self._rollout is None else self._rollout.tools
 
     @property
     def state(self) -> Any:
         """Number of steps, scenario id and state hash of the current episode. Before `reset`, only the episode id."""
-        if self._attempt is None:
+        if self._rollout is None:
             return _core.State(episode_id=self.episode_id)
-        episode = self._attempt.episode
+        episode = self._rollout.episode
         more = {"scenario": str(episode.scenario), "state_hash": episode.state_hash}
         return _core.State(episode_id=self.episode_id, step_count=episode.turns, **more)
 
@@ -203,19 +203,19 @@ class Environment(_core.Environment):  # type: ignore[misc]
         """MCP client through which OpenEnv's ``/mcp`` route lists and calls tools."""
         return _Tools(self)
 
-    def _take(self, attempt: Attempt, action: Turn) -> list[str]:
+    def _take(self, rollout: AdapterRollout, action: Turn) -> list[str]:
         if action.type == "call_tool":
-            return attempt.call(action.tool_name, action.arguments)
+            return rollout.call(action.tool_name, action.arguments)
         if action.type == "finish":
-            attempt.finish()
+            rollout.finish()
             return []
-        return [m["content"] for m in attempt.take(action.text if action.message is None else action.message)]
+        return [m["content"] for m in rollout.take(action.text if action.message is None else action.message)]
 
 
 class _Tools:
     """Minimal MCP client interface for OpenEnv's server, so that OpenEnv's `MCPToolClient` can run an episode."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: TraceEnvironment) -> None:
         self._environment = environment
 
     def is_connected(self) -> bool:
@@ -233,7 +233,7 @@ class _Tools:
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool and return the answer as ``data``. At the end of the episode, append the result as JSON."""
         answer = self._environment.step(Turn(type="call_tool", tool_name=name, arguments=arguments))
-        over = "" if answer.reward is None else json.dumps(self._environment.attempt.result, ensure_ascii=False)
+        over = "" if answer.reward is None else json.dumps(self._environment.rollout.result, ensure_ascii=False)
         return {"data": f"{answer.result}\n\n{over}".strip()}
 
 

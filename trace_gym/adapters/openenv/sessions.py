@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from trace_gym import registry
-from trace_gym.adapters.attempt import Attempt, library
 from trace_gym.adapters.openenv.client import Remote
 from trace_gym.adapters.problems import Problems
+from trace_gym.adapters.rollout import AdapterRollout, library
 from trace_gym.errors import ConfigError, ScenarioError
 from trace_gym.types import Message, Scenario
 
@@ -26,17 +26,17 @@ _log = logging.getLogger(__name__)
 class Session(_harness.ResourceSession):  # type: ignore[misc]  # openenv is an optional dependency
     """One rollout. After an error of the environment or of the connection, the reward is None and not 0."""
 
-    def __init__(self, attempt: Attempt | Remote) -> None:
-        self.attempt = attempt
+    def __init__(self, rollout: AdapterRollout | Remote) -> None:
+        self.rollout = rollout
         self._failed = False
 
     def initial_messages(self) -> list[Message]:
         """Return the system message and the first user message."""
-        return [dict(m) for m in self.attempt.messages[:2]]
+        return [dict(m) for m in self.rollout.messages[:2]]
 
     def list_tools(self) -> list[Any]:
         """Return the environment's tools with their raw schemas."""
-        functions = [t["function"] for t in self.attempt.tools]
+        functions = [t["function"] for t in self.rollout.tools]
         return [
             _core.Tool(name=f["name"], description=f["description"], input_schema=f["parameters"]) for f in functions
         ]
@@ -47,12 +47,12 @@ class Session(_harness.ResourceSession):  # type: ignore[misc]  # openenv is an 
         [answer] = self.take({"role": "assistant", "content": "", "tool_calls": [call]})
         text = str(answer["content"])
         refused = text if text.startswith("Error:") else None
-        return _harness.ToolResult(data=text, done=self.attempt.done, error=refused)
+        return _harness.ToolResult(data=text, done=self.rollout.done, error=refused)
 
     def take(self, turn: str | Message) -> list[Message]:
         """Take a turn (text or an OpenAI message) and return the messages that answer the turn."""
         try:
-            return self.attempt.take(turn)
+            return self.rollout.take(turn)
         except Exception:  # an error of the environment or of the connection
             self._failed = True
             raise
@@ -67,21 +67,21 @@ class Session(_harness.ResourceSession):  # type: ignore[misc]  # openenv is an 
         episode_reward = None
         try:
             if not self._failed:
-                if not self.attempt.done and (last := _final_text(transcript)):
-                    self.attempt.take(last)
-                episode_reward = self.attempt.finish()
+                if not self.rollout.done and (last := _final_text(transcript)):
+                    self.rollout.take(last)
+                episode_reward = self.rollout.finish()
         except Exception as error:
             _log.warning("not scored: %s: %s", type(error).__name__, error)
         if episode_reward is None:
             return _harness.VerifyResult(env_reward=None)
-        score = self.attempt.result["score"]
+        score = self.rollout.result["score"]
         measured = {k: float(score[k]) for k in ("success", "progress", "wellformed", "conduct")}
         return _harness.VerifyResult(
-            env_reward=episode_reward, done=True, metrics=measured, artifacts=self.attempt.result
+            env_reward=episode_reward, done=True, metrics=measured, artifacts=self.rollout.result
         )
 
     def close(self) -> None:
-        self.attempt.close()
+        self.rollout.close()
 
 
 class Sessions(_harness.ResourceSessionFactory):  # type: ignore[misc]
@@ -132,7 +132,7 @@ class Sessions(_harness.ResourceSessionFactory):  # type: ignore[misc]
             at = self.problems.at(seed)
         at = self.problems.exactly(at)
         if self.url is None:
-            return Session(Attempt(registry.start_episode(at), weights=self.weights))
+            return Session(AdapterRollout(registry.start_episode(at), weights=self.weights))
         remote = Remote(self.url)
         try:
             remote.reset(scenario=str(at), episode_id=episode_id)
@@ -155,7 +155,7 @@ class Conversation(_harness.HarnessAdapter):  # type: ignore[misc]
         sampling = dict(limits.sampling) if limits else {}
         done = _harness.HarnessRolloutResult(messages=session.initial_messages())
         tools, turns = session.list_tools(), 0
-        while not session.attempt.done and turns != limit:
+        while not session.rollout.done and turns != limit:
             made, turns = model_step(done.messages, tools, sampling), turns + 1
             turn = made.response.to_message_dict()
             answers = session.take(turn)
@@ -165,7 +165,7 @@ class Conversation(_harness.HarnessAdapter):  # type: ignore[misc]
             done.logprobs += made.logprobs
             calls = made.response.tool_calls
             done.tool_trace += [_trace_entry(c, m) for c, m in zip(calls, answers, strict=False)]
-        done.done = session.attempt.done
+        done.done = session.rollout.done
         done.metrics |= {"turns": turns, "tool_calls": len(done.tool_trace)}
         return done
 

@@ -16,8 +16,8 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from trace_gym import registry
-from trace_gym.adapters.attempt import library
-from trace_gym.adapters.trl.attempt import Trainer, TrlEnvironment, check_version, environment_class
+from trace_gym.adapters.rollout import library
+from trace_gym.adapters.trl.environment import Trainer, TrlEnvironment, check_version, environment_class
 from trace_gym.adapters.trl.rollout_function import RolloutFunction
 from trace_gym.adapters.trl.tools import tool_class
 from trace_gym.episode import plan

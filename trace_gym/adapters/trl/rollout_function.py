@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from trace_gym.adapters.trl.attempt import Trainer, TrlEnvironment, check_version
+from trace_gym.adapters.trl.environment import Trainer, TrlEnvironment, check_version
 from trace_gym.errors import ConfigError
 from trace_gym.policies.chat import Chat
 from trace_gym.types import Message

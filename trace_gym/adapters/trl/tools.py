@@ -8,8 +8,8 @@ from inspect import Parameter, Signature
 from keyword import iskeyword
 from typing import Any, Literal
 
-from trace_gym.adapters.attempt import CONVERSATION_TOOLS, SAY
-from trace_gym.adapters.trl.attempt import TrlEnvironment, environment_class
+from trace_gym.adapters.rollout import CONVERSATION_TOOLS, SAY
+from trace_gym.adapters.trl.environment import TrlEnvironment, environment_class
 from trace_gym.episode import Action
 from trace_gym.errors import ConfigError
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights

@@ -15,7 +15,7 @@ from trace_gym.diagnosis.analyst.prompts import Shown, match_request, merge_requ
 from trace_gym.diagnosis.analyst.records import Found, Matches, Merged, Proposal, ProposedCapability
 from trace_gym.diagnosis.analyst.transcript import transcript
 from trace_gym.errors import ModelError
-from trace_gym.llm import Completion, Model, Request, ask
+from trace_gym.llm import Completion, Model, ModelRequest, ask
 from trace_gym.threads import in_threads
 from trace_gym.types import Trajectory
 
@@ -40,7 +40,7 @@ def batches(trajectories: Sequence[Trajectory], options: AnalystOptions) -> list
     return found
 
 
-def proposal_requests(trajectories: Sequence[Trajectory], options: AnalystOptions) -> list[Request]:
+def proposal_requests(trajectories: Sequence[Trajectory], options: AnalystOptions) -> list[ModelRequest]:
     """Return one request for proposed capabilities per batch of trajectories."""
     samples = batches(trajectories, options)
     return [
@@ -98,7 +98,7 @@ def discover(
     return found, made + completions
 
 
-def _proposal(model: Model, request: Request) -> tuple[str, Proposal, list[Completion]] | ModelError:
+def _proposal(model: Model, request: ModelRequest) -> tuple[str, Proposal, list[Completion]] | ModelError:
     try:
         answer, completions = ask(model, request, Proposal)
     except ModelError as error:

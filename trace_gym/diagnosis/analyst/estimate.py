@@ -9,7 +9,7 @@ from trace_gym.diagnosis.analyst.discovery import proposal_requests
 from trace_gym.diagnosis.analyst.labeling import label_jobs
 from trace_gym.diagnosis.analyst.options import AnalystOptions
 from trace_gym.diagnosis.analyst.transcript import tokens
-from trace_gym.llm import Price, Request
+from trace_gym.llm import ModelRequest, Price
 from trace_gym.types import Trajectory
 
 CAPABILITIES = 7
@@ -63,5 +63,5 @@ def estimate(
     return Estimate(len(proposals) + follow_up, len(jobs), prompt, completion, dollars)
 
 
-def _prompt_tokens(request: Request) -> int:
+def _prompt_tokens(request: ModelRequest) -> int:
     return sum(tokens(str(message["content"])) for message in request.messages)

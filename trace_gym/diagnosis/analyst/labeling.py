@@ -13,7 +13,7 @@ from trace_gym.diagnosis.analyst.prompts import Shown, label_request
 from trace_gym.diagnosis.analyst.records import Evidence, LabelAnswers, NotLabeled
 from trace_gym.diagnosis.analyst.transcript import find_quote, transcript
 from trace_gym.errors import ModelError
-from trace_gym.llm import Completion, Model, Request, ask
+from trace_gym.llm import Completion, Model, ModelRequest, ask
 from trace_gym.threads import in_threads
 from trace_gym.types import Label, Trajectory
 
@@ -44,7 +44,7 @@ class LabelJob:
         return [(s.trajectory.id, name) for s in self.shown for _, name, _ in self.capabilities]
 
     @property
-    def request(self) -> Request:
+    def request(self) -> ModelRequest:
         """Request to the language model."""
         wanted = None
         if self.missing is not None:

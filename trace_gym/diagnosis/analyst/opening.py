@@ -9,7 +9,7 @@ from pathlib import Path
 from trace_gym.diagnosis.analyst.model_analyst import ModelAnalyst
 from trace_gym.diagnosis.analyst.options import AnalystOptions
 from trace_gym.errors import ConfigError, ModelError
-from trace_gym.llm import Budget, Completion, Request, resolve
+from trace_gym.llm import Budget, Completion, ModelRequest, resolve
 from trace_gym.llm.model_uri import ignored_settings
 from trace_gym.llm.opening import price_of
 
@@ -19,7 +19,7 @@ class _NoModel:
 
     name = "none"
 
-    def complete(self, request: Request) -> Completion:
+    def complete(self, request: ModelRequest) -> Completion:
         raise ModelError(f"the request {request.purpose!r} was not sent, because this is a dry run")
 
 

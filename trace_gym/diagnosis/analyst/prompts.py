@@ -8,7 +8,7 @@ from typing import Any
 
 from trace_gym.diagnosis.analyst.records import ProposedCapability
 from trace_gym.diagnosis.analyst.transcript import TranscriptEntry, system_prompt
-from trace_gym.llm import Request
+from trace_gym.llm import ModelRequest
 from trace_gym.llm.quoting import Verbatim
 from trace_gym.prompts.template import render
 from trace_gym.types import Trajectory, sha256
@@ -41,19 +41,19 @@ class Excerpt:
     outcome: str
 
 
-def proposal_request(shown: Sequence[Shown], purpose: str, temperature: float) -> Request:
+def proposal_request(shown: Sequence[Shown], purpose: str, temperature: float) -> ModelRequest:
     """Return the request for the capabilities that distinguish failed from successful trajectories."""
     return _request("diagnose_discover.md.jinja", purpose, temperature, 0, **_excerpts(shown, outcomes=True))
 
 
-def merge_request(proposals: Sequence[ProposedCapability], temperature: float) -> Request:
+def merge_request(proposals: Sequence[ProposedCapability], temperature: float) -> ModelRequest:
     """Return the request that merges the capabilities of all batches."""
     return _request("diagnose_merge.md.jinja", "merge capabilities", temperature, 0, proposals=proposals)
 
 
 def match_request(
     capabilities: Mapping[str, tuple[str, str]], registered: Mapping[str, tuple[str, str]], temperature: float
-) -> Request:
+) -> ModelRequest:
     """Return the request that compares capabilities with the registered ones.
 
     Args:
@@ -74,7 +74,7 @@ def label_request(
     run: int,
     outcome_aware: bool,
     temperature: float,
-) -> Request:
+) -> ModelRequest:
     """Return the request for labels.
 
     Args:
@@ -127,7 +127,7 @@ def _shortened(text: str) -> Verbatim:
     return Verbatim("\n".join(TranscriptEntry(n, "rules", line).line for n, line in enumerate(text.split("\n"), 1)))
 
 
-def _request(template: str, purpose: str, temperature: float, sample: int, **values: Any) -> Request:
+def _request(template: str, purpose: str, temperature: float, sample: int, **values: Any) -> ModelRequest:
     contents = (("system", render("diagnose_system.md.jinja")), ("user", render(template, **values)))
     messages = tuple({"role": role, "content": content} for role, content in contents)
-    return Request(messages=messages, purpose=purpose, temperature=temperature, sample=sample)
+    return ModelRequest(messages=messages, purpose=purpose, temperature=temperature, sample=sample)

@@ -130,15 +130,15 @@ def require_admitted_base(env: str, card: Manifest) -> None:
 
 def install() -> None:
     """Add the import finder for base worlds, unless it was added before."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.append(_Finder())
+    if not any(isinstance(finder, _BaseWorldFinder) for finder in sys.meta_path):
+        sys.meta_path.append(_BaseWorldFinder())
 
 
 def _digest(module: ModuleType) -> str:
     return str(getattr(module.__loader__, "digest", ""))
 
 
-class _Finder(MetaPathFinder):
+class _BaseWorldFinder(MetaPathFinder):
     """Import finder for base worlds, which finds the module ``<target>_base`` in the folder of the target."""
 
     def find_spec(

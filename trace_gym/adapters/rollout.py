@@ -48,7 +48,7 @@ def library(name: str, extra: str) -> Any:
         raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[{extra}]'") from None
 
 
-class Attempt:
+class AdapterRollout:
     """One rollout of a scenario.
 
     If the agent takes an invalid action, it receives an error message. After an error of the environment itself, every

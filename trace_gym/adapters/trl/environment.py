@@ -13,7 +13,7 @@ from copy import copy
 from typing import Any, ClassVar
 
 from trace_gym import registry
-from trace_gym.adapters.attempt import library
+from trace_gym.adapters.rollout import library
 from trace_gym.episode import Action, Episode, interface_of
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights, reward
