@@ -1,4 +1,4 @@
-"""A solver that sees only what an agent sees plays scenarios, and a reader decides whose fault a failure is."""
+"""Tests of the solver (TG215), which sees only what an agent sees, and of the reader that judges its failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REASON = "the text and the reward disagree"
 
 
 class Scripted:
-    """Model that plays a plan for each scenario, and returns one verdict on every failure."""
+    """Model that follows a plan for each scenario, and returns one verdict on every failure."""
 
     name = "scripted"
 
@@ -73,7 +73,7 @@ def healthy() -> Iterator[SandboxedWorld]:
         yield world
 
 
-def played_by(world: SandboxedWorld, model: Scripted, reader: Scripted | None = None, count: int = 4) -> Finding:
+def finding_of(world: SandboxedWorld, model: Scripted, reader: Scripted | None = None, count: int = 4) -> Finding:
     return solve_world(world, SCENARIOS[:count], model, reader, "hotel")
 
 
@@ -87,7 +87,7 @@ def test_healthy_environment_passes_without_a_reader() -> None:
 
 def test_solver_receives_exactly_what_an_agent_receives(healthy: SandboxedWorld) -> None:
     model = Scripted()
-    played_by(healthy, model, count=1)
+    finding_of(healthy, model, count=1)
     episode = Episode(hotel.Hotel, Scenario.parse("hotel/0/0"))
     for request, step in zip(model.requests, solving.plan("hotel/0/0"), strict=True):
         sent = [{k: v for k, v in m.items() if k not in ("tool_calls", "tool_call_id")} for m in request.messages]
@@ -131,14 +131,14 @@ def test_reader_sees_the_expected_values_but_no_code_and_the_snippet_repeats_the
 
 
 def test_failure_that_is_an_error_of_the_agent_passes(healthy: SandboxedWorld) -> None:
-    found = played_by(healthy, Scripted("agent_error", steps=IDLE))
+    found = finding_of(healthy, Scripted("agent_error", steps=IDLE))
     assert found.verdict == "passed"
     assert found.metrics == {"scenarios": 4, "solved": 0, "defects": 0, "agent_errors": 4, "unfinished": 0}
 
 
 def test_another_model_judges_if_it_is_passed(healthy: SandboxedWorld) -> None:
     solver, reader = Scripted("environment_defect", "The key, please", steps=IDLE), Scripted("agent_error")
-    assert played_by(healthy, solver, reader).verdict == "passed"
+    assert finding_of(healthy, solver, reader).verdict == "passed"
     assert solver.prompts("judge") == []
     assert len(reader.prompts("judge")) == 4
 
@@ -146,7 +146,7 @@ def test_another_model_judges_if_it_is_passed(healthy: SandboxedWorld) -> None:
 @pytest.mark.parametrize("quote", ["Give me the suite", "", "The key, please ... the suite"])
 def test_defect_with_an_invented_quote_is_not_reported(healthy: SandboxedWorld, quote: str) -> None:
     model = Scripted("environment_defect", quote, steps=IDLE)
-    found = played_by(healthy, model, count=1)
+    found = finding_of(healthy, model, count=1)
     assert found.verdict == "skipped"
     assert "the quote does not occur" in found.message
     assert len(model.prompts("judge")) == 3
@@ -155,7 +155,7 @@ def test_defect_with_an_invented_quote_is_not_reported(healthy: SandboxedWorld, 
 @pytest.mark.parametrize("quote", ["the KEY,  please", "I am ... what I owe", "“tell me what I owe”"])
 def test_quote_may_differ_in_case_spaces_and_punctuation(healthy: SandboxedWorld, quote: str) -> None:
     model = Scripted("environment_defect", quote, steps=IDLE)
-    assert played_by(healthy, model, count=1).verdict == "failed"
+    assert finding_of(healthy, model, count=1).verdict == "failed"
 
 
 def test_endpoint_that_is_down_is_skipped(healthy: SandboxedWorld) -> None:
@@ -169,8 +169,8 @@ def test_endpoint_that_is_down_is_skipped(healthy: SandboxedWorld) -> None:
 def test_partial_outage_neither_passes_nor_hides_a_defect(fails: str, tmp_path: Path) -> None:
     mutant = solving.MUTANTS[0]
     with SandboxedWorld(mutant.write(tmp_path)) as world:
-        undecided = played_by(world, Scripted("agent_error", fails=fails))
-        found = played_by(world, Scripted("environment_defect", mutant.quote, fails=fails))
+        undecided = finding_of(world, Scripted("agent_error", fails=fails))
+        found = finding_of(world, Scripted("environment_defect", mutant.quote, fails=fails))
     assert undecided.verdict == "skipped"
     assert "1 of 4 scenarios were not decided" in undecided.message
     assert found.verdict == "failed"
@@ -189,8 +189,8 @@ def test_error_of_the_environment_fails_with_the_actions(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def played() -> Iterator[Server]:
-    """Endpoint that plays the hotel with tool calls."""
+def endpoint() -> Iterator[Server]:
+    """Endpoint that solves scenarios of the hotel with tool calls."""
     openings = {
         Episode(hotel.Hotel, Scenario.parse(s)).messages[1]["content"]: tuple(solving.plan(s))
         for s in (f"hotel/{level}/{seed}" for level in (0, 1) for seed in (0, 1))
@@ -210,23 +210,23 @@ def played() -> Iterator[Server]:
 
 
 def test_endpoint_receives_tools_and_its_tokens_are_counted(
-    healthy: SandboxedWorld, played: Server, tmp_path: Path
+    healthy: SandboxedWorld, endpoint: Server, tmp_path: Path
 ) -> None:
-    uri = f"openai:m@{played.url}"
+    uri = f"openai:m@{endpoint.url}"
     with open_models(uri, [uri, ""], tmp_path, print, tokens=1_000_000) as (_, [solver, reader]):
         assert reader is None
         assert solve_world(healthy, SCENARIOS, solver, None, "hotel").verdict == "passed"
-        sent = len(played.requests)
+        sent = len(endpoint.requests)
         assert solve_world(healthy, SCENARIOS, solver, None, "hotel").verdict == "passed"  # from the cache
-    assert sent == len(played.requests) == sum(len(list(solving.plan(f"hotel/{n}/0"))) for n in (0, 1)) * 2
-    assert {t["function"]["name"] for t in played.requests[0]["tools"]} == {"look_up", "settle", "hand_over"}
-    assert any(m["role"] == "tool" for m in played.requests[-1]["messages"])
+    assert sent == len(endpoint.requests) == sum(len(list(solving.plan(f"hotel/{n}/0"))) for n in (0, 1)) * 2
+    assert {t["function"]["name"] for t in endpoint.requests[0]["tools"]} == {"look_up", "settle", "hand_over"}
+    assert any(m["role"] == "tool" for m in endpoint.requests[-1]["messages"])
     usage = Usage.read(tmp_path / "requests.jsonl")
     assert (usage.requests, usage.cached, usage.prompt_tokens + usage.completion_tokens) == (sent, sent, 15 * sent)
 
 
-def test_solver_shares_the_budget_of_the_author(healthy: SandboxedWorld, played: Server, tmp_path: Path) -> None:
-    uri = f"openai:m@{played.url}"
+def test_solver_shares_the_budget_of_the_author(healthy: SandboxedWorld, endpoint: Server, tmp_path: Path) -> None:
+    uri = f"openai:m@{endpoint.url}"
     with open_models(uri, [uri], tmp_path, print, tokens=21_000) as (author, [solver]):
         opening = Episode(hotel.Hotel, Scenario.parse("hotel/0/0")).messages
         request = ModelRequest(
@@ -236,7 +236,7 @@ def test_solver_shares_the_budget_of_the_author(healthy: SandboxedWorld, played:
             author.complete(request.model_copy(update={"sample": sample}))
         with pytest.raises(BudgetSpent):
             solve_world(healthy, SCENARIOS, solver, None, "hotel")
-    assert len(played.requests) == 200
+    assert len(endpoint.requests) == 200
 
 
 def answers(folder: Path) -> None:
@@ -249,7 +249,7 @@ def answers(folder: Path) -> None:
             os.utime(path, (0, 0))  # old files are read without waiting
 
 
-def test_command_line_plays_with_answers_in_files(tmp_path: Path) -> None:
+def test_command_line_reads_turns_from_files(tmp_path: Path) -> None:
     answers(tmp_path)
     command = ["validate", str(solving.HEALTHY), "--only", SOLVER, "--profile", "quick"]
     done = CliRunner().invoke(app, [*command, "--solver", f"files:{tmp_path}"])
@@ -263,7 +263,7 @@ def test_command_line_plays_with_answers_in_files(tmp_path: Path) -> None:
     assert '"name": "settle"' not in second
 
 
-def test_failed_environment_is_not_played() -> None:
+def test_failed_environment_gets_no_solver() -> None:
     findings = (
         Finding(code="TG001", property="loads", verdict="failed", message="no"),
         Finding(code=SOLVER, property="solver", verdict="skipped", message="no language model was passed"),
@@ -275,12 +275,12 @@ def test_failed_environment_is_not_played() -> None:
     assert model.requests == []
 
 
-@pytest.mark.parametrize(("profile", "seeds", "played"), [("quick", None, 2), ("gate", None, 4), ("gate", 1, 2)])
-def test_profile_and_seeds_limit_the_scenarios(profile: str, seeds: int | None, played: int) -> None:
+@pytest.mark.parametrize(("profile", "seeds", "count"), [("quick", None, 2), ("gate", None, 4), ("gate", 1, 2)])
+def test_profile_and_seeds_limit_the_scenarios(profile: str, seeds: int | None, count: int) -> None:
     finding = Finding(code=SOLVER, property="solver", verdict="skipped", message="no language model was passed")
     report = Report(env="hotel", passed=True, findings=(finding,), scenarios=1, profile=profile)
     checked = add_model_checks(report, solving.HEALTHY, Checkers(solver=Scripted()), seeds_per_level=seeds)
-    assert checked.findings[0].metrics["scenarios"] == played
+    assert checked.findings[0].metrics["scenarios"] == count
 
 
 def test_finding_reaches_the_author_of_a_generated_environment(tmp_path: Path) -> None:

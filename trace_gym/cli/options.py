@@ -72,8 +72,7 @@ Reviewer = Annotated[
 Solver = Annotated[
     str,
     typer.Option(
-        help="Model that tries to solve scenarios of an environment that passed the other checks: openai:MODEL or "
-        "files:DIR."
+        help="Model that solves scenarios of an environment that passed the other checks: openai:MODEL or files:DIR."
     ),
 ]
 """Option for the language model of TG215."""

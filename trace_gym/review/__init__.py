@@ -1,4 +1,4 @@
-"""Checks of an environment by language models: a review of its module, and attempts to solve its scenarios.
+"""Checks of an environment by language models: a review of its module, and rollouts of a solver.
 
 The evidence of both is executed, and a second conversation with a language model, the reader, judges it.
 """

@@ -21,7 +21,7 @@ class Checkers:
     reviewer: Model | None = None
     """Model that reads the module (TG214); None for no review."""
     solver: Model | None = None
-    """Model that plays scenarios as the agent (TG215); None for no attempts."""
+    """Model in the role of the agent (TG215); None if no model solves scenarios."""
     reader: Model | None = None
     """Model that judges the evidence of the other two; None if they judge it themselves, in a new conversation."""
 
@@ -43,8 +43,8 @@ def add_model_checks(
         report: Report of the other properties.
         path: Module file of the environment.
         checkers: Language models. Properties without a model remain as they are in the report.
-        levels: Levels whose scenarios the solver plays; all by default.
-        seeds_per_level: Number of scenarios per level of the validation. The solver plays at most this number.
+        levels: Levels of the scenarios that the solver gets; all by default.
+        seeds_per_level: Number of scenarios per level of the validation. The solver gets at most this number.
 
     Raises:
         ModelError: The reviewer did not answer, or its answer is not valid. An error of the solver skips TG215 instead.
@@ -52,7 +52,7 @@ def add_model_checks(
         ConfigError: A model is not configured correctly.
         ReadError, EnvBug, SandboxError: The module cannot be read, loaded, or isolated.
     """
-    count = PROFILES[report.profile].attempts
+    count = PROFILES[report.profile].solver_scenarios
     count = count if seeds_per_level is None else min(count, seeds_per_level)
     reviewer, solver, reader = checkers.reviewer, checkers.solver, checkers.reader
     if reviewer is not None:

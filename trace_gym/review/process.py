@@ -20,7 +20,7 @@ from trace_gym.review.tested import (
     execute_episode,
     execute_measurement,
     lines,
-    play,
+    run_episode,
 )
 from trace_gym.sandbox import SandboxedWorld
 from trace_gym.sandbox.episode_server import as_data
@@ -178,7 +178,7 @@ def samples(world: SandboxedWorld) -> Iterator[ReviewedEpisode]:
         for seed in range(SAMPLES_PER_LEVEL):
             scenario = Scenario(env=world.id, level=level, seed=seed)
             for expert in ("oracle", "ablated"):
-                score = (episode := play(world, str(scenario), expert)).finish()
+                score = (episode := run_episode(world, str(scenario), expert)).finish()
                 checks = [f"{'passed' if c.passed else 'FAILED'} {c.kind}: {c.description}" for c in score.checks]
                 title = f"{scenario}, {expert}: {'success' if score.success else 'failure'}"
                 if expert == "oracle":

@@ -1,4 +1,4 @@
-"""Attempts to solve an environment: episodes of a solver, the verdicts of a reader on the failures, and the finding."""
+"""Property TG215: rollouts of a solver, the verdicts of a reader on the failed rollouts, and the finding."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from trace_gym.llm import Model, ModelRequest, ask_for
 from trace_gym.llm.answers import parse
 from trace_gym.modules import file_bytes
 from trace_gym.prompts import template
-from trace_gym.review.attempts import MAX_RECORD, THREADS, Attempt, attempts
-from trace_gym.review.tested import lines, play
+from trace_gym.review.solver_rollouts import MAX_RECORD, THREADS, SolverRollout, run_solver
+from trace_gym.review.tested import lines, run_episode
 from trace_gym.sandbox import SandboxedWorld
 from trace_gym.sandbox.unadmitted import find_requirements
 from trace_gym.threads import in_threads
@@ -31,7 +31,7 @@ DEFECT = "environment_defect"
 
 
 class Judgment(Record):
-    """Verdict of the reader on a failed attempt."""
+    """Verdict of the reader on a failed rollout."""
 
     verdict: Literal["agent_error", "environment_defect"]
     reason: str
@@ -41,9 +41,9 @@ class Judgment(Record):
 
 @dataclass(frozen=True)
 class Judged:
-    """A failed attempt with its verdict."""
+    """A failed rollout with its verdict."""
 
-    attempt: Attempt
+    rollout: SolverRollout
     judgment: Judgment | None
     outage: str = ""
     """Error of the reader; empty if there is a judgment."""
@@ -63,14 +63,14 @@ def solve(
     levels: Collection[int] | None = None,
     reference: str = "",
 ) -> Finding:
-    """Let a solver play scenarios of the environment in a module file, which runs in the sandbox.
+    """Run episodes of a solver in the environment of a module file, which runs in the sandbox.
 
     Args:
         path: Module file.
-        model: Language model that plays the scenarios as the agent.
+        model: Language model in the role of the agent.
         reader: Language model that judges the failures; by default the same model.
         count: Number of scenarios per level.
-        levels: Levels to play; all by default.
+        levels: Levels of the scenarios; all by default.
         reference: Location of the world class for the snippet of a counterexample; by default the path.
 
     Raises:
@@ -89,16 +89,16 @@ def solve(
 def solve_world(
     world: SandboxedWorld, scenarios: Sequence[Scenario], model: Model, reader: Model | None, reference: str
 ) -> Finding:
-    """Let a solver play scenarios of an environment in the sandbox; see `solve`."""
-    made = attempts(world, scenarios, model)
-    failed = [a for a in made if a.score is not None and not a.score.success]
-    with in_threads(lambda a: judged(world, a, reader or model), failed, THREADS) as results:
-        failures = sorted(results, key=lambda f: made.index(f.attempt))
-    return PROPERTIES[SOLVER].evaluate(partial(conclusion, made, failures, reference))
+    """Run episodes of a solver in an environment in the sandbox; see `solve`."""
+    rollouts = run_solver(world, scenarios, model)
+    failed = [r for r in rollouts if r.score is not None and not r.score.success]
+    with in_threads(lambda r: judged(world, r, reader or model), failed, THREADS) as results:
+        failures = sorted(results, key=lambda f: rollouts.index(f.rollout))
+    return PROPERTIES[SOLVER].evaluate(partial(conclusion, rollouts, failures, reference))
 
 
-def judged(world: SandboxedWorld, failed: Attempt, reader: Model) -> Judged:
-    """Request a verdict on a failed attempt from a reader, who does not see the code of the environment."""
+def judged(world: SandboxedWorld, failed: SolverRollout, reader: Model) -> Judged:
+    """Request a verdict on a failed rollout from a reader, who does not see the code of the environment."""
     policy = world.interface.system_prompt
     tools = [json.dumps(tool["function"], ensure_ascii=False) for tool in world.interface.tools]
     transcript = failed.transcript(longest=MAX_RECORD)
@@ -110,7 +110,7 @@ def judged(world: SandboxedWorld, failed: Attempt, reader: Model) -> Judged:
             tools=tools,
             transcript=transcript,
             unmet=failed.unmet,
-            accepted="\n".join(lines(play(world, str(failed.scenario), "oracle").messages, MAX_RECORD)),
+            accepted="\n".join(lines(run_episode(world, str(failed.scenario), "oracle").messages, MAX_RECORD)),
         )
         messages = (
             {"role": "system", "content": template.render("review_system.md.jinja")},
@@ -128,48 +128,49 @@ def judged(world: SandboxedWorld, failed: Attempt, reader: Model) -> Judged:
     return Judged(failed, judgment)
 
 
-def conclusion(made: Sequence[Attempt], failures: Sequence[Judged], reference: str) -> Passed:
-    """Return the result of the attempts.
+def conclusion(rollouts: Sequence[SolverRollout], failures: Sequence[Judged], reference: str) -> Passed:
+    """Return the result of the rollouts.
 
     Raises:
         CheckFailed: The environment raised an error, or the reader attributes a failure to it.
-        Skipped: There is no defect, but not every attempt was finished and judged.
+        Skipped: There is no defect, but not every rollout was finished and judged.
     """
-    solved = sum(a.score is not None and a.score.success for a in made)
-    outages = [*(a.outage for a in made if a.outage), *(f.outage for f in failures if f.outage)]
+    solved = sum(r.score is not None and r.score.success for r in rollouts)
+    outages = [*(r.outage for r in rollouts if r.outage), *(f.outage for f in failures if f.outage)]
     defects = [f for f in failures if f.defect]
     metrics = {
-        "scenarios": float(len(made)),
+        "scenarios": float(len(rollouts)),
         "solved": float(solved),
         "defects": float(len(defects)),
         "agent_errors": float(sum(f.judgment is not None and not f.defect for f in failures)),
         "unfinished": float(len(outages)),
     }
-    if bug := next((a for a in made if a.bug), None):
+    if bug := next((r for r in rollouts if r.bug), None):
         raise _failure(bug, bug.bug, reference, metrics)
     if defects:
         first = defects[0]
         assert first.judgment is not None
         message = (
-            f"{first.attempt.scenario}: an agent could not know what is expected, according to the reader: "
+            f"{first.rollout.scenario}: an agent could not know what is expected, according to the reader: "
             f"{first.judgment.reason} (quote: {first.judgment.quote!r}). Not satisfied: "
-            f"{'; '.join(first.attempt.unmet)}. The solver solved {solved} of {len(made)} scenarios, and the reader "
-            f"found such a defect in {len(defects)} of them"
+            f"{'; '.join(first.rollout.unmet)}. The solver solved {solved} of {len(rollouts)} scenarios, and the "
+            f"reader found such a defect in {len(defects)} of them"
         )
-        raise _failure(first.attempt, message, reference, metrics)
+        raise _failure(first.rollout, message, reference, metrics)
     if outages:
         raise Skipped(
-            f"{len(outages)} of {len(made)} scenarios were not decided, because the language model failed: {outages[0]}"
+            f"{len(outages)} of {len(rollouts)} scenarios were not decided, because the language model failed: "
+            f"{outages[0]}"
         )
     errors = f"; the reader attributes the other {len(failures)} to errors of the solver" if failures else ""
-    return Passed(f"the solver solved {solved} of {len(made)} scenarios{errors}", metrics)
+    return Passed(f"the solver solved {solved} of {len(rollouts)} scenarios{errors}", metrics)
 
 
-def _failure(attempt: Attempt, message: str, reference: str, metrics: dict[str, float]) -> CheckFailed:
+def _failure(rollout: SolverRollout, message: str, reference: str, metrics: dict[str, float]) -> CheckFailed:
     """Return the failure with a snippet that repeats the episode, and its transcript."""
-    snippet = episode_snippet(reference, str(attempt.scenario), attempt.actions)
-    transcript = "".join(f"# {line}\n" for line in attempt.transcript().splitlines())
-    replay = Replay(scenario=str(attempt.scenario), actions=attempt.actions)
+    snippet = episode_snippet(reference, str(rollout.scenario), rollout.actions)
+    transcript = "".join(f"# {line}\n" for line in rollout.transcript().splitlines())
+    replay = Replay(scenario=str(rollout.scenario), actions=rollout.actions)
     return CheckFailed(message, f"{snippet}\n{transcript}", metrics, replay=replay)
 
 

@@ -80,7 +80,7 @@ def lines(messages: Sequence[Message], longest: int = MAX_LINE) -> Iterator[str]
             yield f"CALL: {call['function']['name']} {call['function']['arguments']}"
 
 
-def play(world: SandboxedWorld, scenario: str, steps: Sequence[Step] | str) -> Episode:
+def run_episode(world: SandboxedWorld, scenario: str, steps: Sequence[Step] | str) -> Episode:
     """Run an episode with the given actions, or with the plan of the named expert, and return the finished episode."""
     episode = world.episode(Scenario.parse(scenario))
     for action in episode.plan(steps) if isinstance(steps, str) else steps:
@@ -95,12 +95,14 @@ def execute_episode(world: SandboxedWorld, claim: EpisodeClaim) -> TestedEpisode
     """Run the episode that a claim describes."""
     try:
         facts = (
-            play(world, claim.scenario, [as_action(dict(data)) for data in claim.lookups]) if claim.lookups else None
+            run_episode(world, claim.scenario, [as_action(dict(data)) for data in claim.lookups])
+            if claim.lookups
+            else None
         )
         start = world.episode(Scenario.parse(claim.scenario))
         oracle = claim.steps is None
         actions = tuple(start.plan("oracle")) if oracle else tuple(as_action(dict(data)) for data in claim.steps or ())
-        episode = play(world, claim.scenario, actions)
+        episode = run_episode(world, claim.scenario, actions)
     except TraceGymError as error:
         return TestedEpisode(claim, error=str(error))
     score = episode.finish()

@@ -34,18 +34,18 @@ class Profile:
     hash seeds may equal that of the current process."""
     writes: int
     """Number of random writes per scenario."""
-    attempts: int
-    """Number of scenarios per level that a language model tries to solve."""
+    solver_scenarios: int
+    """Number of scenarios per level that the solver gets (TG215)."""
     separate_processes: bool
     """True if some rollouts also run in separate processes, which take seconds to start."""
 
 
 PROFILES = {
     "quick": Profile(
-        "quick", seeds_per_level=3, examples=15, processes=2, writes=4, attempts=1, separate_processes=False
+        "quick", seeds_per_level=3, examples=15, processes=2, writes=4, solver_scenarios=1, separate_processes=False
     ),
     "gate": Profile(
-        "gate", seeds_per_level=25, examples=150, processes=3, writes=12, attempts=2, separate_processes=True
+        "gate", seeds_per_level=25, examples=150, processes=3, writes=12, solver_scenarios=2, separate_processes=True
     ),
 }
 

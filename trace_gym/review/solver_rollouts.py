@@ -1,4 +1,4 @@
-"""Attempts of a language model to solve scenarios. It receives only what an agent receives."""
+"""Rollouts of a solver, a language model in the role of the agent. It receives only what an agent receives."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from trace_gym.types import Message, Scenario, Score
 
 TEMPERATURE = 0.0
 THREADS = 8
-"""Maximum number of attempts that wait for an answer at the same time."""
+"""Maximum number of rollouts that wait for an answer at the same time."""
 MAX_RECORD = 20_000
 """Maximum number of characters of one line in the reader's transcript. Tool results may contain many records."""
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """Episode of the solver."""
+class SolverRollout:
+    """Episode that the solver ran, with its score or the error that ended it."""
 
     scenario: Scenario
     actions: tuple[Message, ...]
@@ -33,7 +33,7 @@ class Attempt:
     score: Score | None = None
     """Score of a finished episode."""
     outage: str = ""
-    """Error of the language model, after which the attempt was abandoned; empty if there was none."""
+    """Error of the language model, which ended the rollout; empty if there was none."""
     bug: str = ""
     """Error of the environment; empty if there was none."""
 
@@ -49,14 +49,14 @@ class Attempt:
         return "\n".join([*lines(self.messages, **options), *([end] if self.score else [])])
 
 
-def attempts(world: SandboxedWorld, scenarios: Sequence[Scenario], solver: Model) -> list[Attempt]:
-    """Let the solver play scenarios concurrently, and return the attempts in the order of the scenarios."""
-    with in_threads(lambda scenario: attempt(world, scenario, solver), scenarios, THREADS) as results:
-        return sorted(results, key=lambda a: (a.scenario.level, a.scenario.seed))
+def run_solver(world: SandboxedWorld, scenarios: Sequence[Scenario], solver: Model) -> list[SolverRollout]:
+    """Run one episode of the solver per scenario, concurrently, and return the rollouts sorted by level and seed."""
+    with in_threads(lambda scenario: solve_scenario(world, scenario, solver), scenarios, THREADS) as results:
+        return sorted(results, key=lambda r: (r.scenario.level, r.scenario.seed))
 
 
-def attempt(world: SandboxedWorld, scenario: Scenario, solver: Model) -> Attempt:
-    """Play one scenario. Errors of the language model and of the environment end the attempt and are returned.
+def solve_scenario(world: SandboxedWorld, scenario: Scenario, solver: Model) -> SolverRollout:
+    """Run one episode of the solver. Errors of the language model and of the environment end it and are returned.
 
     Raises:
         BudgetSpent: The budget of the solver is spent.
@@ -72,10 +72,10 @@ def attempt(world: SandboxedWorld, scenario: Scenario, solver: Model) -> Attempt
             episode.step(actions[-1])
         score = episode.finish()
     except ModelError as error:
-        return Attempt(scenario, tuple(actions), tuple(messages), outage=str(error))
+        return SolverRollout(scenario, tuple(actions), tuple(messages), outage=str(error))
     except EnvBug as error:
-        return Attempt(scenario, tuple(actions), tuple(messages), bug=str(error))
-    return Attempt(scenario, tuple(actions), tuple(messages), not episode.truncated, score)
+        return SolverRollout(scenario, tuple(actions), tuple(messages), bug=str(error))
+    return SolverRollout(scenario, tuple(actions), tuple(messages), not episode.truncated, score)
 
 
 def _request(episode: Episode, turn: int) -> ModelRequest:
