@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,8 @@ from llm_server import Body, Handler, Server, fails, message
 
 from trace_gym.diagnosis import diagnose
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
+from trace_gym.diagnosis.analyst.opening import open_analyst
 from trace_gym.errors import BudgetSpent
-from trace_gym.llm.model_uri import Resolved
-from trace_gym.llm.opening import open_model
 from trace_gym.types import Trajectory, to_jsonl
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,6 @@ SKILL = {
     "present_when": "The date is checked.",
     "lacking_when": "The date is not checked.",
 }
-REGISTERED = {"relative_date_reasoning": "Work with relative dates.", "aggregation": "Add up."}
 
 
 def trajectories(count: int = 24) -> list[Trajectory]:
@@ -67,10 +66,6 @@ def answer(prompt: str) -> str:
     return json.dumps({"labels": labels})
 
 
-def analyst(model: Resolved) -> ModelAnalyst:
-    return ModelAnalyst(model, AnalystOptions(runs=2, concurrency=1), registered=REGISTERED)
-
-
 def careful(handler: Handler, body: Body) -> None:
     usage = {"prompt_tokens": 5000, "completion_tokens": 100, "total_tokens": 5100}
     message(answer(str(body["messages"][-1]["content"])), usage=usage)(handler, body)
@@ -84,28 +79,28 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     made.close()
 
 
-def opened(server: Server, folder: Path, **given: Any) -> Resolved:
-    return open_model(f"openai:m@{server.url}", folder, lambda line: None, **given)
+def opened(server: Server, folder: Path, **given: Any) -> AbstractContextManager[ModelAnalyst]:
+    return open_analyst(f"openai:m@{server.url}", AnalystOptions(runs=2, concurrency=1), folder, print, **given)
 
 
 def test_a_repeated_analysis_sends_no_request_again(server: Server, tmp_path: Path) -> None:
-    first = analyst(opened(server, tmp_path))
-    labels = first.label(trajectories())
+    with opened(server, tmp_path) as first:
+        labels = first.label(trajectories())
     sent = len(server.requests)
     assert sent == first.report().requests
-    again = analyst(opened(server, tmp_path))
-    assert again.label(trajectories()) == labels
+    with opened(server, tmp_path) as again:
+        assert again.label(trajectories()) == labels
     assert len(server.requests) == sent
     assert again.report().cached == sent
 
 
 def test_an_interrupted_analysis_resumes(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(BudgetSpent):
-        analyst(opened(server, tmp_path, tokens=60_000)).label(trajectories())
+    with opened(server, tmp_path, tokens=60_000) as limited, pytest.raises(BudgetSpent):
+        limited.label(trajectories())
     sent = len(server.requests)
     assert sent > 0
-    reader = analyst(opened(server, tmp_path))
-    assert [len(run) for run in reader.label(trajectories())] == [24, 24]
+    with opened(server, tmp_path) as reader:
+        assert [len(run) for run in reader.label(trajectories())] == [24, 24]
     assert len(server.requests) == reader.report().requests
     assert reader.report().cached == sent
 
@@ -147,8 +142,8 @@ def test_a_storm_of_429_loses_no_label(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     server = Server(careful, *[fails(429, retry_after="0")] * 5, careful)
     try:
-        reader = analyst(opened(server, tmp_path))
-        assert [len(run) for run in reader.label(trajectories())] == [24, 24]
+        with opened(server, tmp_path) as reader:
+            assert [len(run) for run in reader.label(trajectories())] == [24, 24]
     finally:
         server.close()
 
@@ -167,5 +162,6 @@ def test_a_run_of_stages_selects_the_environment_that_the_model_matched(server: 
     found = json.loads(run.path("diagnosis.json").read_text())
     assert [c["name"] for c in found["capabilities"] if c["selected"]] == ["relative_date_reasoning"]
     sent = len(server.requests)
-    assert diagnose(trajectories(), analyst=analyst(opened(server, run.path("elsewhere")))).runs == 2
+    with opened(server, run.path("elsewhere")) as other:
+        assert diagnose(trajectories(), analyst=other).runs == 2
     assert len(server.requests) > sent

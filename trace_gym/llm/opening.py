@@ -1,4 +1,4 @@
-"""Setup of a language model with a folder for the cache of completions and the log of requests."""
+"""Setup of language models with a folder for the cache of completions and the log of requests."""
 
 from __future__ import annotations
 
@@ -9,36 +9,6 @@ from pathlib import Path
 from trace_gym.errors import ConfigError
 from trace_gym.llm.budget import Budget, Price
 from trace_gym.llm.model_uri import Resolved, ignored_settings, resolve
-
-
-def open_model(
-    uri: str,
-    folder: Path,
-    log: Callable[[str], None],
-    *,
-    tokens: int | None = None,
-    dollars: float | None = None,
-    price: str = "",
-    answered_by: str = "",
-) -> Resolved:
-    """Return the model that a URI selects. Completions for earlier requests in the same folder are read from a cache.
-
-    Args:
-        uri: Model URI, as for `trace_gym.llm.resolve`.
-        folder: Folder of the cache and of the log of requests.
-        log: Function that receives log lines about retries and waiting times.
-        tokens: Budget in tokens for all requests; None means no limit.
-        dollars: Budget in US dollars for all requests; requires a price.
-        price: US dollars per million tokens, as ``prompt/completion`` or as one number for both.
-        answered_by: Name of the person or model that answers the requests of ``files:DIR``.
-
-    Raises:
-        ConfigError: The price is not valid, a setting has no effect on this model, or `trace_gym.llm.resolve` fails.
-        ReadError: The recordings or the log of requests cannot be read.
-        MissingExtra: The openai package is not installed.
-    """
-    _check_settings(uri, tokens, dollars, price, answered_by)
-    return _open(uri, folder, log, Budget(tokens=tokens, dollars=dollars), price, answered_by)
 
 
 @contextmanager
@@ -55,22 +25,38 @@ def open_models(
 ) -> Iterator[tuple[Resolved, list[Resolved | None]]]:
     """Open a model that writes environments, and the models that check them. At the end, close all of them.
 
-    All models share the folder and the budget. A model that is not behind an endpoint has no budget.
+    All models share the folder and the budget. Completions for earlier requests in the folder are read from a cache.
+    A model that is not behind an endpoint has no budget.
 
     Args:
         uri: Model URI of the author.
         checkers: Model URIs of the models that check environments. An empty URI yields None.
-        folder, log, tokens, dollars, price, answered_by: See `open_model`.
+        folder: Folder of the cache and of the log of requests.
+        log: Function that receives log lines about retries and waiting times.
+        tokens: Budget in tokens for all requests; None means no limit.
+        dollars: Budget in US dollars for all requests; requires a price.
+        price: US dollars per million tokens, as ``prompt/completion`` or as one number for both.
+        answered_by: Name of the person or model that answers the requests of ``files:DIR``.
 
     Raises:
-        ConfigError, ReadError, MissingExtra: See `open_model`.
+        ConfigError: The price is not valid, a setting has no effect on this model, or `trace_gym.llm.resolve` fails.
+        ReadError: The recordings or the log of requests cannot be read.
+        MissingExtra: The openai package is not installed.
     """
     _check_settings(uri, tokens, dollars, price, answered_by, checkers)
-    budget = Budget(tokens=tokens, dollars=dollars)
+    budget, folder = Budget(tokens=tokens, dollars=dollars), folder.expanduser().resolve()
     with ExitStack() as stack:
 
         def opened(uri: str, answered_by: str = "") -> Resolved:
-            model = _open(uri, folder, log, budget, price, answered_by)
+            model = resolve(
+                uri,
+                cache=folder / "completions",
+                ledger=folder / "requests.jsonl",
+                budget=budget,
+                price=price_of(price),
+                log=log,
+                answered_by=answered_by,
+            )
             stack.callback(model.close)
             return model
 
@@ -78,7 +64,7 @@ def open_models(
 
 
 def _check_settings(
-    uri: str, tokens: int | None, dollars: float | None, price: str, answered_by: str, others: Sequence[str] = ()
+    uri: str, tokens: int | None, dollars: float | None, price: str, answered_by: str, others: Sequence[str]
 ) -> None:
     """Raise an error if the price is not valid, or a setting has no effect on the models."""
     price_of(price)
@@ -89,19 +75,6 @@ def _check_settings(
             "'dollars' and 'price' require openai:MODEL, and 'by' requires files:DIR. Remove the options, or choose "
             "another model"
         )
-
-
-def _open(uri: str, folder: Path, log: Callable[[str], None], budget: Budget, price: str, answered_by: str) -> Resolved:
-    folder = folder.expanduser().resolve()
-    return resolve(
-        uri,
-        cache=folder / "completions",
-        ledger=folder / "requests.jsonl",
-        budget=budget,
-        price=price_of(price),
-        log=log,
-        answered_by=answered_by,
-    )
 
 
 def price_of(text: str) -> Price | None:
