@@ -302,9 +302,11 @@ def test_policy_specifications_are_resolved(monkeypatch: pytest.MonkeyPatch, tmp
 def test_a_policy_is_checked_without_loading_a_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(policy_uri, "load_policy", lambda *_: pytest.fail("a model is loaded"))
     (tmp_path / "base").mkdir()
-    for text in (f"hf:{tmp_path}/base", f"hf:{tmp_path}/none", f"hf:org/model+{tmp_path}/lora"):
-        with pytest.raises(ReadError, match=r"does not contain (adapter_)?config\.json"):
+    for text in (f"hf:{tmp_path}/base", f"hf:{tmp_path}/none"):
+        with pytest.raises(ReadError, match=r"does not contain config\.json"):
             check_policy(text)
+    with pytest.raises(ReadError, match=f"{tmp_path}/lora is not an adapter folder"):
+        check_policy(f"hf:org/model+{tmp_path}/lora")
     (tmp_path / "base" / "config.json").write_text("{}")
     check_policy(f"hf:{tmp_path}/base")
     check_policy("hf:org/model")  # what is not here may be on the hub

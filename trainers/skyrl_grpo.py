@@ -25,6 +25,7 @@ from trace_gym.locks import working_in
 from trace_gym.models import LAB, ModelSettings
 from trace_gym.models.server import last_lines
 from trace_gym.process_group import ProcessGroup
+from trace_gym.sampling.adapter_folder import read_adapter_config
 from trace_gym.terminal import progress_bar, say
 from trace_gym.trainers import base, checkpoint, loop
 from trace_gym.trainers.checkpoint import Metrics, RunState
@@ -207,10 +208,7 @@ def copy_adapter(project: Path, adapter: Path, model: str) -> None:
             f"log {project.with_suffix('.log')}"
         )
     source = found[max(found)]
-    try:
-        settings = json.loads((source / "adapter_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ReadError(f"{source / 'adapter_config.json'} cannot be read: {error}") from None
+    settings = read_adapter_config(source)
     with folder_replacement(adapter) as folder:
         shutil.copyfile(source / "adapter_model.safetensors", folder / "adapter_model.safetensors")
         text = json.dumps(settings | {"base_model_name_or_path": checkpoint.portable_name(model)}, indent=1)

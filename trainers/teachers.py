@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from trace_gym.errors import ConfigError, ReadError
+from trace_gym.sampling.adapter_folder import read_adapter_config
 from trace_gym.trainers.config import DistillConfig
 
 
@@ -67,8 +68,7 @@ def require_adapter(folder: Path, role: str, setting: str) -> None:
     Raises:
         ReadError: The folder contains no adapter.
     """
-    if not (folder / "adapter_config.json").is_file():
-        raise ReadError(
-            f"{role} {folder} is not an adapter folder, because it contains no adapter_config.json. Set {setting} to "
-            "the folder adapter/ of a training run"
-        )
+    try:
+        read_adapter_config(folder)
+    except ReadError as error:
+        raise ReadError(f"{role} {error}. Set {setting} to the folder adapter/ of a training run") from None

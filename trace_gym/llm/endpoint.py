@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from trace_gym.errors import ConfigError, EmptyAnswer, MissingExtra, ModelError
 from trace_gym.llm.dialect import FORMS, Dialect, Form, overflows, strict_schema
-from trace_gym.llm.request import Completion, ModelRequest, cleaned, well_formed
+from trace_gym.llm.request import Completion, ModelRequest, cleaned, token_count, well_formed
 from trace_gym.llm.retries import is_temporary, retry_after
 from trace_gym.types import sha256
 
@@ -198,7 +198,7 @@ class Endpoint:
             refusal, text = message.get("refusal"), _text(message.get("content"))
             calls = _tool_calls(message.get("tool_calls")) if tools else ()
             finish = str(choice.get("finish_reason") or "stop")
-            prompt, answer = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion"))
+            prompt, answer = (token_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # ValueError: giant integers
             shown = self._clean(repr(body[:200].decode("utf-8", "replace")))
             raise RequestFailed(f"the answer is not a valid chat completion: {shown}", billed_tokens=None) from None
@@ -256,10 +256,6 @@ def _text(content: Any) -> str:
 def _tool_calls(calls: Any) -> tuple[dict[str, Any], ...]:
     """Return the tool calls of a message. Lone surrogates, which cannot be stored, become question marks."""
     return tuple(map(dict, json.loads(well_formed(json.dumps(calls or [], ensure_ascii=False)))))
-
-
-def _count(tokens: Any) -> int:
-    return tokens if isinstance(tokens, int) and tokens > 0 else 0
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

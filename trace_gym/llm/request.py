@@ -99,3 +99,8 @@ def cleaned(text: str, secret: str) -> str:
     """Return a message of a server on one line, shortened, and without the key, which some servers repeat."""
     masked = text.replace(secret, "***") if secret else text
     return well_formed(" ".join(masked.split())[:500])
+
+
+def token_count(reported: Any) -> int:
+    """Return a number of tokens that an endpoint reports; 0 if the number is missing or invalid."""
+    return reported if isinstance(reported, int) and reported > 0 else 0

@@ -118,6 +118,25 @@ def vllm_policy(settings: ModelSettings, config: Any, tokenizer: Any, *, name: s
     )
 
 
+def load_config(settings: ModelSettings) -> Any:
+    """Return the Hugging Face configuration of a model.
+
+    Raises:
+        MissingExtra: transformers is not installed.
+        ReadError: The configuration cannot be read.
+    """
+    try:
+        from transformers import AutoConfig
+    except ImportError as error:
+        raise MissingExtra(f"{error.name} is not installed. Run: pip install 'trace-gym[lab]'") from None
+    try:
+        return AutoConfig.from_pretrained(settings.folder)
+    except (OSError, ValueError) as error:
+        raise ReadError(
+            f"cannot load the configuration of {settings.folder} ({error}): expected a Hugging Face folder or name"
+        ) from None
+
+
 def context_length(settings: ModelSettings, config: Any) -> int:
     """Return the maximum number of tokens in a conversation, according to the settings and the Hugging Face model."""
     tokens, _ = settings.limits
@@ -242,13 +261,11 @@ def rows_in_memory(config: Any, tokens: int, gib: float, element_bytes: int) -> 
 
 
 def _token_policy(settings: ModelSettings, adapter: str | Path | None, name: str) -> VLLMPolicy:
-    try:
-        from transformers import AutoConfig, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtra(f"{error.name} is not installed. Run: pip install 'trace-gym[lab]'") from None
+    config = load_config(settings)
+    from transformers import AutoTokenizer
+
     try:
         tokenizer = AutoTokenizer.from_pretrained(settings.folder)
-        config: Any = AutoConfig.from_pretrained(settings.folder)
     except (OSError, ValueError) as error:
         raise ReadError(
             f"cannot load a tokenizer from {settings.folder} ({error}). Expected the folder or the name of a Hugging "

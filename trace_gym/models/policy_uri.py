@@ -18,6 +18,7 @@ from trace_gym.models.unused import Row, Use, check
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.exploits import EXPLOITS
+from trace_gym.sampling.adapter_folder import read_adapter_config
 
 POLICY_URIS = "openai:MODEL[@URL], hf:MODEL[+ADAPTER], mixture:P"
 """Forms of a policy URI, in addition to the names in `SCRIPTED`."""
@@ -105,10 +106,16 @@ def check_policy_uri(uri: str) -> None:
     packages = () if settings.has_chat_endpoint else ("torch", "transformers", *(["peft"] if adapter else []))
     if missing := [name for name in packages if find_spec(name) is None]:
         raise MissingExtra(f"the package {missing[0]} is not installed. Run pip install 'trace-gym[lab]'")
-    for path, file in (("" if settings.served else settings.folder, "config.json"), (adapter, "adapter_config.json")):
-        hub = re.fullmatch(r"[\w.-]+(/[\w.-]+)?", path) and not Path(path).exists()  # may be a name on the hub
-        if path and not hub and not (Path(path) / file).is_file():
-            raise ReadError(f"cannot load {uri}: {path} does not contain {file}")
+    folder = "" if settings.served else settings.folder
+    if folder and not _may_be_on_hub(folder) and not (Path(folder) / "config.json").is_file():
+        raise ReadError(f"cannot load {uri}: {folder} does not contain config.json")
+    if adapter and not _may_be_on_hub(adapter):
+        read_adapter_config(Path(adapter))
+
+
+def _may_be_on_hub(path: str) -> bool:
+    """Return whether a path may be a name on the Hugging Face Hub instead of a folder."""
+    return re.fullmatch(r"[\w.-]+(/[\w.-]+)?", path) is not None and not Path(path).exists()
 
 
 def _settings(uri: str, model: str) -> ModelSettings:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
 
-from trace_gym.errors import ConfigError, MissingExtra, ReadError
-from trace_gym.models.loading import context_length, device_name, dtype_name, usable_device
+from trace_gym.errors import ConfigError, ReadError
+from trace_gym.models.loading import context_length, device_name, dtype_name, load_config, usable_device
 from trace_gym.models.server_settings import ServerSettings
 from trace_gym.models.settings import ModelSettings
+from trace_gym.sampling.adapter_folder import read_adapter_config
 
 SERVED_NAME = "base"
 """Name of the base model in requests."""
@@ -42,7 +42,7 @@ def server_command(settings: ModelSettings, port: int, *, lora_rank: int | None,
         "--host": "127.0.0.1",
         "--port": port,
         "--dtype": dtype_name(settings, device),  # that of the trainer
-        "--max-model-len": _context_length(settings),
+        "--max-model-len": context_length(settings, load_config(settings)),
         "--logprobs-mode": "processed_logprobs",
     }
     switches = ["--disable-uvicorn-access-log", *(CPU_FLAGS if device.type == "cpu" else ())]
@@ -77,24 +77,12 @@ def rank_of(adapter: Path) -> int:
     Raises:
         ReadError: The folder is not an adapter.
     """
-    path = adapter / "adapter_config.json"
+    config = read_adapter_config(adapter)
     try:
-        config = json.loads(path.read_bytes())
         return max([int(config["r"]), *map(int, (config.get("rank_pattern") or {}).values())])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ReadError(f"{adapter} is not an adapter folder ({error!r}): expected the rank in {path}") from None
-
-
-def _context_length(settings: ModelSettings) -> int:
-    try:
-        from transformers import AutoConfig
-    except ImportError as error:
-        raise MissingExtra(f"{error.name} is not installed. Run: pip install 'trace-gym[lab]'") from None
-    try:
-        return context_length(settings, AutoConfig.from_pretrained(settings.folder))
-    except (OSError, ValueError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise ReadError(
-            f"cannot load the configuration of {settings.folder} ({error}): expected a Hugging Face folder or name"
+            f"{adapter} is not an adapter folder ({error!r}): expected the rank in adapter_config.json"
         ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from trace_gym.llm.budget import Price
 from trace_gym.llm.ledger import Ledger, LedgerEntry
-from trace_gym.llm.request import cleaned, well_formed
+from trace_gym.llm.request import cleaned, token_count, well_formed
 from trace_gym.types import sha256
 
 
@@ -53,7 +53,7 @@ class RequestLog:
         if self.ledger is None:
             return
         usage = getattr(completion, "usage", None)
-        prompt, written = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+        prompt, written = (token_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
         served = getattr(completion, "model", None)
         self.ledger.write(
             LedgerEntry(
@@ -70,9 +70,3 @@ class RequestLog:
                 error=cleaned(error, self.secret),
             )
         )
-
-
-def _count(usage: Any, name: str) -> int:
-    """Return a number of tokens that the endpoint reports; 0 if the number is missing or invalid."""
-    found = getattr(usage, name, None)
-    return found if isinstance(found, int) and found > 0 else 0
