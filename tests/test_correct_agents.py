@@ -15,7 +15,7 @@ from trace_gym.targets.tau2.airline import REASONS, Cancel
 from trace_gym.targets.tau2.concessions import concedes
 from trace_gym.targets.tau2.leaks import names_account
 from trace_gym.targets.tau2.retail import Repay, Return
-from trace_gym.targets.toolsandbox.hearing import stated
+from trace_gym.targets.toolsandbox.message_analysis import stated
 from trace_gym.targets.toolsandbox.substitutes import substitutes
 from trace_gym.targets.users.phrases import DECLINES, PUSHES
 from trace_gym.types import Call, Say

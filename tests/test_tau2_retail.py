@@ -159,7 +159,7 @@ def test_the_tools_do_not_check_all_rules(key: str) -> None:
     """An order that is another's, or whose items were modified, is sent elsewhere without a word."""
     world = shop(Readdress(key, address=AWAY))
     assert returns("modify_pending_order_address", world.modify_pending_order_address(key, **AWAY))["address"] == AWAY
-    assert policy.acts(world, world.orders[key], "pending").allowed is (key == PENDING)
+    assert policy.change_order(world, world.orders[key], "pending").allowed is (key == PENDING)
 
 
 def test_addresses_of_orders_and_profiles_are_two_things() -> None:

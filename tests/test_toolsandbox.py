@@ -16,7 +16,7 @@ from phones import FACTS, kind, only, phone, returns
 from trace_gym.episode import Episode
 from trace_gym.targets.toolsandbox import errands, records
 from trace_gym.targets.toolsandbox.assistant import Assistant
-from trace_gym.targets.toolsandbox.expert import cure
+from trace_gym.targets.toolsandbox.expert import remedy_for
 from trace_gym.targets.toolsandbox.matching import likeness
 from trace_gym.targets.toolsandbox.tools import phone_interface
 from trace_gym.types import Scenario
@@ -182,4 +182,4 @@ def test_a_place_that_is_given_needs_no_location_service() -> None:
     ],
 )
 def test_a_refusal_names_its_cure(text: str, wanted: tuple[str, bool] | None) -> None:
-    assert cure(text) == wanted
+    assert remedy_for(text) == wanted

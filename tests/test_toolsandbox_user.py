@@ -7,8 +7,8 @@ from phones import ADA, phone, played
 
 from trace_gym.targets.dialogue import acts, gist
 from trace_gym.targets.toolsandbox.assistant import SKILLS
-from trace_gym.targets.toolsandbox.hearing import numbers, refused, stated
 from trace_gym.targets.toolsandbox.lookups import Price
+from trace_gym.targets.toolsandbox.message_analysis import numbers, refused, stated
 from trace_gym.targets.toolsandbox.requests import Text
 from trace_gym.targets.toolsandbox.schedule import Remind, When
 from trace_gym.targets.users.phrases import BEYOND

@@ -10,7 +10,7 @@ import pytest
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.targets.toolsandbox.assistant import Assistant
-from trace_gym.targets.toolsandbox.hearing import refused
+from trace_gym.targets.toolsandbox.message_analysis import refused
 from trace_gym.targets.toolsandbox.requests import Text
 from trace_gym.targets.toolsandbox.schedule import Countdown
 from trace_gym.targets.toolsandbox.substitutes import substitutes

@@ -29,7 +29,7 @@ from trace_gym.targets.tau2.request_base import (
     PRECONDITION,
     SKILLS,
     STRUCTURED,
-    Request,
+    CustomerRequest,
     Verdict,
 )
 from trace_gym.targets.users.phrases import ACCEPTS
@@ -44,7 +44,7 @@ __all__ = [
     "SKILLS",
     "STRUCTURED",
     "Desk",
-    "Request",
+    "CustomerRequest",
     "Verdict",
 ]
 
@@ -60,7 +60,7 @@ _one = re.compile(
     r"order|upgrade|change|return))\b"
 )
 """Pattern of a report about a single record."""
-R = TypeVar("R", bound=Request[Any])
+R = TypeVar("R", bound=CustomerRequest[Any])
 
 
 @dataclass(kw_only=True)

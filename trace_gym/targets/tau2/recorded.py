@@ -41,7 +41,7 @@ DIFFERENCES: Mapping[str, Mapping[str, str]] = frozen(
 complete result."""
 
 
-class Recorded(World):
+class AirlineRecorded(World):
     """Methods of airline worlds for comparing the results of their tools with recorded episodes."""
 
     users: dict[str, Data]

@@ -34,7 +34,7 @@ D = TypeVar("D", bound="Desk[Any]")
 
 
 @dataclass
-class Request(Generic[D]):
+class CustomerRequest(Generic[D]):
     """Request of the customer for one action on one record."""
 
     kind: ClassVar[str]

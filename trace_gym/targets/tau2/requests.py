@@ -26,7 +26,7 @@ OTHER_PRICES = frozenset(FARES) | frozenset(f + 30 for f in FARES)
 
 
 @dataclass
-class Request(base.Request["AirlineDesk"]):
+class Request(base.CustomerRequest["AirlineDesk"]):
     """Base class of requests about one reservation."""
 
     reservation: str

@@ -26,15 +26,15 @@ class Return(Paid):
     """Ids of the items to return."""
 
     def asked(self, desk: RetailDesk) -> str:
-        items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
+        items = " and ".join(item_name(desk.orders[self.order], i) for i in self.items)
         return f"take back {items} of order {self.order} and refund it to {self.named or 'what I paid with'}"
 
     def verdict(self, desk: RetailDesk) -> Verdict:
-        return policy.send_back(desk, desk.orders[self.order], self.method)
+        return policy.return_items(desk, desk.orders[self.order], self.method)
 
     def sent(self, desk: RetailDesk, skills: frozenset[str]) -> list[str]:
         """Return the items that an expert with these skills returns. Without a skill, items may be missing or wrong."""
-        return [picked(desk.orders[self.order], i, skills) for i in _all(self.items, skills)]
+        return [expert_item(desk.orders[self.order], i, skills) for i in _all(self.items, skills)]
 
     def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
         arguments = {
@@ -76,7 +76,7 @@ class Swap(Paid):
     """Mapping from option to the value that the new variants must have."""
 
     def asked(self, desk: RetailDesk) -> str:
-        items = " and ".join(called(desk.orders[self.order], i) for i in self.items)
+        items = " and ".join(item_name(desk.orders[self.order], i) for i in self.items)
         wish = "".join(f" whose {option} is {value}" for option, value in self.wish.items())
         settled = f"settle the difference with {self.named or 'what I paid with'}"
         return f"replace {items} of order {self.order} by the cheapest other one{wish} and {settled}"
@@ -84,14 +84,14 @@ class Swap(Paid):
     def reads(self, desk: RetailDesk, skills: frozenset[str]) -> Iterator[Call]:
         yield from super().reads(desk, skills)
         for item in _all(self.items, skills):
-            yield Call("get_product_details", {"product_id": held(desk.orders[self.order], item)["product_id"]})
+            yield Call("get_product_details", {"product_id": find_item(desk.orders[self.order], item)["product_id"]})
 
     def verdict(self, desk: RetailDesk) -> Verdict:
-        return policy.acts(desk, desk.orders[self.order], "pending", "delivered")
+        return policy.change_order(desk, desk.orders[self.order], "pending", "delivered")
 
     def choice(self, desk: RetailDesk, item: str, skills: frozenset[str]) -> str:
         """Return the variant that an expert chooses: without structured reasoning, the first other variant."""
-        variants = desk.products[held(desk.orders[self.order], item)["product_id"]]["variants"].values()
+        variants = desk.products[find_item(desk.orders[self.order], item)["product_id"]]["variants"].values()
         others = [v for v in variants if v["item_id"] != item]
         if STRUCTURED not in skills:
             return str(others[0]["item_id"])
@@ -100,7 +100,7 @@ class Swap(Paid):
 
     def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
         order = desk.orders[self.order]
-        old = [picked(order, i, skills) for i in _all(self.items, skills)]
+        old = [expert_item(order, i, skills) for i in _all(self.items, skills)]
         arguments = {
             "order_id": self.order,
             "item_ids": old,
@@ -127,17 +127,17 @@ class Swap(Paid):
         yield Check.goal(f"the difference for {self.order} is on {self.method}, and not misstated", settled)
 
 
-def held(order: Data, item_id: str) -> Data:
+def find_item(order: Data, item_id: str) -> Data:
     """Return the item of an order with this id."""
     return next(dict(i) for i in order["items"] if i["item_id"] == item_id)
 
 
-def called(order: Data, item_id: str) -> str:
+def item_name(order: Data, item_id: str) -> str:
     """Return the customer's name for an item.
 
     It consists of the product, and of a distinguishing option if the order contains the product more than once.
     """
-    item = held(order, item_id)
+    item = find_item(order, item_id)
     others = [i for i in order["items"] if i["product_id"] == item["product_id"] and i["item_id"] != item_id]
     alone = (o for o, value in item["options"].items() if all(i["options"][o] != value for i in others))
     option = next(alone) if others else ""
@@ -145,14 +145,14 @@ def called(order: Data, item_id: str) -> str:
 
 
 def price(order: Data, item_id: str) -> float:
-    return float(held(order, item_id)["price"])
+    return float(find_item(order, item_id)["price"])
 
 
-def picked(order: Data, item_id: str, skills: frozenset[str]) -> str:
+def expert_item(order: Data, item_id: str, skills: frozenset[str]) -> str:
     """Return the item id that an expert passes in a call: without precision, the first item of the same product."""
     if PRECISION in skills:
         return item_id
-    product = held(order, item_id)["product_id"]
+    product = find_item(order, item_id)["product_id"]
     return next(str(i["item_id"]) for i in order["items"] if i["product_id"] == product)
 
 

@@ -31,7 +31,7 @@ def paid(order: Data) -> float:
     return float(sum(signs[p["transaction_type"]] * p["amount"] for p in order["payment_history"]))
 
 
-def private(order: Data, owner: Data) -> list[str]:
+def private_facts(order: Data, owner: Data) -> list[str]:
     """Return the facts about an order and its owner that must not be disclosed to other customers."""
     names = [owner["name"]["first_name"], owner["name"]["last_name"]]
     places = [place[key] for place in (owner["address"], order["address"]) for key in ("address1", "city", "zip")]
@@ -44,7 +44,7 @@ def original(order: Data) -> str:
     return str(order["payment_history"][0]["payment_method_id"])
 
 
-def acts(desk: RetailDesk, order: Data, *statuses: str) -> Verdict:
+def change_order(desk: RetailDesk, order: Data, *statuses: str) -> Verdict:
     """Return whether the rules allow any write: the order must be the customer's and have one of the statuses."""
     if order["user_id"] != desk.customer:
         return Verdict(False, f"it is not among the orders of {desk.customer}")
@@ -53,15 +53,15 @@ def acts(desk: RetailDesk, order: Data, *statuses: str) -> Verdict:
 
 def cancel(desk: RetailDesk, order: Data, reason: str) -> Verdict:
     """Return whether the rules allow cancelling an order for the customer's reason."""
-    verdict = acts(desk, order, "pending")
+    verdict = change_order(desk, order, "pending")
     if verdict.allowed and reason not in CANCEL_REASONS:
         return _refusal(order, "the reason is not accepted")
     return verdict
 
 
-def repay(desk: RetailDesk, order: Data, method: Data) -> Verdict:
+def change_payment(desk: RetailDesk, order: Data, method: Data) -> Verdict:
     """Return whether the rules allow charging an order to another payment method."""
-    verdict = acts(desk, order, "pending")
+    verdict = change_order(desk, order, "pending")
     if verdict.allowed and len(order["payment_history"]) > 1:
         return _refusal(order, "its payment was changed before")
     if verdict.allowed and method["id"] == original(order):
@@ -69,9 +69,9 @@ def repay(desk: RetailDesk, order: Data, method: Data) -> Verdict:
     return verdict if not verdict.allowed or covers(method, paid(order)) else _refusal(order, "the balance is too low")
 
 
-def send_back(desk: RetailDesk, order: Data, method: str) -> Verdict:
+def return_items(desk: RetailDesk, order: Data, method: str) -> Verdict:
     """Return whether the rules allow returning items with a refund to the payment method with this id."""
-    verdict = acts(desk, order, "delivered")
+    verdict = change_order(desk, order, "delivered")
     stored = desk.users[order["user_id"]]["payment_methods"].get(method, {})
     if verdict.allowed and stored.get("source") != "gift_card" and method != original(order):
         return _refusal(order, "another method paid for it")
@@ -104,10 +104,10 @@ def violations(desk: RetailDesk, tool: str, arguments: Data, reason: str = CANCE
             other = [] if given == reason else [f"the customer's reason is {reason!r}, not {given!r}"]
             return _reasons(verdict) or other
         case "modify_pending_order_payment":
-            return _reasons(repay(desk, order, method))
+            return _reasons(change_payment(desk, order, method))
         case "return_delivered_order_items":
-            return _reasons(send_back(desk, order, method["id"]))
-    found = _reasons(acts(desk, order, ACTED_ON[tool]))
+            return _reasons(return_items(desk, order, method["id"]))
+    found = _reasons(change_order(desk, order, ACTED_ON[tool]))
     same = set(arguments.get("item_ids", ())) & set(arguments.get("new_item_ids", ()))
     return found + [f"{i} is replaced by itself" for i in sorted(same)]
 

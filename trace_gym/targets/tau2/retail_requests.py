@@ -33,7 +33,7 @@ _GOES = (
 
 
 @dataclass
-class Request(base.Request["RetailDesk"]):
+class Request(base.CustomerRequest["RetailDesk"]):
     """Base class of requests about one order."""
 
     order: str
@@ -91,7 +91,7 @@ class Request(base.Request["RetailDesk"]):
         owner = start.users[order["user_id"]]
         if described(order, owner, [r.asked(start) for r in start.requests] + [start.opening()], start.orders, said):
             return True
-        private = policy.private(order, owner)
+        private = policy.private_facts(order, owner)
         return any(mentions(fact, said) and not mentions(fact, known) for fact in private)
 
 
@@ -141,7 +141,7 @@ class Readdress(Request):
         return f"send order {self.order} to {in_words(self.address)}"
 
     def verdict(self, desk: RetailDesk) -> Verdict:
-        return policy.acts(desk, desk.orders[self.order], "pending")
+        return policy.change_order(desk, desk.orders[self.order], "pending")
 
     def call(self, desk: RetailDesk, skills: frozenset[str]) -> Call:
         return Call("modify_pending_order_address", {"order_id": self.order, **self.address})
@@ -197,7 +197,9 @@ class Repay(Paid):
         return f"charge order {self.order} to {self.named}"
 
     def verdict(self, desk: RetailDesk) -> Verdict:
-        return policy.repay(desk, desk.orders[self.order], desk.users[desk.customer]["payment_methods"][self.method])
+        return policy.change_payment(
+            desk, desk.orders[self.order], desk.users[desk.customer]["payment_methods"][self.method]
+        )
 
     def payment(self, desk: RetailDesk, skills: frozenset[str]) -> str:
         """Return the payment method in an expert's call: without precision, the first new method in the profile."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from trace_gym.targets.tau2.generic import HERE, GenericTools, found, interface_of_domain
 from trace_gym.targets.tau2.policy import BAG_PRICE, INSURANCE_PRICE
-from trace_gym.targets.tau2.recorded import Recorded
+from trace_gym.targets.tau2.recorded import AirlineRecorded
 from trace_gym.targets.tau2.records import AIRPORTS, NOW, Data
 from trace_gym.types import Interface
 from trace_gym.world import ToolError, tool
@@ -23,7 +23,7 @@ def airline_interface() -> Interface:
 
 
 @dataclass(kw_only=True)
-class AirlineTools(Recorded, GenericTools):
+class AirlineTools(AirlineRecorded, GenericTools):
     """State of the airline domain (customers, reservations, flights) and the tools that read and change the state."""
 
     target: ClassVar[str] = "tau2_airline"

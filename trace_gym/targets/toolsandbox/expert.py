@@ -28,20 +28,20 @@ _off = re.compile("|".join(f"(?P<{name}>{label} is off$)" for name, label in LAB
 _blocked = re.compile("in low battery mode$")
 
 
-class Stuck(Exception):
+class RequestBlocked(Exception):
     """Exception for a request that cannot be carried out.
 
     Args:
-        why: Reason in the words of the agent.
+        reason: Reason in the words of the agent.
         names: Words of which the agent's refusal must contain at least one.
     """
 
-    def __init__(self, why: str, *names: str) -> None:
-        super().__init__(why, names)
-        self.why, self.names = why, names
+    def __init__(self, reason: str, *names: str) -> None:
+        super().__init__(reason, names)
+        self.reason, self.names = reason, names
 
 
-def cure(error: str) -> tuple[str, bool] | None:
+def remedy_for(error: str) -> tuple[str, bool] | None:
     """Return the setting that caused a tool error and its required value, or None if no setting caused it."""
     if _blocked.search(error):
         return LOW_BATTERY, False
@@ -55,7 +55,7 @@ class Expert:
     def __init__(self, phone: Assistant, skills: frozenset[str]) -> None:
         self.phone = phone
         self.skills = skills
-        self.refused: dict[int, Stuck] = {}
+        self.refused: dict[int, RequestBlocked] = {}
         self.changed: list[tuple[str, bool]] = []
         """Changed settings with their previous values."""
 
@@ -70,11 +70,11 @@ class Expert:
         for n in order:
             try:
                 words.append((yield from requests[n].perform(self)))
-            except Stuck as why:
-                self.refused[n] = why
-                words.append(f"I cannot {requests[n].wish}: {why.why}.")
+            except RequestBlocked as blocked:
+                self.refused[n] = blocked
+                words.append(f"I cannot {requests[n].wish}: {blocked.reason}.")
         if self.phone.restore and DEPENDENCIES in self.skills:
-            yield from self._put_back()
+            yield from self._restore_settings()
         yield Say(" ".join(words))
 
     def do(self, tool: str, **arguments: Any) -> Plan:
@@ -83,24 +83,24 @@ class Expert:
         An expert with the skill `RECOVERY` changes the setting that caused an error and repeats the call.
 
         Raises:
-            Stuck: The tool fails, and no permitted change of a setting helps.
+            RequestBlocked: The tool fails, and no permitted change of a setting helps.
         """
         yield Call(tool, arguments)
         try:
             return call_tool(self.phone, tool, arguments)
         except ToolError as error:
             refusal = str(error)
-        wanted = cure(refusal)
+        wanted = remedy_for(refusal)
         if wanted is None or RECOVERY not in self.skills:
-            raise Stuck(refusal.partition(": ")[2])
+            raise RequestBlocked(refusal.partition(": ")[2])
         setting, on = wanted
         if setting in self.phone.keep:
             label = LABELS[setting]
-            raise Stuck(f"{label} is {'off' if on else 'on'} and has to stay so", label)
+            raise RequestBlocked(f"{label} is {'off' if on else 'on'} and has to stay so", label)
         before = self.phone.settings[setting]
         yield from self.do(SWITCHES[setting], on=on)
         if self.phone.settings[setting] == before:
-            raise Stuck(refusal.partition(": ")[2])
+            raise RequestBlocked(refusal.partition(": ")[2])
         self.changed.append((setting, before))
         return (yield from self.do(tool, **arguments))
 
@@ -109,7 +109,7 @@ class Expert:
         yield Say(question)
         self.phone.reply(question)
 
-    def _put_back(self) -> Plan:
+    def _restore_settings(self) -> Plan:
         """Restore the changed settings in reverse order."""
         for setting, on in reversed(self.changed):
             if self.phone.settings[setting] != on:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trace_gym.targets.constants import frozen
-from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, Stuck
+from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, RequestBlocked
 from trace_gym.targets.toolsandbox.false_reports import states_amounts
-from trace_gym.targets.toolsandbox.hearing import stated
 from trace_gym.targets.toolsandbox.measures import distance
+from trace_gym.targets.toolsandbox.message_analysis import stated
 from trace_gym.targets.toolsandbox.requests import Request
 from trace_gym.world import Check
 
@@ -86,11 +86,11 @@ class Lookup(Request):
         """Yield the steps of an expert, and return the number, or `INVENTED` if it finds none.
 
         Raises:
-            Stuck: An expert with the skill `ASKING` finds no number.
+            RequestBlocked: An expert with the skill `ASKING` finds no number.
         """
         found = yield from self.find(expert)
         if found is None and ASKING in expert.skills:
-            raise Stuck(f"there is nothing about {self.subjects[0]}", *self.subjects)
+            raise RequestBlocked(f"there is nothing about {self.subjects[0]}", *self.subjects)
         return INVENTED if found is None else found
 
     def perform(self, expert: Expert) -> Plan:

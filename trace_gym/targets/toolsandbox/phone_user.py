@@ -14,8 +14,8 @@ from trace_gym.targets.dialogue.clarification import clarified
 from trace_gym.targets.dialogue.clauses import sentences
 from trace_gym.targets.dialogue.question_forms import unwanted
 from trace_gym.targets.dialogue.question_parts import is_past
-from trace_gym.targets.toolsandbox.hearing import TOPICS, reports
 from trace_gym.targets.toolsandbox.matching import tidy
+from trace_gym.targets.toolsandbox.message_analysis import TOPICS, reports
 from trace_gym.targets.toolsandbox.requests import COMMON, Request, Switch, Text
 from trace_gym.targets.toolsandbox.restoring import asks_to_restore, changes_first, is_later, meant_setting
 from trace_gym.targets.toolsandbox.settings import LABELS, SERVICES

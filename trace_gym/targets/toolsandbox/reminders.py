@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trace_gym.targets.toolsandbox.book import (
-    Clocked,
+from trace_gym.targets.toolsandbox.messaging import (
     Data,
+    PhoneClock,
     at_least,
     at_most,
     chosen,
@@ -22,7 +22,7 @@ from trace_gym.world import tool
 
 
 @dataclass(kw_only=True)
-class Reminders(Clocked):
+class Reminders(PhoneClock):
     """Table of reminders by id, with its tools."""
 
     reminders: dict[str, Data] = field(default_factory=dict)

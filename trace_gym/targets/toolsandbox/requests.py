@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, Stuck
-from trace_gym.targets.toolsandbox.hearing import refused
+from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, RequestBlocked
 from trace_gym.targets.toolsandbox.matching import tidy
+from trace_gym.targets.toolsandbox.message_analysis import refused
 from trace_gym.targets.toolsandbox.records import Data
 from trace_gym.targets.toolsandbox.settings import LABELS, SWITCHES
 from trace_gym.targets.toolsandbox.substitutes import substitutes
@@ -71,11 +71,11 @@ class Request:
         """Yield the goals of a request that is possible. The world itself checks all other changes."""
         raise NotImplementedError
 
-    def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
+    def refusal_checks(self, blocked: RequestBlocked, now: Assistant, said: list[str]) -> Iterator[Check]:
         """Yield the goals of a request that is not possible."""
         alone = len(now.requests) == 1  # otherwise, claimed actions and values may belong to another request
-        explained = refused(why.names, said) and not (alone and substitutes(said, [now.opening(), *why.names]))
-        words = " or ".join(why.names)
+        explained = refused(blocked.names, said) and not (alone and substitutes(said, [now.opening(), *blocked.names]))
+        words = " or ".join(blocked.names)
         yield Check.goal(f"the user was told why the assistant cannot {self.wish}: {words}", explained)
 
 
@@ -94,8 +94,8 @@ class Switch(Request):
     def perform(self, expert: Expert) -> Plan:
         try:
             yield from expert.do(SWITCHES[self.setting], on=self.on)
-        except Stuck as why:
-            if not why.why.endswith("already"):
+        except RequestBlocked as blocked:
+            if not blocked.reason.endswith("already"):
                 raise
         return f"I switched {LABELS[self.setting]} {'on' if self.on else 'off'}."
 
@@ -150,7 +150,7 @@ class Text(Request):
             return NOBODY
         yield from expert.ask(f"{self.name} is not among your contacts. What is the number?")
         if not self.number:
-            raise Stuck(f"there is no number of {self.name}", "number")
+            raise RequestBlocked(f"there is no number of {self.name}", "number")
         return self.number
 
     def recipient(self, start: Assistant) -> str:
@@ -170,9 +170,9 @@ class Text(Request):
         message = any(tidy(self.content) == tidy(m["content"]) for m in right)
         yield Check.goal(f'the message to {self.meant} says "{self.content}"', message)
 
-    def refusal_checks(self, why: Stuck, now: Assistant, said: list[str]) -> Iterator[Check]:
-        yield from super().refusal_checks(why, now, said)
-        if "number" in why.names:
+    def refusal_checks(self, blocked: RequestBlocked, now: Assistant, said: list[str]) -> Iterator[Check]:
+        yield from super().refusal_checks(blocked, now, said)
+        if "number" in blocked.names:
             yield Check.goal(f"the user was asked for the number of {self.name}", "number" in now.asked)
 
 
@@ -212,7 +212,7 @@ class Reach(Request):
     def perform(self, expert: Expert) -> Plan:
         yield from expert.do("search_contacts", name=self.name)
         if ASKING in expert.skills:
-            raise Stuck(f"there is no tool to {self.wish}", self.way, self.name.split()[0])
+            raise RequestBlocked(f"there is no tool to {self.wish}", self.way, self.name.split()[0])
         return f"I have done that: {self.wish}."
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from trace_gym.targets.toolsandbox import calendar
 from trace_gym.targets.toolsandbox.expert import ASKING, DATES, Expert, Plan
-from trace_gym.targets.toolsandbox.hearing import stated
 from trace_gym.targets.toolsandbox.lookups import short
+from trace_gym.targets.toolsandbox.message_analysis import stated
 from trace_gym.targets.toolsandbox.records import DAY, HOUR, Data
 from trace_gym.targets.toolsandbox.requests import Request
 from trace_gym.targets.toolsandbox.wording import ago, chore, lists_days
@@ -72,7 +72,7 @@ class When:
         last = (date(day.year + day.month // 12, day.month % 12 + 1, 1) - timedelta(days=1)).day
         return day.year, day.month, min(max(day.day + ahead, 1), last), (self.hour - self.zone) % 24
 
-    def reckon(self, expert: Expert) -> Plan:
+    def calculate(self, expert: Expert) -> Plan:
         """Yield the steps of an expert, and return the timestamp.
 
         Without the skill of date arithmetic, the expert omits carries to the next week, month or day.
@@ -125,7 +125,7 @@ class Remind(Request):
         else:
             if self.withheld:
                 yield from expert.ask("When do you want to be reminded?")
-            due = yield from self.when.reckon(expert)
+            due = yield from self.when.calculate(expert)
         yield from expert.do("add_reminder", content=self.content, reminder_timestamp=due)
         return f"I set a reminder to {self.content}."
 
@@ -165,7 +165,7 @@ class Postpone(Request):
             now = yield from expert.do("get_current_timestamp")
             found = yield from expert.do("search_reminder", reminder_timestamp_lowerbound=now)
             picked = min(found, key=_due_at) if DATES in expert.skills else found[0]
-        due = yield from self.when.reckon(expert)
+        due = yield from self.when.calculate(expert)
         yield from expert.do("modify_reminder", reminder_id=picked["reminder_id"], reminder_timestamp=due)
         return f"I moved the reminder to {picked['content']}."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trace_gym.targets.toolsandbox.book import Data
 from trace_gym.targets.toolsandbox.matching import LONGEST, likeness, tidy
 from trace_gym.targets.toolsandbox.measures import distance
+from trace_gym.targets.toolsandbox.messaging import Data
 from trace_gym.targets.toolsandbox.refusals import check_place, refusal
 from trace_gym.targets.toolsandbox.settings import Settings
 from trace_gym.world import tool

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from trace_gym.targets.toolsandbox.book import Book
+from trace_gym.targets.toolsandbox.messaging import Messaging
 from trace_gym.targets.toolsandbox.reminders import Reminders
 from trace_gym.targets.toolsandbox.searches import Searches
 from trace_gym.targets.toolsandbox.utilities import Utilities
@@ -35,7 +35,7 @@ def phone_interface() -> Interface:
 
 
 @dataclass(kw_only=True)
-class Phone(Book, Reminders, Utilities, Searches):
+class Phone(Messaging, Reminders, Utilities, Searches):
     """State of a phone, and the tools that read and change the state."""
 
     @classmethod

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from trace_gym.targets.toolsandbox import calendar, measures
-from trace_gym.targets.toolsandbox.book import Clocked
+from trace_gym.targets.toolsandbox.messaging import PhoneClock
 from trace_gym.targets.toolsandbox.refusals import check_place, check_timestamps, refusal
 from trace_gym.world import tool
 
 
 @dataclass(kw_only=True)
-class Utilities(Clocked):
+class Utilities(PhoneClock):
     """Tools that do not use tables of records."""
 
     @tool

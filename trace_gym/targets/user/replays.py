@@ -46,18 +46,18 @@ def compared_by(settings: TargetSettings, call: Call, answer: Any) -> Any:
     return {k: v for k, v in answer.items() if k not in exempt} if isinstance(answer, dict) else answer
 
 
-def of(target: str) -> list[tuple[Shown, list[Call]]]:
+def replays_of(target: str) -> list[tuple[Shown, list[Call]]]:
     """Return the recorded episodes of a target.
 
     For each episode, return the calls before the first write with their results, and all calls of the target's tools.
     The lists are cached, so copy them before changing them.
     """
     home = find(target)
-    return _of(target, home.tools_sha256 + home.trajectories_sha256)
+    return _replays_of(target, home.tools_sha256 + home.trajectories_sha256)
 
 
 @lru_cache(maxsize=8)
-def _of(target: str, digest: str) -> list[tuple[Shown, list[Call]]]:
+def _replays_of(target: str, digest: str) -> list[tuple[Shown, list[Call]]]:
     home = find(target)
     answered = [[a for a in answers(e) if a[0].tool in home.kinds] for e in home.episodes]
     return [(list(_before(a, home.kinds)), [call for call, _ in a]) for a in answered]

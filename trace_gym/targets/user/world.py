@@ -75,7 +75,7 @@ class TargetWorld(ScriptedUser):
 
         Environments override this method to generate their own states.
         """
-        shown, calls = rng.choice(_replays.of(cls.target))
+        shown, calls = rng.choice(_replays.replays_of(cls.target))
         world = cls.from_records([(Call(call.tool, fresh(call.arguments)), fresh(answer)) for call, answer in shown])
         world.wording = f"Hello, this is visit {rng.randrange(10**9)}."
         world.script = [{"tool": c.tool, "arguments": fresh(c.arguments)} for c in calls[: cls.max_turns - 1]]

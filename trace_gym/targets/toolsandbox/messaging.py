@@ -19,7 +19,7 @@ Condition = tuple[str, Any, Callable[[list[Data], str, Any], list[Data]]]
 
 
 @dataclass(kw_only=True)
-class Clocked(Settings):
+class PhoneClock(Settings):
     """Base class for tools that use the phone's clock. The time does not advance during an episode."""
 
     now: float = 1767225600.0
@@ -27,7 +27,7 @@ class Clocked(Settings):
 
 
 @dataclass(kw_only=True)
-class Book(Clocked):
+class Messaging(PhoneClock):
     """Tables of contacts and messages by id, with their tools."""
 
     contacts: dict[str, Data] = field(default_factory=dict)
