@@ -1,10 +1,10 @@
-"""The airline desk itself, a stand-in for tau2-bench airline.
+"""Serve the mixed requests of the airline domain, as in tau2-bench airline.
 
-The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
-environments keep apart, in other wordings and combinations: a single task may ask for a check,
-several parts, a choice among records and an exact payment. Success is binary, by final state and
-communicated facts. Seeds for choosing, validating and testing are disjoint, and some tasks need
-none of the capabilities.
+This environment stands in for tau2-bench airline. Agents are diagnosed and evaluated on it. Its
+tasks combine the skills that the other airline environments train separately, in other wordings: a
+single task may require a check, several parts, a choice among records and an exact payment. Success
+is binary and depends on the final state and the communicated facts. The seeds for selection,
+validation and testing are disjoint. Some tasks need none of the capabilities.
 
 Levels:
     0. Dense: most tasks need one capability, some need two or none.
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from trace_gym.targets.tau2.airline import REASONS, SKILLS, AirlineDesk, Cancel, Swap, Upgrade, records
+from trace_gym.targets.tau2.airline import REASONS, SKILLS, AirlineDesk, Cancel, ChangeFlights, Upgrade, records
 from trace_gym.world import Call, Random, Say
 
 OPENINGS = (
@@ -33,7 +33,7 @@ OPEN, SHUT = True, False
 
 @dataclass(kw_only=True)
 class Tau2AirlineDesk(AirlineDesk):
-    """The airline desk itself, a stand-in for tau2-bench airline."""
+    """Serve the mixed requests of the airline domain, as in tau2-bench airline."""
 
     id = "tau2_airline_desk"
     capability = ""
@@ -47,7 +47,7 @@ class Tau2AirlineDesk(AirlineDesk):
         world = cls(users={owner["user_id"]: owner}, customer=owner["user_id"])
         match family:
             case "plain":
-                parts = [world.lift(rng, named=False)]
+                parts = [world.upgrade(rng, named=False)]
             case "allow":
                 parts = [world.drop(rng, OPEN)]
             case "check":
@@ -57,19 +57,19 @@ class Tau2AirlineDesk(AirlineDesk):
             case "choose":
                 parts = [world.rebook(rng)]
             case "pay":
-                parts = [world.lift(rng)]
+                parts = [world.upgrade(rng)]
             case "check_list":
                 parts = [world.drop(rng, OPEN), world.drop(rng, SHUT)]
                 rng.shuffle(parts)
             case "list_pay":
-                parts = [world.drop(rng, OPEN), world.lift(rng)]
+                parts = [world.drop(rng, OPEN), world.upgrade(rng)]
             case _:  # check_pay
-                parts = [world.drop(rng, SHUT), world.lift(rng)]
+                parts = [world.drop(rng, SHUT), world.upgrade(rng)]
         world.wording = rng.choice(OPENINGS).format(user="{user}", parts=" and ".join(parts))
         return world
 
     def drop(self, rng: Random, allowed: bool) -> str:
-        """Ask to cancel a reservation."""
+        """Add a request to cancel a reservation, and return its wording."""
         old = f"{records.day(-rng.randrange(2, 14))}T{rng.choice(records.CLOCK)}"
         reason, insured, created = "change of plans", False, old
         cabin = rng.choice(("basic_economy", "economy"))
@@ -86,8 +86,8 @@ class Tau2AirlineDesk(AirlineDesk):
         self.requests.append(Cancel(code, reason=reason))
         return f"drop my trip {code}" + (f" ({REASONS[reason]})" if reason != "change of plans" else "")
 
-    def lift(self, rng: Random, named: bool = True) -> str:
-        """Ask for business class, paid with a method that is named, or with whatever paid for the trip."""
+    def upgrade(self, rng: Random, named: bool = True) -> str:
+        """Add a request for business class, charged to a named or the original payment method; return its wording."""
         created = f"{records.day(-3)}T{rng.choice(records.CLOCK)}"
         code = self.book(rng, rng.choice(("basic_economy", "economy")), created=created)
         methods = self.users[self.customer]["payment_methods"]
@@ -101,7 +101,7 @@ class Tau2AirlineDesk(AirlineDesk):
         return f"put {code} into business class on {name}"
 
     def rebook(self, rng: Random) -> str:
-        """Ask for the cheapest flight of another day."""
+        """Add a request for the cheapest flight on another day, and return its wording."""
         cabin = rng.choice(("economy", "business"))
         code = self.book(rng, cabin, created=f"{records.day(-4)}T{rng.choice(records.CLOCK)}")
         booking = self.reservations[code]
@@ -113,7 +113,7 @@ class Tau2AirlineDesk(AirlineDesk):
             plan = self.flights[number] = records.flight(rng, number, leg["origin"], leg["destination"], hour)
             plan["dates"][date] = records.available(rng, *fare)
         method = booking["payment_history"][0]["payment_id"]
-        self.requests.append(Swap(code, method=method, date=date))
+        self.requests.append(ChangeFlights(code, method=method, date=date))
         return f"find me the cheapest flight on {date} for {code}, same cabin and payment"
 
     def oracle(self) -> Iterator[Call | Say]:

@@ -1,10 +1,10 @@
-"""The shop's desk itself, a stand-in for tau2-bench retail.
+"""Serve the mixed requests of the retail domain, as in tau2-bench retail.
 
-The stand-in target on which agents are diagnosed and measured. Tasks mix what the capability
-environments keep apart, in other wordings and combinations: a single task may ask for a check,
-several parts, a choice among variants and an exact payment. Success is binary, by final state and
-communicated facts. Seeds for choosing, validating and testing are disjoint, and some tasks need
-none of the capabilities.
+This environment stands in for tau2-bench retail. Agents are diagnosed and evaluated on it. Its
+tasks combine the skills that the other retail environments train separately, in other wordings: a
+single task may require a check, several parts, a choice among variants and an exact payment.
+Success is binary and depends on the final state and the communicated facts. The seeds for
+selection, validation and testing are disjoint. Some tasks need none of the capabilities.
 
 Levels:
     0. Dense: most tasks need one capability, some need two or none.
@@ -18,13 +18,13 @@ from typing import Any, Self
 from trace_gym.targets.tau2.retail import (
     REASONS,
     SKILLS,
-    Cancel,
-    Readdress,
-    Repay,
+    CancelOrder,
+    ChangeAddress,
+    ChangePayment,
+    ExchangeItems,
     RetailDesk,
     Return,
-    Swap,
-    in_words,
+    address_line,
     records,
 )
 from trace_gym.world import Call, Random, Say
@@ -44,7 +44,7 @@ OPEN, SHUT = True, False
 
 @dataclass(kw_only=True)
 class Tau2RetailDesk(RetailDesk):
-    """The shop's desk itself, a stand-in for tau2-bench retail."""
+    """Serve the mixed requests of the retail domain, as in tau2-bench retail."""
 
     id = "tau2_retail_desk"
     capability = ""
@@ -62,10 +62,10 @@ class Tau2RetailDesk(RetailDesk):
             withheld=("identity",) if rng.random() < 0.3 else (),
         )
         world.order(rng, stranger, rng.choice(("pending", "delivered")))
-        some, pay = (world.divert, world.drop), (world.give_back, world.charge)
+        some, pay = (world.redirect, world.drop), (world.return_item, world.change_payment)
         match family:
             case "plain":
-                parts = [world.divert(rng, OPEN)]
+                parts = [world.redirect(rng, OPEN)]
             case "allow":
                 parts = [rng.choice(some)(rng, OPEN)]
             case "check":
@@ -73,7 +73,7 @@ class Tau2RetailDesk(RetailDesk):
             case "list":
                 parts = [rng.choice(some)(rng, OPEN) for _ in range(rng.choice((2, 3)))]
             case "choose":
-                parts = [world.trade(rng)]
+                parts = [world.exchange(rng)]
             case "pay":
                 parts = [rng.choice(pay)(rng)]
             case "check_list":
@@ -86,22 +86,22 @@ class Tau2RetailDesk(RetailDesk):
         return world
 
     def drop(self, rng: Random, allowed: bool) -> str:
-        """Ask to cancel an order."""
+        """Add a request to cancel an order, and return its wording."""
         order, reason = self.pending(rng, allowed), rng.choice(("no longer needed", "ordered by mistake"))
-        self.requests.append(Cancel(order["order_id"], reason=reason))
+        self.requests.append(CancelOrder(order["order_id"], reason=reason))
         return f"call off my order {order['order_id']} ({REASONS[reason].strip('.')})"
 
-    def divert(self, rng: Random, allowed: bool) -> str:
-        """Ask to send an order to another address."""
+    def redirect(self, rng: Random, allowed: bool) -> str:
+        """Add a request to send an order to another address, and return its wording."""
         code, home = self.pending(rng, allowed)["order_id"], self.users[self.customer]["address"]
         address = records.other_address(rng, home)
-        self.requests.append(Readdress(code, address=address))
-        here, there = in_words(home), in_words(address)
+        self.requests.append(ChangeAddress(code, address=address))
+        here, there = address_line(home), address_line(address)
         where = rng.choice((f"at {there} instead of {here}", f"not at {here} but at {there}"))
         return f"have {code} delivered {where}"
 
     def pending(self, rng: Random, allowed: bool) -> dict[str, Any]:
-        """An order that may be changed, or one of another status or of another customer."""
+        """Add an order that may be changed, or an order with another status or owner that must not be changed."""
         me = self.users[self.customer]
         if allowed:
             return self.order(rng, me, "pending", rng.choice((1, 2)), self.card())
@@ -110,31 +110,31 @@ class Tau2RetailDesk(RetailDesk):
             return self.order(rng, stranger, "pending", rng.choice((1, 2)))
         return self.order(rng, me, rng.choice(("processed", "pending (item modified)")), 1, self.card())
 
-    def give_back(self, rng: Random) -> str:
-        """Ask to take an item back, with the refund on a method that is named."""
+    def return_item(self, rng: Random) -> str:
+        """Add a request to return an item for a refund to a named payment method, and return its wording."""
         order = self.order(rng, self.users[self.customer], "delivered", rng.choice((1, 2)), self.card())
         meant = rng.choice((self.card(), self.card("gift_card")))
         item = rng.choice(order["items"])
         self.requests.append(Return(order["order_id"], meant, self.named(meant), items=[item["item_id"]]))
         return f"return the {item['name']} from {order['order_id']}, with the money on {self.named(meant)}"
 
-    def charge(self, rng: Random) -> str:
-        """Ask to charge an order to another method."""
+    def change_payment(self, rng: Random) -> str:
+        """Add a request to charge an order to another payment method, and return its wording."""
         order = self.order(rng, self.users[self.customer], "pending", 1, self.card())
         meant = self.card(rng.choice(("gift_card", "paypal")))
-        self.requests.append(Repay(order["order_id"], meant, self.named(meant)))
+        self.requests.append(ChangePayment(order["order_id"], meant, self.named(meant)))
         return f"put the payment for {order['order_id']} on {self.named(meant)}"
 
-    def trade(self, rng: Random) -> str:
-        """Ask for the cheapest other variant of an item."""
+    def exchange(self, rng: Random) -> str:
+        """Add a request for the cheapest other variant of an item, and return its wording."""
         status = rng.choice(("pending", "delivered"))
         order = self.order(rng, self.users[self.customer], status, rng.choice((1, 2)), self.card())
         item = rng.choice(order["items"])
-        self.requests.append(Swap(order["order_id"], self.card(), items=[item["item_id"]]))
+        self.requests.append(ExchangeItems(order["order_id"], self.card(), items=[item["item_id"]]))
         return f"swap the {item['name']} in {order['order_id']} for the cheapest other version, same payment"
 
     def card(self, kind: str = "credit_card") -> str:
-        """Id of the customer's method of a kind."""
+        """Return the id of the customer's payment method of a kind."""
         methods = self.users[self.customer]["payment_methods"].values()
         return str(next(m["id"] for m in methods if m["source"] == kind))
 

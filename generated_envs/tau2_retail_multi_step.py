@@ -1,17 +1,17 @@
-"""Carry out every part of a request at the shop, not only the first.
+"""Carry out every part of a retail request, not only the first.
 
-A customer asks for several things about several orders in one message, and often names several
-items of one order, which have to go into a single call because a second one is refused. An agent
-that stops after the first part, or sends back the first item alone, fails the task although each
-write was right. Each part is simple and, up to the third level, allowed, so that what is left to
-learn is to keep the list and to finish it. The last level puts a part in the way that must be
-refused, after which the rest still has to be done. Tools, records and the customer's manner are
-those of the target.
+A customer asks in one message for several things about several orders. Often, the customer names
+several items of one order, which the agent must pass in a single call because a second call is
+refused. An agent that stops after the first part, or returns only the first item, fails the task
+although each of its writes is correct. Each part is simple and, up to level 2, allowed, so the
+difficulty is to remember all parts and to complete them. On the last level, the agent must refuse
+one part and still carry out the others. Tools, records and the wording of the customer are those of
+the target.
 
 Levels:
-    0. Two orders to be cancelled or sent elsewhere.
+    0. Two orders to cancel or to send to another address.
     1. Three such orders.
-    2. Three parts, among them returns of several items and other payments.
+    2. Three parts, including returns of several items and changes of the payment method.
     3. Four parts, one of which the rules forbid.
 """
 
@@ -22,9 +22,9 @@ from typing import Self
 from trace_gym.targets.tau2.retail import (
     REASONS,
     SKILLS,
-    Cancel,
-    Readdress,
-    Repay,
+    CancelOrder,
+    ChangeAddress,
+    ChangePayment,
     Request,
     RetailDesk,
     Return,
@@ -38,7 +38,7 @@ OPENINGS = (
     "There are a few things to do: {parts}. {who}",
 )
 PARTS = (2, 3, 3, 4)
-ASKS = (  # per level: what is asked for
+ASKS = (  # per level: kinds of requests
     ("cancel", "readdress"),
     ("cancel", "readdress"),
     ("cancel", "readdress", "repay", "return", "return"),
@@ -49,7 +49,7 @@ METHODS = ("credit_card", "paypal")
 
 @dataclass(kw_only=True)
 class Tau2RetailMultiStep(RetailDesk):
-    """Carry out every part of a request at the shop, not only the first."""
+    """Carry out every part of a retail request, not only the first."""
 
     id = "tau2_retail_multi_step"
     capability = "multi_step_completion"
@@ -65,30 +65,30 @@ class Tau2RetailMultiStep(RetailDesk):
         for n, ask in enumerate(asks):
             request = world.request(rng, ask, allowed=n != forbidden)
             world.requests.append(request)
-            because = f" ({REASONS[request.reason].strip('.')})" if isinstance(request, Cancel) else ""
+            because = f" ({REASONS[request.reason].strip('.')})" if isinstance(request, CancelOrder) else ""
             parts.append(request.asked(world) + because)
         listed = ", ".join(parts[:-1]) + " and " + parts[-1]
         world.wording = rng.choice(OPENINGS).format(who="{who}", parts=listed)
         return world
 
     def request(self, rng: Random, ask: str, allowed: bool) -> Request:
-        """One more order, at a status at which the rules allow what is asked for, or not; and what is asked for."""
+        """Add an order whose status allows the request or not, and return the request."""
         me = self.users[self.customer]
         right, wrong = ("delivered", "processed") if ask == "return" else ("pending", "processed")
         paid = rng.choice(list(me["payment_methods"]))
         count = rng.choice((2, 3)) if ask == "return" else 1
-        if len(self.products) > 5:  # of ten products, those of the parts to come must be left
+        if len(self.products) > 5:  # keep enough of the ten products for the other parts
             count = min(count, 2)
         order = self.order(rng, me, right if allowed else wrong, count, paid)
         code = order["order_id"]
         match ask:
             case "cancel":
-                return Cancel(code, reason=rng.choice(("no longer needed", "ordered by mistake")))
+                return CancelOrder(code, reason=rng.choice(("no longer needed", "ordered by mistake")))
             case "readdress":
-                return Readdress(code, address=records.other_address(rng, order["address"]))
+                return ChangeAddress(code, address=records.other_address(rng, order["address"]))
             case "repay":
                 other = next(m for m in me["payment_methods"].values() if m["id"] != paid)
-                return Repay(code, other["id"], f"my {other['source'].replace('_', ' ')}")
+                return ChangePayment(code, other["id"], f"my {other['source'].replace('_', ' ')}")
         return Return(code, paid, items=[i["item_id"] for i in rng.sample(order["items"], k=2)])
 
     def oracle(self) -> Iterator[Call | Say]:

@@ -1,18 +1,20 @@
 """Change an order only when the rules of the shop allow it.
 
-Some rules of the shop are checked by its tools, but most of those that forbid here are not: an
-order of somebody else is cancelled as readily as one's own, and one whose items were modified is
-sent elsewhere although nothing about it may change any more, so trying does not tell. Every problem
-is one of a near-miss pair that differs in a single fact of the records, or in a reason that has to
-be asked for; half are allowed and half not, so neither always acting nor always refusing pays. A
-refusal counts only when it says how the order stands and what was paid for it, or whose orders are
-seen instead. The tools, the record shapes and the rules are those of the target.
+The tools enforce only some rules of the shop, and here mostly other rules decide: a tool also
+cancels an order of another customer, and it changes the address of an order whose items were
+modified, although such an order may not be changed any more. An agent therefore cannot find the
+answer by trying. Each scenario has a similar counterpart that differs in one fact of the records,
+or in a reason for which the agent must ask. Half of the requests are allowed, so neither always
+acting nor always refusing scores well. A refusal counts only if it states the status of the order
+and the amount paid or, for an order of another customer, the customer whose orders the agent may
+change. The tools, the fields of the records and the rules are those of the target.
 
 Levels:
-    0. It decides whose order it is, and how it stands; what is pending may be changed, what is delivered returned.
-    1. Orders whose items were modified, and refunds to a method that paid or did not.
-    2. A reason to be asked for, and orders for which something was asked already.
-    3. Gift cards that hold too little, and customers who insist.
+    0. The owner and the status of the order decide. Pending orders may be changed, and delivered orders may be
+       returned.
+    1. Orders whose items were modified, and refunds to a method that was or was not used for the payment.
+    2. The agent must ask for the reason, and for some orders a return or an exchange was already requested.
+    3. Gift cards with too small a balance, and customers who insist.
 """
 
 from collections.abc import Iterator
@@ -22,9 +24,9 @@ from typing import Any, Self
 from trace_gym.targets.tau2.retail import (
     REASONS,
     SKILLS,
-    Cancel,
-    Readdress,
-    Repay,
+    CancelOrder,
+    ChangeAddress,
+    ChangePayment,
     Request,
     RetailDesk,
     Return,
@@ -37,7 +39,7 @@ OPENINGS = (
     "Hello, I would like you to {part}. {reason} {who}",
     "{reason} Can you {part}? {who}",
 )
-REFUSED = (  # per level: (what is asked for, status of the order, whose it is, what else decides)
+REFUSED = (  # per level: (kind of request, status of the order, its owner, another decisive fact)
     (
         ("cancel", "pending", "another's", "no longer needed"),
         ("cancel", "processed", "own", "ordered by mistake"),
@@ -139,20 +141,20 @@ class Tau2RetailPrecondition(RetailDesk):
         return world
 
     def request(self, rng: Random, order: dict[str, Any], ask: str, fact: str) -> Request:
-        """What is asked for an order."""
+        """Return the request for an order."""
         code, paid = order["order_id"], order["payment_history"][0]
         methods = list(self.users[self.customer]["payment_methods"].values())
         match ask:
             case "cancel":
-                return Cancel(code, reason=fact)
+                return CancelOrder(code, reason=fact)
             case "readdress":
-                return Readdress(code, address=records.other_address(rng, order["address"]))
+                return ChangeAddress(code, address=records.other_address(rng, order["address"]))
             case "repay":
                 gift = next(m for m in methods if m["source"] == "gift_card")
                 gift["balance"] = paid["amount"] + rng.choice((2.0, 5.5, 11.0)) * (1 if fact == "enough" else -1)
-                return Repay(code, gift["id"], "my gift card")
+                return ChangePayment(code, gift["id"], "my gift card")
         items = [rng.choice(order["items"])["item_id"]]
-        if fact == "what paid":  # of a stranger's order no method is the customer's
+        if fact == "what paid":  # another customer's order was not paid with a method of this customer
             return Return(code, paid["payment_method_id"], items=items)
         wanted = fact == "named, paid"
         fit = [m for m in methods if m["source"] != "gift_card" and (m["id"] == paid["payment_method_id"]) == wanted]
@@ -167,7 +169,7 @@ class Tau2RetailPrecondition(RetailDesk):
 
 
 def paid_by(rng: Random, owner: dict[str, Any], ask: str, fact: str) -> str:
-    """What paid for the order: a card or an account, where a gift card would settle the matter."""
+    """Return the payment method of the order. It is not a gift card if a gift card would decide the case."""
     methods = owner["payment_methods"].values()
     plain = ask == "repay" or fact.startswith("named")
     return str(rng.choice([m["id"] for m in methods if not (plain and m["source"] == "gift_card")]))

@@ -1,24 +1,23 @@
-"""Find the variant that fits best among those of a product.
+"""Find the cheapest variant of a product that satisfies the customer's wish.
 
-A product of the shop is a table of variants, each with several options, a price, and whether it can
-be had. The customer wants another variant of what was ordered: the cheapest that has what is
-wished. The wish strikes out variants, so does what is sold out, and the cheapest of what is left is
-the only right answer. Its place in the table is random, and the ordered variant stands among the
-others. Whether items are modified or exchanged follows from the status of the order. Reading such
-tables exactly is what most tasks of the target turn on.
+A product of the shop is a table of variants, each with several options, a price and its
+availability. The customer wants to replace an ordered item by the cheapest available variant that
+has the requested options. Exactly one variant is correct. Its position in the table is random, and
+the table also contains the ordered variant. The status of the order determines whether the agent
+modifies or exchanges the item. Most tasks of the target require reading such tables exactly.
 
 Levels:
-    0. Two other variants; the price decides.
-    1. Three others, and sometimes another item in the order.
-    2. Four others, some of which lack what is wished.
-    3. Six others, some of which lack what is wished; the cheapest that fit are often sold out.
+    0. Two other variants. The price decides.
+    1. Three other variants, and sometimes another item in the order.
+    2. Four other variants, some without the requested options.
+    3. Six other variants, some without the requested options. The cheapest suitable ones are often sold out.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from trace_gym.targets.tau2.retail import SKILLS, RetailDesk, Swap, records
+from trace_gym.targets.tau2.retail import SKILLS, ExchangeItems, RetailDesk, records
 from trace_gym.world import Call, Random, Say
 
 OPENINGS = (
@@ -27,16 +26,16 @@ OPENINGS = (
     "Can you {part}? {who}",
 )
 VARIANTS = (2, 3, 4, 6)
-"""Variants of the product besides the one that was ordered."""
+"""Number of variants of the product other than the ordered one, per level."""
 FIT = (0, 0, 2, 3)
-"""How many of them at least have what is wished; with 0 nothing is wished."""
+"""Minimum number of these variants that satisfy the wish, per level; 0 if there is no wish."""
 SOLD_OUT = (0, 1, 1, 2)
-"""How many of the cheapest that fit are sold out; it differs, so that no place by price is always right."""
+"""Numbers of the cheapest suitable variants that are sold out. They differ, so that no price rank is always correct."""
 
 
 @dataclass(kw_only=True)
 class Tau2RetailStructuredData(RetailDesk):
-    """Find the variant that fits best among those of a product."""
+    """Find the cheapest variant of a product that satisfies the customer's wish."""
 
     id = "tau2_retail_structured_data"
     capability = "structured_data_reasoning"
@@ -51,7 +50,7 @@ class Tau2RetailStructuredData(RetailDesk):
             pass
         item, wish = rng.choice(wishes)
         [product] = world.products.values()
-        if level > 2:  # the cheapest that fit may be sold out
+        if level > 2:  # the cheapest suitable variants may be sold out
             others = [v for v in product["variants"].values() if v["item_id"] != item]
             fit = [v for v in others if wish.items() <= v["options"].items()]
             for variant in sorted(fit, key=lambda v: v["price"])[: rng.choice(SOLD_OUT)]:
@@ -62,13 +61,13 @@ class Tau2RetailStructuredData(RetailDesk):
             items.insert(rng.randrange(2), records.item(other, rng.choice(list(other["variants"]))))
         paid = rng.choice(list(me["payment_methods"]))
         order = world.ordered(rng, me, rng.choice(("pending", "delivered")), items, paid)
-        world.requests = [Swap(order["order_id"], paid, items=[item], wish=wish)]
+        world.requests = [ExchangeItems(order["order_id"], paid, items=[item], wish=wish)]
         part = world.requests[0].asked(world)
         world.wording = rng.choice(OPENINGS).format(who="{who}", part=part)
         return world
 
     def wishes(self, rng: Random, name: str, others: int, fit: int) -> list[tuple[str, dict[str, str]]]:
-        """Put a product on sale; what may have been ordered, with a wish that enough others meet, not all."""
+        """Add a product, and return its variants, each with a wish that some of the other variants satisfy."""
         variants: list[dict[str, Any]] = list(self.stock(rng, name, others + 1)["variants"].values())
         if not fit:
             return [(v["item_id"], {}) for v in variants]

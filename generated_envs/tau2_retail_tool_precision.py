@@ -1,16 +1,16 @@
-"""Call the shop's tools with exactly the right arguments.
+"""Call the retail tools with exactly the right arguments.
 
-An agent that finds the right tool may still pass the method that paid for the order instead of the
-one that the customer names, or the first of two items of one product instead of the one that is
-meant. The state then differs from the wanted one in a single id, which is a failed task at the
-target. The profile holds several methods, and the one that is meant is drawn from all that the
-rules allow, so neither taking the one that paid nor avoiding it helps; of two items either is meant
-as often. The look-ups and the writes are the target's own.
+An agent that calls the right tool may still pass the payment method of the order instead of the one
+that the customer names, or the first of two items of the same product instead of the requested one.
+The final state then differs from the correct one in a single id, which is a failure on the target.
+The profile contains several payment methods, and the requested method is drawn from all that the
+rules allow, so neither using nor avoiding the method of the order helps. Each of two similar items
+is requested equally often. The lookups and the writes are those of the target.
 
 Levels:
-    0. The method is named by its kind.
-    1. Several methods of a kind; the card is named by its last four digits.
-    2. Of two items of one product one is meant, named by an option.
+    0. The payment method is named by its kind.
+    1. Several payment methods of the same kind. The card is named by its last four digits.
+    2. Of two items of the same product, the customer requests one and names an option of it.
     3. Two such pairs in one order.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from trace_gym.targets.tau2.retail import SKILLS, Repay, Request, RetailDesk, Return, Swap, records
+from trace_gym.targets.tau2.retail import SKILLS, ChangePayment, ExchangeItems, Request, RetailDesk, Return, records
 from trace_gym.world import Call, Random, Say
 
 OPENINGS = (
@@ -32,7 +32,7 @@ METHODS = (  # per level: the kinds of stored methods, in any order
     ("credit_card", "credit_card", "gift_card", "paypal"),
     ("credit_card", "credit_card", "gift_card", "paypal"),
 )
-ASKS = (  # per level: what is asked for
+ASKS = (  # per level: kinds of requests
     ("repay", "return", "swap"),
     ("repay", "return", "swap"),
     ("repay", "return", "return", "swap"),
@@ -42,7 +42,7 @@ ASKS = (  # per level: what is asked for
 
 @dataclass(kw_only=True)
 class Tau2RetailToolPrecision(RetailDesk):
-    """Call the shop's tools with exactly the right arguments."""
+    """Call the retail tools with exactly the right arguments."""
 
     id = "tau2_retail_tool_precision"
     capability = "tool_precision"
@@ -59,11 +59,11 @@ class Tau2RetailToolPrecision(RetailDesk):
         return world
 
     def request(self, rng: Random, ask: str, twins: bool, several: bool) -> Request:
-        """What is asked for; the method that is meant is drawn from all that the rules allow.
+        """Return a request. The payment method is drawn from all that the rules allow.
 
         Args:
-            twins: The order holds two variants of a product, of which one is meant.
-            several: Of two products.
+            twins: Whether the order contains two variants of a product, of which the customer means one.
+            several: Whether the request is about two products.
         """
         me = self.users[self.customer]
         methods = list(me["payment_methods"].values())
@@ -75,22 +75,22 @@ class Tau2RetailToolPrecision(RetailDesk):
         code = order["order_id"]
         if ask == "repay":
             meant = rng.choice([m for m in methods if m is not paid])
-            return Repay(code, meant["id"], self.named(meant))
+            return ChangePayment(code, meant["id"], self.named(meant))
         if ask == "return":
             meant = rng.choice([m for m in methods if m is paid or m["source"] == "gift_card"])
             chosen = [rng.choice(pair)["item_id"] for pair in pairs]
             return Return(code, meant["id"], self.named(meant), items=chosen)
         meant = rng.choice(methods)
-        return Swap(code, meant["id"], self.named(meant), items=[items[0]["item_id"]])
+        return ExchangeItems(code, meant["id"], self.named(meant), items=[items[0]["item_id"]])
 
     def pair(self, rng: Random, twins: bool) -> list[dict[str, Any]]:
-        """One variant of a further product, or two; the product has two in all."""
+        """Add a product with two variants, and return one of them or both as items of an order."""
         stocked = {p["name"] for p in self.products.values()}
         product = self.stock(rng, rng.choice([n for n in records.PRODUCTS if n not in stocked]), 2)
         return [records.item(product, v) for v in rng.sample(list(product["variants"]), k=1 + twins)]
 
     def named(self, method: dict[str, Any]) -> str:
-        """How the customer names a method: by its kind, or where there are two by the last digits."""
+        """Return the customer's name for a payment method, with its last digits if there are two of its kind."""
         kinds = [m["source"] for m in self.users[self.customer]["payment_methods"].values()]
         alone = kinds.count(method["source"]) == 1
         return f"my {method['source'].replace('_', ' ')}" + ("" if alone else f" ending in {method['last_four']}")

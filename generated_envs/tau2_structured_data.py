@@ -1,23 +1,24 @@
 """Find the flight that fits best among the records that a search returns.
 
-Search results of the airline desk are nested records: three prices and three seat counts for each
-flight, besides its hours. The customer's cabin picks the column, the conditions strike out rows,
-and the cheapest of what is left is the only right answer. The position of the right flight in the
-list is random, and the prices of the other cabins point elsewhere. Reading such records exactly is
-what every booking and every change at the target begins with.
+Search results of the airline are nested records with three prices, three numbers of seats and the
+times of each flight. The cabin of the customer determines the price to compare, the conditions
+exclude some flights, and the cheapest of the other flights is the only correct answer. Its position
+in the list is random, and the prices of the other cabins favor other flights. Every booking and
+every change on the target begins with reading such records exactly.
 
 Levels:
-    0. Two flights; the price in the customer's cabin decides.
+    0. Two flights. The price in the customer's cabin decides.
     1. Three flights.
     2. Four flights, some of which leave too early.
-    3. Five flights, some too early, and the cheapest of the others often sold out in the customer's cabin.
+    3. Five flights, some of which leave too early. The cheapest of the others is often sold out in the
+       customer's cabin.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Swap, records
+from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, ChangeFlights, records
 from trace_gym.world import Call, Random, Say
 
 OPENINGS = (
@@ -28,7 +29,7 @@ OPENINGS = (
 FLIGHTS = (2, 3, 4, 5)
 EARLY = (1, 2)
 SOLD_OUT = (0, 1, 1, 2)
-"""How many flights leave too early or are sold out; it differs, so that no place by price is always right."""
+"""Numbers of flights that leave too early or are sold out. They differ, so that no rank by price is always correct."""
 
 
 @dataclass(kw_only=True)
@@ -77,7 +78,7 @@ class Tau2StructuredData(AirlineDesk):
             users={owner["user_id"]: owner},
             reservations={code: booking},
             flights=flights,
-            requests=[Swap(code, method=method, date=date, after=after)],
+            requests=[ChangeFlights(code, method=method, date=date, after=after)],
             customer=owner["user_id"],
             wording=rng.choice(OPENINGS).format(user="{user}", code=code, date=date, after=words),
         )

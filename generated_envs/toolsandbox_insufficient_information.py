@@ -1,28 +1,31 @@
-"""Ask for what is missing, or say that it cannot be done, instead of making it up.
+"""Ask for missing information, or refuse an impossible request, instead of inventing facts.
 
-A request may lack a fact that only the user knows, name somebody whom two contacts may be, or ask
-for what no tool of the phone offers. Whether it does is mostly not to be seen from its words: the
-contact book has one Amara, two or none, and the search knows the company or does not. Half of the
-problems lack nothing, and who asks for what is known, or declines what can be done, fails there as
-who guesses does in the others. An agent that fills the gap with an invented number or the first
-name on a list does something that nobody asked for. The tools and records are those of the target,
-where tasks without enough information are a category of their own and any such call is a failure.
+A request may lack a fact that only the user knows, give a name that two contacts have, or ask for
+something that no tool of the phone supports. Usually, the wording does not reveal this: two
+contacts, one contact or no contact may have the name, and the search may or may not know the
+company. Half of the requests are complete. In these scenarios, an agent that asks for a known fact
+or refuses a possible request fails; in the others, an agent that guesses fails. An agent that
+invents a number, or takes the first contact of a list, does something that the user did not
+request. The tools and records are those of the target, where tasks with insufficient information
+are a separate category and every call that needs the missing information is a failure.
 
 Levels:
-    0. A first name that one contact has, two, or none, whose number the user knows.
-    1. Companies, too, of which the search knows some.
-    2. Reminders without a time and messages without words, too.
-    3. Numbers that the user does not know either, forecasts beyond the last day, and what no tool can do.
+    0. A first name that one contact, two contacts or no contact has. In the last case, the user knows the
+       number.
+    1. Also companies, only some of which the search knows.
+    2. Also reminders without a time, and messages without a text.
+    3. Numbers that the user does not know either, forecasts after the last available day, and requests that no
+       tool supports.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from trace_gym.targets.toolsandbox.assistant import GREETINGS, SKILLS, Assistant, Request, records
-from trace_gym.targets.toolsandbox.errands import chore, clock, date, person, stranger
-from trace_gym.targets.toolsandbox.lookups import Price, Weather
-from trace_gym.targets.toolsandbox.requests import Reach, Text
+from trace_gym.targets.toolsandbox.assistant import GREETINGS, SKILLS, Assistant, PhoneRequest, records
+from trace_gym.targets.toolsandbox.lookups import StockPrice, Weather
+from trace_gym.targets.toolsandbox.random_requests import date, person, random_time, reminder_text, stranger
+from trace_gym.targets.toolsandbox.requests import Text, UnsupportedContact
 from trace_gym.targets.toolsandbox.schedule import Remind
 from trace_gym.world import Call, Random, Say
 
@@ -32,7 +35,7 @@ OPENINGS = (
     "I want you to {wish}.",
     "Good day, please {wish}.",
 )
-KINDS = (  # per level: what is asked for
+KINDS = (  # per level: kinds of requests
     ("person",),
     ("person", "person", "person", "person", "person", "stock"),
     ("person", "person", "time", "content", "stock"),
@@ -43,7 +46,7 @@ WAYS = ("call", "email", "video call")
 
 @dataclass(kw_only=True)
 class ToolsandboxInsufficientInformation(Assistant):
-    """Ask for what is missing, or say that it cannot be done, instead of making it up."""
+    """Ask for missing information, or refuse an impossible request, instead of inventing facts."""
 
     id = "toolsandbox_insufficient_information"
     capability = "insufficient_information"
@@ -51,11 +54,11 @@ class ToolsandboxInsufficientInformation(Assistant):
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        return cls.sought(rng, level, needed=rng.random() < 0.5)
+        return cls.sample_with_need(rng, level, needed=rng.random() < 0.5)
 
     @classmethod
-    def drawn(cls, rng: Random, level: int) -> Self:
-        """A problem in which something is missing, or nothing."""
+    def sample(cls, rng: Random, level: int) -> Self:
+        """Return a random scenario in which information is missing or not."""
         world = cls(**records.phone(rng))
         request = world.request(rng, rng.choice(KINDS[level]), level)
         world.requests = [request]
@@ -63,25 +66,25 @@ class ToolsandboxInsufficientInformation(Assistant):
         world.greeting = rng.choice(GREETINGS) if rng.random() < 0.25 else ""
         return world
 
-    def request(self, rng: Random, kind: str, level: int) -> Request:
-        """Something to be done for which a fact, or a tool, may be missing."""
+    def request(self, rng: Random, kind: str, level: int) -> PhoneRequest:
+        """Return a request for which a fact or a tool may be missing."""
         withheld = rng.random() < 0.5
         match kind:
             case "person":
                 return self.text(rng, known=level < 3 or rng.random() < 0.5)
             case "time":
-                return Remind(chore(rng, self), clock(rng, on=date(self, rng.randint(2, 40))), withheld)
+                return Remind(reminder_text(rng, self), random_time(rng, on=date(self, rng.randint(2, 40))), withheld)
             case "stock":
-                return Price(rng.choice(list(records.COMPANIES)))
+                return StockPrice(rng.choice(list(records.COMPANIES)))
             case "weather":
                 return Weather(rng.randrange(1, 7), "max_temperature")
             case "reach" if withheld:
-                return Reach(person(rng, self), rng.choice(WAYS))
+                return UnsupportedContact(person(rng, self), rng.choice(WAYS))
         name = person(rng, self)
         return Text(name, rng.choice(records.TEXTS), withheld and kind == "content", meant=name)
 
     def text(self, rng: Random, known: bool) -> Text:
-        """A message to a first name that one contact has, or two, or none, whose number the user may know."""
+        """Return a request to text a first name that one contact, two contacts or no contact has."""
         name = person(rng, self).split()[0]
         bearers = [c for c in self.contacts.values() if c["name"].split()[0] == name]
         match rng.randrange(3):

@@ -1,18 +1,19 @@
-"""When a setting is in the way, change that setting and try again.
+"""If a setting blocks a tool, change the setting and call the tool again.
 
-Tools of the phone need services, and in low battery mode no service can be switched on. The refusal
-of a tool names what is off, and the refusal of a switch names what blocks it, so the way back to
-the task is a chain that has to be followed link by link and no further. Half of the problems are
-free of obstacles, and nothing that the user says tells them apart: only the refusal does. An agent
-that gives up at the first error fails, and so does one that switches on whatever there is. The
-tools, their dependencies and their classes of errors are those of the target, where agents are told
-to resolve such issues alone.
+Tools of the phone require services, and no service can be switched on in low battery mode. The
+error message of a tool names the service that is off, and the error message of a switch names the
+setting that blocks it. The agent must follow this chain of settings, but change no other setting.
+In about a third to a half of the scenarios, nothing blocks the request, and the messages of the
+user are the same in both cases, so only the error message shows the difference. An agent that gives
+up after the first error fails, and so does an agent that switches on every service. The tools,
+their dependencies and their classes of errors are those of the target, whose agents are instructed
+to resolve such problems without help.
 
 Levels:
-    0. One service is needed, and is on or off.
+    0. The request requires one service, which is on or off.
     1. Low battery mode may block the service.
-    2. Two services are needed, or none, with low battery mode on or off.
-    3. The user may want low battery mode left alone, so that some tasks cannot be done.
+    2. The request requires two services or none. Low battery mode is on or off.
+    3. The user may forbid changes of low battery mode, so that some requests are impossible.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from trace_gym.targets.toolsandbox.assistant import GREETINGS, SKILLS, Assistant, records
-from trace_gym.targets.toolsandbox.errands import NEEDED, errand
+from trace_gym.targets.toolsandbox.random_requests import NEEDED, random_request
 from trace_gym.targets.toolsandbox.settings import LOW_BATTERY
 from trace_gym.world import Call, Random, Say
 
@@ -34,13 +35,13 @@ CAREFUL = (
     "Leave low battery mode as it is.",
     "Do not touch low battery mode, my phone has to last.",
 )
-KINDS = (  # per level: what is asked for
+KINDS = (  # per level: kinds of requests
     ("text", "price", "exchange", "position"),
     ("text", "text", "price", "exchange", "position"),
     ("weather", "distance", "report", "remind", "number"),
     ("text", "weather", "report", "price", "number"),
 )
-STATES = (  # per level: weights of low battery mode, of a service that is off, and of nothing in the way
+STATES = (  # per level: weights of low battery mode, of a service that is off, and of no obstacle
     (0, 50, 50),
     (40, 20, 40),
     (45, 25, 30),
@@ -50,7 +51,7 @@ STATES = (  # per level: weights of low battery mode, of a service that is off, 
 
 @dataclass(kw_only=True)
 class ToolsandboxPermissionRecovery(Assistant):
-    """When a setting is in the way, change that setting and try again."""
+    """If a setting blocks a tool, change the setting and call the tool again."""
 
     id = "toolsandbox_permission_recovery"
     capability = "permission_error_recovery"
@@ -60,7 +61,7 @@ class ToolsandboxPermissionRecovery(Assistant):
     def generate(cls, rng: Random, level: int) -> Self:
         world = cls(**records.phone(rng))
         kind = rng.choice(KINDS[level])
-        world.requests.append(errand(rng, world, kind))
+        world.requests.append(random_request(rng, world, kind))
         state = rng.choices(("low battery", "off", "on"), STATES[level])[0]
         world.switch(rng, state, NEEDED[kind])
         careful = level > 2 and rng.random() < 0.5

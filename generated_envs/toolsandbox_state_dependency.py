@@ -1,18 +1,18 @@
-"""Plan around settings that tasks need and that tasks change.
+"""Order the parts of a request by the settings that they need and change.
 
-A service that one part of a request switches off may be what another part needs, and low battery
-mode switches off three services at once, which do not come back with it. So the parts have to be
-put into an order in which each finds what it needs, and what was in the way may have to be put
-back, in reverse. A third of the problems comes out right in the order of the words, as nothing
-depends on it or nothing was in the way. Success is how the phone stands in the end. Chains of
-settings, searches and messages that build on one another are what the target's hardest tasks are
-made of.
+A service that one part of a request switches off may be required by another part. Low battery mode
+switches off three services, which do not come on again with its end. The agent must therefore
+choose an order in which each part finds the services that it requires, and sometimes it must
+restore the changed settings in reverse order. In about a third of the scenarios, the order of the
+wording is correct, because the parts are independent or no setting has to be changed. Success
+depends on the final state of the phone. The most difficult tasks of the target consist of such
+chains of settings, searches and messages.
 
 Levels:
-    0. A service is to be switched off that the other part needs; either may be named first.
-    1. Or settings that were in the way are to be put back.
-    2. Or low battery mode is to be on in the end, which switches off everything.
-    3. Tasks that need two services, which may all have to be put back.
+    0. A service must be switched off that the other part requires. The user may name either part first.
+    1. Alternatively, the changed settings must be restored.
+    2. Alternatively, low battery mode must be on at the end, which switches off all services.
+    3. Requests that require two services, all of which may have to be restored.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from trace_gym.targets.toolsandbox.assistant import GREETINGS, SKILLS, Assistant, records
-from trace_gym.targets.toolsandbox.errands import NEEDED, errand
+from trace_gym.targets.toolsandbox.random_requests import NEEDED, random_request
 from trace_gym.targets.toolsandbox.requests import Switch
 from trace_gym.targets.toolsandbox.settings import LOW_BATTERY
 from trace_gym.world import Call, Random, Say
@@ -35,13 +35,13 @@ TIDY = (
     "Leave the settings as you found them.",
     "In the end, every setting must be as it is now.",
 )
-KINDS = (  # per level: what is asked for
+KINDS = (  # per level: kinds of requests
     ("text", "price", "exchange", "position"),
     ("text", "price", "exchange", "position"),
     ("text", "price", "exchange", "position"),
     ("report", "report", "weather", "distance"),
 )
-ENDS = (  # per level: how the settings are to stand in the end
+ENDS = (  # per level: requested settings at the end
     ("service off",),
     ("service off", "as found"),
     ("low battery", "as found"),
@@ -51,7 +51,7 @@ ENDS = (  # per level: how the settings are to stand in the end
 
 @dataclass(kw_only=True)
 class ToolsandboxStateDependency(Assistant):
-    """Plan around settings that tasks need and that tasks change."""
+    """Order the parts of a request by the settings that they need and change."""
 
     id = "toolsandbox_state_dependency"
     capability = "state_dependency_resolution"
@@ -59,14 +59,14 @@ class ToolsandboxStateDependency(Assistant):
 
     @classmethod
     def generate(cls, rng: Random, level: int) -> Self:
-        return cls.sought(rng, level, needed=rng.random() < 0.65)
+        return cls.sample_with_need(rng, level, needed=rng.random() < 0.65)
 
     @classmethod
-    def drawn(cls, rng: Random, level: int) -> Self:
-        """A problem in which the order matters, or what was changed has to be put back, or neither."""
+    def sample(cls, rng: Random, level: int) -> Self:
+        """Return a random scenario in which the order matters, changed settings must be restored, or neither."""
         world = cls(**records.phone(rng))
         kind = rng.choice(KINDS[level])
-        world.requests = [errand(rng, world, kind)]
+        world.requests = [random_request(rng, world, kind)]
         low = rng.random() < 0.3
         for service in ("cellular", "wifi", "location_service"):
             world.settings[service] = not low and rng.random() < 0.6

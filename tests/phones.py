@@ -14,7 +14,7 @@ from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.targets.toolsandbox import calendar, records
 from trace_gym.targets.toolsandbox.assistant import Assistant
-from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.toolsandbox.requests import PhoneRequest
 from trace_gym.targets.toolsandbox.tools import HERE
 from trace_gym.types import Call, Say, Scenario, Score
 from trace_gym.world import ToolError
@@ -72,7 +72,7 @@ def message(key: str, sender: int, recipient: int, content: str, ago: float) -> 
     }
 
 
-def phone(*requests: Request, **settings: bool) -> Assistant:
+def phone(*requests: PhoneRequest, **settings: bool) -> Assistant:
     """A phone with three people, two messages, three reminders and small tables."""
     drawn = records.phone(Random("phone"))
     people = [person(0, ME, "self"), person(1, ADA, "friend"), person(2, BEN, "boss")]

@@ -25,7 +25,7 @@ from trace_gym.synthesis.refusals import refusals_of
 from trace_gym.synthesis.schema_types import types_in_words
 from trace_gym.targets.catalogue import TARGETS, target
 from trace_gym.targets.toolsandbox.assistant import Assistant
-from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.toolsandbox.requests import PhoneRequest
 from trace_gym.targets.users import ScriptedUser
 from trace_gym.targets.users.description import MESSAGES, describe_user
 from trace_gym.types import Call, Say, Scenario
@@ -198,7 +198,7 @@ class Person(ScriptedUser):
         return "My cat is ill." if topic == "reason" else ""
 
 
-class Known(Request):
+class Known(PhoneRequest):
     wish = "call Ann"  # type: ignore[assignment]
     facts = {"number": "It is 5."}  # type: ignore[assignment]
 

@@ -14,7 +14,7 @@ from trace_gym.targets.tau2 import policy, retail_policy
 from trace_gym.targets.tau2.airline import REASONS, Cancel
 from trace_gym.targets.tau2.concessions import concedes
 from trace_gym.targets.tau2.leaks import names_account
-from trace_gym.targets.tau2.retail import Repay, Return
+from trace_gym.targets.tau2.retail import ChangePayment, Return
 from trace_gym.targets.toolsandbox.message_analysis import stated
 from trace_gym.targets.toolsandbox.substitutes import substitutes
 from trace_gym.targets.users.phrases import DECLINES, PUSHES
@@ -179,7 +179,7 @@ def test_customer_declines_another_payment_method_after_a_refusal(question: str)
         episode = registry.start_episode(scenario)
         world = episode.world
         [request] = world.requests
-        named = isinstance(request, Return | Repay) and request.named and not request.verdict(world).allowed
+        named = isinstance(request, Return | ChangePayment) and request.named and not request.verdict(world).allowed
         if named and world.orders[request.order]["user_id"] == world.customer:
             answer, success = played(episode, other_method, question)
             assert answer.removeprefix("As I said: ") in DECLINES, episode.messages[1:]

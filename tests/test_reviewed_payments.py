@@ -87,9 +87,11 @@ def payment_words(start: Any, text: str, *, reverse: bool = False) -> str:
     )
 
 
-@pytest.mark.parametrize(("kind", "status"), [("Swap", "delivered"), ("Swap", "pending"), ("Repay", "pending")])
+@pytest.mark.parametrize(
+    ("kind", "status"), [("ExchangeItems", "delivered"), ("ExchangeItems", "pending"), ("ChangePayment", "pending")]
+)
 def test_charge_and_refund_must_not_be_exchanged(kind: str, status: str) -> None:
-    words, tried = (exchange_words if kind == "Swap" else payment_words), 0
+    words, tried = (exchange_words if kind == "ExchangeItems" else payment_words), 0
     for seed in range(80):
         scenario = f"tau2_retail_tool_precision/1/{seed}"
         start = registry.start_episode(scenario).start

@@ -42,7 +42,7 @@ from trace_gym import registry
 from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.retail import (
-    Readdress,
+    ChangeAddress,
     RetailDesk,
     records,
 )
@@ -157,7 +157,7 @@ def test_cancelling_refunds_what_was_paid() -> None:
 @pytest.mark.parametrize("key", [PENDING, MODIFIED, ANOTHERS])
 def test_the_tools_do_not_check_all_rules(key: str) -> None:
     """An order that is another's, or whose items were modified, is sent elsewhere without a word."""
-    world = shop(Readdress(key, address=AWAY))
+    world = shop(ChangeAddress(key, address=AWAY))
     assert returns("modify_pending_order_address", world.modify_pending_order_address(key, **AWAY))["address"] == AWAY
     assert policy.change_order(world, world.orders[key], "pending").allowed is (key == PENDING)
 

@@ -23,12 +23,12 @@ from retail_desk import (
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.retail import (
     SKILLS,
-    Cancel,
-    Readdress,
-    Repay,
+    CancelOrder,
+    ChangeAddress,
+    ChangePayment,
+    ExchangeItems,
     Request,
     Return,
-    Swap,
 )
 from trace_gym.types import Call, Say
 
@@ -38,20 +38,24 @@ from trace_gym.types import Call, Say
 @pytest.mark.parametrize(
     ("request_", "allowed", "why"),
     [
-        (Cancel(PENDING), True, ""),
-        (Cancel(PENDING, reason="ordered by mistake"), True, ""),
-        (Cancel(PENDING, reason="cheaper"), False, "the reason is not accepted; it is pending, 84.50 paid"),
-        (Cancel(PROCESSED), False, "it is processed, 84.50 paid"),
-        (Cancel(DELIVERED), False, "it is delivered, 84.50 paid"),
-        (Cancel(MODIFIED), False, "it is pending (item modified), 80.00 paid"),
-        (Cancel(ANOTHERS), False, f"it is not among the orders of {ME}"),
-        (Readdress(PENDING, address=AWAY), True, ""),
-        (Readdress(MODIFIED, address=AWAY), False, "it is pending (item modified), 80.00 paid"),
-        (Readdress(ANOTHERS, address=AWAY), False, f"it is not among the orders of {ME}"),
-        (Repay(PENDING, PAYPAL, "my paypal"), True, ""),
-        (Repay(PENDING, GIFT, "my gift card"), True, ""),
-        (Repay(PENDING, CARD, "my credit card"), False, "this method paid for it already; it is pending, 84.50 paid"),
-        (Repay(PROCESSED, PAYPAL, "my paypal"), False, "it is processed, 84.50 paid"),
+        (CancelOrder(PENDING), True, ""),
+        (CancelOrder(PENDING, reason="ordered by mistake"), True, ""),
+        (CancelOrder(PENDING, reason="cheaper"), False, "the reason is not accepted; it is pending, 84.50 paid"),
+        (CancelOrder(PROCESSED), False, "it is processed, 84.50 paid"),
+        (CancelOrder(DELIVERED), False, "it is delivered, 84.50 paid"),
+        (CancelOrder(MODIFIED), False, "it is pending (item modified), 80.00 paid"),
+        (CancelOrder(ANOTHERS), False, f"it is not among the orders of {ME}"),
+        (ChangeAddress(PENDING, address=AWAY), True, ""),
+        (ChangeAddress(MODIFIED, address=AWAY), False, "it is pending (item modified), 80.00 paid"),
+        (ChangeAddress(ANOTHERS, address=AWAY), False, f"it is not among the orders of {ME}"),
+        (ChangePayment(PENDING, PAYPAL, "my paypal"), True, ""),
+        (ChangePayment(PENDING, GIFT, "my gift card"), True, ""),
+        (
+            ChangePayment(PENDING, CARD, "my credit card"),
+            False,
+            "this method paid for it already; it is pending, 84.50 paid",
+        ),
+        (ChangePayment(PROCESSED, PAYPAL, "my paypal"), False, "it is processed, 84.50 paid"),
         (Return(DELIVERED, CARD, items=[RED]), True, ""),
         (Return(DELIVERED, GIFT, "my gift card", items=[RED]), True, ""),
         (
@@ -61,9 +65,9 @@ from trace_gym.types import Call, Say
         ),
         (Return(PENDING, CARD, items=[RED]), False, "it is pending, 84.50 paid"),
         (Return(ANOTHERS, FOREIGN, items=[RED]), False, f"it is not among the orders of {ME}"),
-        (Swap(PENDING, CARD, items=[RED]), True, ""),
-        (Swap(DELIVERED, CARD, items=[RED]), True, ""),
-        (Swap(PROCESSED, CARD, items=[RED]), False, "it is processed, 84.50 paid"),
+        (ExchangeItems(PENDING, CARD, items=[RED]), True, ""),
+        (ExchangeItems(DELIVERED, CARD, items=[RED]), True, ""),
+        (ExchangeItems(PROCESSED, CARD, items=[RED]), False, "it is processed, 84.50 paid"),
     ],
 )
 def test_the_rules(request_: Request, allowed: bool, why: str) -> None:
@@ -76,7 +80,7 @@ def test_the_rules(request_: Request, allowed: bool, why: str) -> None:
 
 
 def test_a_balance_that_is_too_low_decides() -> None:
-    world = shop(Repay(PENDING, GIFT, "my gift card"))
+    world = shop(ChangePayment(PENDING, GIFT, "my gift card"))
     world.users[ME]["payment_methods"][GIFT]["balance"] = 84.25
     assert world.requests[0].verdict(world).why == "the balance is too low; it is pending, 84.50 paid"
 
@@ -99,7 +103,7 @@ def test_a_balance_that_is_too_low_decides() -> None:
     ],
 )
 def test_writes_break_rules(tool: str, arguments: Data, why: str) -> None:
-    found = shop(Cancel(PENDING)).violations(Call(tool, arguments))
+    found = shop(CancelOrder(PENDING)).violations(Call(tool, arguments))
     assert (why in found[0]) if why else not found
 
 
@@ -122,7 +126,9 @@ def test_the_customer_says_who_she_is_at_once_or_when_asked(known_by: str, said:
 
 def test_the_customer_tells_what_is_asked() -> None:
     world = shop(
-        Cancel(PENDING, reason="cheaper"), Repay(PENDING, GIFT, "my gift card"), Readdress(PENDING, address=AWAY)
+        CancelOrder(PENDING, reason="cheaper"),
+        ChangePayment(PENDING, GIFT, "my gift card"),
+        ChangeAddress(PENDING, address=AWAY),
     )
     assert world.reply("What is the order number?") == "I am sorry, I do not have that at hand."
     world.wording = f"I have some wishes for {PENDING}."
@@ -137,7 +143,7 @@ def test_the_customer_tells_what_is_asked() -> None:
 
 
 def test_a_withheld_reason_is_asked_for_and_told() -> None:
-    world = shop(Cancel(PENDING, reason="ordered by mistake"), withheld=("reason",))
+    world = shop(CancelOrder(PENDING, reason="ordered by mistake"), withheld=("reason",))
     assert [s for s in world.serve(SKILLS) if isinstance(s, Call)][-1].arguments["reason"] == "ordered by mistake"
     guess = [s for s in world.ablated() if isinstance(s, Call)][-1]
     assert guess.arguments["reason"] == "ordered by mistake"  # without a capability of its own nothing is left out

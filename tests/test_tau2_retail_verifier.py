@@ -36,12 +36,12 @@ from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.score import reward
 from trace_gym.targets.tau2.retail import (
     SKILLS,
-    Cancel,
-    Readdress,
-    Repay,
+    CancelOrder,
+    ChangeAddress,
+    ChangePayment,
+    ExchangeItems,
     RetailDesk,
     Return,
-    Swap,
 )
 from trace_gym.types import Call, Say, Scenario, Score
 
@@ -82,7 +82,7 @@ PROMISE = Say(f"To confirm: cancel {PENDING}, refund 84.50. Shall I proceed?")
 
 
 def test_an_allowed_cancellation_with_its_refund_succeeds() -> None:
-    world = shop(Cancel(PENDING))
+    world = shop(CancelOrder(PENDING))
     assert judged(world, PROMISE, cancel(), Say("All done.")).success
     assert reward(judged(world, cancel(), Say("All done."))) == 0.25 * 0.8  # not looked up, and not asked
     assert judged(world, PROMISE, Say("All done.")).progress == 0.0
@@ -94,19 +94,19 @@ def test_an_allowed_cancellation_with_its_refund_succeeds() -> None:
 
 @pytest.mark.parametrize("told", ["84.50", "84.5", "$84.50", "84.50 dollars", "84.50, of which 24.25 and 60.25"])
 def test_an_amount_may_be_told_in_several_ways(told: str) -> None:
-    assert judged(shop(Cancel(PENDING)), Say(f"Refund {told}. Shall I proceed?"), cancel()).success
+    assert judged(shop(CancelOrder(PENDING)), Say(f"Refund {told}. Shall I proceed?"), cancel()).success
 
 
 @pytest.mark.parametrize(
     "told", ["85", "184.50", "84.501", "84.50 or 28.75", " ".join(f"{n / 4:.2f}" for n in range(2000))]
 )
 def test_a_wrong_amount_and_every_amount_are_not_the_one(told: str) -> None:
-    score = judged(shop(Cancel(PENDING)), Say(f"Refund {told}. Shall I proceed?"), cancel())
+    score = judged(shop(CancelOrder(PENDING)), Say(f"Refund {told}. Shall I proceed?"), cancel())
     assert (score.success, score.progress) == (False, 0.5)
 
 
 def test_a_refusal_counts_with_the_status_and_the_amount() -> None:
-    world = shop(Cancel(PROCESSED))
+    world = shop(CancelOrder(PROCESSED))
     assert judged(world, Say(f"I cannot cancel {PROCESSED}: only pending ones; it is processed, 84.50 paid.")).success
     for words in ("", " It is processed.", " You paid 84.50.", " It is processed, 84.50 or 28.75 paid."):
         assert judged(world, Say(f"I cannot cancel that.{words}")).progress == 0.5, words
@@ -114,19 +114,19 @@ def test_a_refusal_counts_with_the_status_and_the_amount() -> None:
 
 
 def test_of_anothers_order_only_the_customers_own_id_is_told() -> None:
-    world = shop(Cancel(ANOTHERS))
+    world = shop(CancelOrder(ANOTHERS))
     assert judged(world, Say(f"I cannot cancel {ANOTHERS}: it is not among the orders of {ME}.")).success
     assert judged(world, Say(f"I cannot cancel it, it belongs to {OTHER} and not to {ME}.")).progress == 0.5
     assert judged(world, Say("I cannot cancel it: it is pending, 84.50 paid.")).progress == 0.5
     assert judged(world, Say(f"I cannot cancel it, 84.50 was paid and not by {ME}.")).progress == 0.5
-    own = shop(Cancel(ANOTHERS), Cancel(PENDING))  # the amount is that of an order of hers as well
+    own = shop(CancelOrder(ANOTHERS), CancelOrder(PENDING))  # the amount is that of an order of hers as well
     refusal = Say(f"I cannot cancel {ANOTHERS}: it is not among the orders of {ME}. {PROMISE.text}")
     assert judged(own, refusal, cancel()).success
     assert reward(judged(world, PROMISE, cancel(ANOTHERS))) == 0.0
 
 
 def test_an_address_must_be_right_in_every_part() -> None:
-    world = shop(Readdress(PENDING, address=AWAY))
+    world = shop(ChangeAddress(PENDING, address=AWAY))
     assert judged(world, move()).success
     near = judged(world, move(zip="78751"))
     assert (near.success, near.progress) == (False, 0.5)
@@ -135,7 +135,7 @@ def test_an_address_must_be_right_in_every_part() -> None:
 
 
 def test_a_payment_must_be_on_the_method_that_was_named() -> None:
-    world = shop(Repay(PENDING, GIFT, "my gift card"))
+    world = shop(ChangePayment(PENDING, GIFT, "my gift card"))
     charge = Call("modify_pending_order_payment", {"order_id": PENDING, "payment_method_id": GIFT})
     assert judged(world, charge).success
     wrong = judged(world, Call(charge.tool, {**charge.arguments, "payment_method_id": PAYPAL}))
@@ -153,13 +153,13 @@ def test_a_return_must_hold_all_items_at_once_and_the_right_refund() -> None:
 
 @pytest.mark.parametrize("key", [PENDING, DELIVERED])
 def test_a_swap_must_take_the_cheapest_that_fits(key: str) -> None:
-    world = shop(Swap(key, CARD, items=[SMALL]))
+    world = shop(ExchangeItems(key, CARD, items=[SMALL]))
     [call] = [s for s in world.oracle() if isinstance(s, Call) and s.tool.endswith("order_items")]
     assert call.arguments["new_item_ids"] == ["2000000003"]  # the cheapest of all is sold out
     assert judged(world, call).success
     dear = judged(world, Call(call.tool, {**call.arguments, "new_item_ids": [TALL]}))
     assert 0 < dear.progress < 1 and not dear.success
-    wished = shop(Swap(key, CARD, items=[SMALL], wish={"lid": "none"}))
+    wished = shop(ExchangeItems(key, CARD, items=[SMALL], wish={"lid": "none"}))
     assert judged(wished, Call(call.tool, {**call.arguments, "new_item_ids": [TALL]})).success
     first = next(s for s in wished.serve(frozenset()) if isinstance(s, Call) and s.tool == call.tool)
     assert first.arguments["new_item_ids"] == [TALL]  # without the skill it is the first other one listed

@@ -34,7 +34,7 @@ from trace_gym.schemas import settle
 from trace_gym.score import reward
 from trace_gym.targets.results import read_results
 from trace_gym.targets.tau2 import records
-from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Bags, Cancel, Swap, Upgrade
+from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Bags, Cancel, ChangeFlights, Upgrade
 from trace_gym.targets.tau2.tools import AirlineTools, airline_interface
 from trace_gym.types import Call, Say, Scenario, Score, Trajectory
 from trace_gym.world import ToolError
@@ -163,15 +163,15 @@ def test_bags_must_be_paid_for_as_the_membership_says() -> None:
 
 
 def test_a_swap_must_take_the_cheapest_that_fits() -> None:
-    world = desk(Swap(CODE, method=CARD, date=DAY, after=9))
+    world = desk(ChangeFlights(CODE, method=CARD, date=DAY, after=9))
     assert judged(world, move("HAT002")).success
-    late = desk(Swap(CODE, method=CARD, date="2024-05-21"))
+    late = desk(ChangeFlights(CODE, method=CARD, date="2024-05-21"))
     assert judged(late, move("HAT002", "2024-05-21")).success
     assert judged(late, move("HAT002")).progress == 0.0
     late.flights["HAT001"]["dates"]["2024-05-21"] = seats(140)
     late.flights["HAT001"]["dates"]["2024-05-21"]["prices"]["business"] = 900
     assert late.requests[0].call(late, SKILLS) == move("HAT001", "2024-05-21")  # the cabin picks the column
-    sold_out = desk(Swap(CODE, method=CARD, date=DAY))
+    sold_out = desk(ChangeFlights(CODE, method=CARD, date=DAY))
     sold_out.flights["HAT002"]["dates"][DAY]["available_seats"]["economy"] = 0
     assert sold_out.requests[0].call(sold_out, SKILLS) == move("HAT001")
 

@@ -14,7 +14,7 @@ import pytest
 from phones import FACTS, kind, only, phone, returns
 
 from trace_gym.episode import Episode
-from trace_gym.targets.toolsandbox import errands, records
+from trace_gym.targets.toolsandbox import random_requests, records
 from trace_gym.targets.toolsandbox.assistant import Assistant
 from trace_gym.targets.toolsandbox.expert import remedy_for
 from trace_gym.targets.toolsandbox.matching import likeness
@@ -107,7 +107,7 @@ def test_no_two_currencies_come_to_nearly_the_same() -> None:
     for seed in range(300):
         rng = Random(seed)
         world = Assistant(**records.phone(rng))
-        asked = errands.lookup(rng, world, "exchange")
+        asked = random_requests.lookup(rng, world, "exchange")
         worth = sorted({asked.value(world), *asked.rivals(world)})
         assert len(worth) == 4 and all(b - a > 0.05 for a, b in itertools.pairwise(worth)), asked
 

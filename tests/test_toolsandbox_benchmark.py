@@ -178,14 +178,14 @@ def test_datetime_problem_carries_over_exactly_when_the_skill_is_needed(level: i
 
 
 def test_datetime_problem_draws_one_phone(monkeypatch: pytest.MonkeyPatch) -> None:
-    world, drawn = registry.load_world("toolsandbox_datetime"), []
+    world, sample = registry.load_world("toolsandbox_datetime"), []
     phone = records.phone
 
     def counted(rng: Random, *known: Any) -> Any:
-        drawn.append(1)
+        sample.append(1)
         return phone(rng, *known)
 
     monkeypatch.setattr(records, "phone", counted)
     for seed in range(20):
         Episode(world, Scenario(env=world.id, level=seed % 4, seed=seed))
-    assert len(drawn) == 20
+    assert len(sample) == 20

@@ -13,9 +13,9 @@ from trace_gym.score import reward
 from trace_gym.targets.toolsandbox import calendar
 from trace_gym.targets.toolsandbox.assistant import SKILLS, Assistant
 from trace_gym.targets.toolsandbox.expert import ASKING, DATES, DEPENDENCIES, RECOVERY
-from trace_gym.targets.toolsandbox.lookups import Distance, Exchange, Position, Price, Report, Weather
+from trace_gym.targets.toolsandbox.lookups import Distance, Exchange, Position, StockPrice, TextLookup, Weather
 from trace_gym.targets.toolsandbox.needs import DESCRIPTIONS
-from trace_gym.targets.toolsandbox.requests import NewNumber, Reach, Request, Switch, Text
+from trace_gym.targets.toolsandbox.requests import NewNumber, PhoneRequest, Switch, Text, UnsupportedContact
 from trace_gym.targets.toolsandbox.schedule import Countdown, Postpone, Remind, When
 from trace_gym.types import Call, Say, Score
 
@@ -52,7 +52,7 @@ def test_two_services_are_found_to_be_missing_one_after_the_other() -> None:
 
 
 def test_a_setting_that_is_to_be_kept_makes_a_task_impossible() -> None:
-    world = phone(Price("Northwind"), **LOW)
+    world = phone(StockPrice("Northwind"), **LOW)
     world.keep = ("low_battery_mode",)
     assert plan(world)[:-1] == ["search_stock", "set_wifi_status True"]
     assert "low battery mode is on and has to stay so" in plan(world)[-1]
@@ -67,7 +67,7 @@ def test_a_setting_that_is_to_be_kept_makes_a_task_impossible() -> None:
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("on", [True, False])
 def test_what_takes_a_service_away_comes_last(first: bool, on: bool) -> None:
-    parts = [Switch("wifi", on=False), Price(stock(phone()))]
+    parts = [Switch("wifi", on=False), StockPrice(stock(phone()))]
     world = phone(*(parts if first else reversed(parts)), wifi=on)
     assert plan(world)[-2] == "set_wifi_status False" and plan(world)[0] == "search_stock"
     assert played(world, world.serve(SKILLS)).finish().success
@@ -75,7 +75,7 @@ def test_what_takes_a_service_away_comes_last(first: bool, on: bool) -> None:
 
 
 def test_what_was_in_the_way_is_put_back_in_reverse() -> None:
-    world = phone(Report(ADA, Price(stock(phone()))), **LOW)
+    world = phone(TextLookup(ADA, StockPrice(stock(phone()))), **LOW)
     world.restore = True
     back = ["set_cellular_service_status False", "set_wifi_status False", "set_low_battery_mode_status True"]
     assert plan(world)[-4:-1] == back
@@ -126,14 +126,14 @@ def test_a_number_that_is_missing_is_asked_for_or_owned_up_to(number: str) -> No
     [
         Text(ADA, "See you soon", withheld=True, meant=ADA),
         Remind("call home", When(9, 30, on="2026-05-01"), withheld=True),
-        Price("Acme Rockets"),
+        StockPrice("Acme Rockets"),
         Weather(days=7),
         Distance("Castle Rock"),
-        Reach(ADA, "email"),
+        UnsupportedContact(ADA, "email"),
     ],
     ids=lambda r: type(r).__name__,
 )
-def test_nothing_is_made_up(request_: Request) -> None:
+def test_nothing_is_made_up(request_: PhoneRequest) -> None:
     world = phone(request_)
     assert played(world, world.serve(SKILLS)).finish().success
     assert world.needs() == {ASKING}
@@ -190,7 +190,7 @@ def test_a_holiday_that_is_over_comes_next_year() -> None:
 
 
 @pytest.mark.parametrize("lookup", [Exchange(90, "EUR", "JPY"), Position(), Distance("Cedar Library"), Weather()])
-def test_a_number_is_looked_up(lookup: Request) -> None:
+def test_a_number_is_looked_up(lookup: PhoneRequest) -> None:
     world = phone(lookup)
     assert played(world, world.serve(SKILLS)).finish().success
     assert score(world, Say("I found nothing, it is 12345.")).progress == 0
@@ -223,7 +223,7 @@ def test_who_asks_for_what_is_known_has_not_succeeded() -> None:
 
 def test_a_report_holds_the_number_and_no_other() -> None:
     name = stock(phone())
-    world = phone(Report(ADA, Price(name)))
+    world = phone(TextLookup(ADA, StockPrice(name)))
     price, other = (s["price"] for s in list(world.stocks.values())[:2])
 
     def sent(text: str) -> float:
@@ -244,7 +244,7 @@ def test_a_new_number_is_put_into_the_book() -> None:
 
 
 def test_a_needless_change_costs_the_success() -> None:
-    world = phone(Price(stock(phone())), cellular=False)
+    world = phone(StockPrice(stock(phone())), cellular=False)
     price = next(iter(world.stocks.values()))["price"]
     answer = Say(f"It is {price}.")
     look = Call("search_stock", {"query": stock(world)})

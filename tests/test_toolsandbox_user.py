@@ -7,7 +7,7 @@ from phones import ADA, phone, played
 
 from trace_gym.targets.dialogue import acts, gist
 from trace_gym.targets.toolsandbox.assistant import SKILLS
-from trace_gym.targets.toolsandbox.lookups import Price
+from trace_gym.targets.toolsandbox.lookups import StockPrice
 from trace_gym.targets.toolsandbox.message_analysis import numbers, refused, stated
 from trace_gym.targets.toolsandbox.requests import Text
 from trace_gym.targets.toolsandbox.schedule import Remind, When
@@ -88,7 +88,7 @@ def test_the_user_may_greet_before_asking() -> None:
 
 
 def test_the_user_agrees_waits_and_hangs_up() -> None:
-    world = phone(Price("Northwind"))
+    world = phone(StockPrice("Northwind"))
     assert world.copy().reply("May I switch wifi on?") == "Yes, if what I asked for needs it."
     world.keep = ("low_battery_mode",)
     assert world.reply("May I switch it off?") == "Yes, if what I asked for needs it. Leave low battery mode alone."

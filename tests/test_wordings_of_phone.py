@@ -14,7 +14,7 @@ from trace_gym.targets.toolsandbox.message_analysis import refused
 from trace_gym.targets.toolsandbox.requests import Text
 from trace_gym.targets.toolsandbox.schedule import Countdown
 from trace_gym.targets.toolsandbox.substitutes import substitutes
-from trace_gym.targets.toolsandbox.wording import chore, lists_days
+from trace_gym.targets.toolsandbox.wording import lists_days, reminder_subject
 from trace_gym.targets.users.phrases import LACKS, WANTS
 from trace_gym.types import Say, Scenario
 
@@ -97,12 +97,12 @@ def test_names_of_refusals_may_have_hyphens_and_quotes() -> None:
     ],
 )
 def test_reminders_may_be_worded_freely(content: str) -> None:
-    assert chore(content) == chore("call the plumber")
+    assert reminder_subject(content) == reminder_subject("call the plumber")
 
 
 @pytest.mark.parametrize("content", ["Call the dentist", "Do not call the plumber", "Call the plumber and the dentist"])
 def test_other_reminders_are_not_taken_for_the_same(content: str) -> None:
-    assert chore(content) != chore("call the plumber")
+    assert reminder_subject(content) != reminder_subject("call the plumber")
 
 
 def countdowns() -> Iterator[tuple[Episode, Countdown, int]]:

@@ -11,7 +11,7 @@ from trace_gym.generated_envs.tau2_multi_step import Tau2MultiStep
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
 from trace_gym.generated_envs.tau2_tool_precision import Tau2ToolPrecision
-from trace_gym.targets.tau2.airline import SKILLS, Swap, records
+from trace_gym.targets.tau2.airline import SKILLS, ChangeFlights, records
 
 
 class OneStructure(Tau2Precondition):
@@ -78,7 +78,7 @@ class FirstFlightIsRight(Tau2StructuredData):
     def generate(cls, rng: Random, level: int) -> Self:
         made: Self = super().generate(rng, level)
         [request] = made.requests
-        assert isinstance(request, Swap)
+        assert isinstance(request, ChangeFlights)
         best = request.choice(made, SKILLS)
         made.flights = {best: made.flights[best], **made.flights}
         return made
@@ -122,7 +122,7 @@ class LargestFlightNumberIsRight(Tau2StructuredData):
         while True:
             made: Self = super().generate(rng, level)
             [request] = made.requests
-            assert isinstance(request, Swap)
+            assert isinstance(request, ChangeFlights)
             if request.choice(made, SKILLS) == max(n for n, f in made.flights.items() if request.date in f["dates"]):
                 return made
 

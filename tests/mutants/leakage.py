@@ -12,7 +12,7 @@ from mutants.hotel import Hotel, mutants
 from trace_gym.generated_envs.tau2_precondition import Tau2Precondition
 from trace_gym.generated_envs.tau2_structured_data import Tau2StructuredData
 from trace_gym.generated_envs.tau2_tool_precision import Tau2ToolPrecision
-from trace_gym.targets.tau2.airline import SKILLS, Swap
+from trace_gym.targets.tau2.airline import SKILLS, ChangeFlights
 from trace_gym.types import Interface
 from trace_gym.validation.context import ValidationInputs
 
@@ -41,7 +41,7 @@ class OpeningNamesTheFlight(Tau2StructuredData):
 
     def opening(self) -> str:
         [request] = self.requests
-        assert isinstance(request, Swap)
+        assert isinstance(request, ChangeFlights)
         return f"{super().opening()} I believe that is {request.choice(self, SKILLS)}."
 
 

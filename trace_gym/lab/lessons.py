@@ -15,7 +15,7 @@ from random import Random
 from trace_gym import registry
 from trace_gym.lab.demos import LEVELS, TARGET, demonstration
 from trace_gym.route.prompt import LETTERS, NO_SKILL, Option, compact, routing_messages, shuffled
-from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, Swap
+from trace_gym.targets.tau2.airline import SKILLS, AirlineDesk, Cancel, ChangeFlights
 from trace_gym.targets.tau2.needs import DESCRIPTIONS
 from trace_gym.targets.tau2.records import CODES, FARES, FIRST_NAMES, FLIGHT_NUMBERS
 from trace_gym.types import Message, Scenario
@@ -67,7 +67,7 @@ def _task(rng: Random, seed: int) -> tuple[str, frozenset[str]]:
     assert isinstance(desk, AirlineDesk)
     needs = desk.needs()
     if not needs:  # the task succeeds without the capability by chance, but requests of this kind need it
-        called_for = {Cancel: "precondition_verification", Swap: "structured_data_reasoning"}
+        called_for = {Cancel: "precondition_verification", ChangeFlights: "structured_data_reasoning"}
         needs = frozenset(called_for[type(r)] for r in desk.requests if type(r) in called_for)
     return desk.opening(), needs
 
@@ -142,7 +142,7 @@ def _about_flights(rng: Random, seed: int) -> list[Message]:
     for n in range(FLIGHTS):  # new records for each question, so that repeating the previous answer is wrong
         desk = _desk(rng, "tau2_structured_data", seed + n)
         booking, swap = next(iter(desk.reservations.values())), desk.requests[0]
-        assert isinstance(swap, Swap)
+        assert isinstance(swap, ChangeFlights)
         found = desk.search_direct_flight(booking["origin"], booking["destination"], swap.date)
         cabin = rng.choice(("economy", "business"))
         best = min(found, key=lambda f: f["prices"][cabin])["flight_number"]

@@ -16,12 +16,12 @@ from trace_gym.targets.tau2.consent import names_other_flights, names_other_meth
 from trace_gym.targets.tau2.desk import PRECONDITION, SKILLS, Desk
 from trace_gym.targets.tau2.prices import wrong_fares
 from trace_gym.targets.tau2.profile import pays
-from trace_gym.targets.tau2.requests import Bags, Cancel, Paid, Request, Swap, Upgrade
+from trace_gym.targets.tau2.requests import Bags, Cancel, ChangeFlights, PaidReservationChange, Request, Upgrade
 from trace_gym.targets.tau2.tools import AirlineTools
 from trace_gym.targets.users.phrases import BEYOND
 from trace_gym.world import Call, Check, Event, Random, Say
 
-__all__ = ["SKILLS", "AirlineDesk", "Bags", "Cancel", "Request", "Swap", "Upgrade", "records"]
+__all__ = ["SKILLS", "AirlineDesk", "Bags", "Cancel", "Request", "ChangeFlights", "Upgrade", "records"]
 
 REASONS = frozen(
     {
@@ -131,7 +131,7 @@ class AirlineDesk(Desk[Request], AirlineTools):
                 reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
                 return " ".join(reasons)
             case "payment":
-                return pays([(r.record, r.named) for r in self.requests if isinstance(r, Paid)])
+                return pays([(r.record, r.named) for r in self.requests if isinstance(r, PaidReservationChange)])
         return ""
 
     def answer_on(self, topic: str, asked: str) -> str:

@@ -90,7 +90,7 @@ class Cancel(Request):
 
 
 @dataclass
-class Paid(Request):
+class PaidReservationChange(Request):
     """Base class of a request for a change whose price difference goes to a stored payment method of the customer."""
 
     method: str = ""
@@ -121,7 +121,7 @@ class Paid(Request):
 
 
 @dataclass
-class Upgrade(Paid):
+class Upgrade(PaidReservationChange):
     """Request to fly the same flights in another cabin."""
 
     kind: ClassVar[str] = "upgrade"
@@ -149,7 +149,7 @@ class Upgrade(Paid):
 
 
 @dataclass
-class Bags(Paid):
+class Bags(PaidReservationChange):
     """Request to check in more bags."""
 
     kind: ClassVar[str] = "add bags to"
@@ -191,7 +191,7 @@ class Bags(Paid):
 
 
 @dataclass
-class Swap(Paid):
+class ChangeFlights(PaidReservationChange):
     """Request to move to the cheapest flight of the same route on a given day that meets the customer's conditions."""
 
     kind: ClassVar[str] = "move"

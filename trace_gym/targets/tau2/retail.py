@@ -17,21 +17,28 @@ from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.prices import wrong_prices
 from trace_gym.targets.tau2.profile import facts_asked, pays
 from trace_gym.targets.tau2.refunds import invented
-from trace_gym.targets.tau2.retail_items import Return, Swap
-from trace_gym.targets.tau2.retail_requests import Cancel, Paid, Readdress, Repay, Request, in_words
+from trace_gym.targets.tau2.retail_items import ExchangeItems, Return
+from trace_gym.targets.tau2.retail_requests import (
+    CancelOrder,
+    ChangeAddress,
+    ChangePayment,
+    PaidOrderChange,
+    Request,
+    address_line,
+)
 from trace_gym.targets.tau2.retail_tools import RetailTools
 from trace_gym.world import Call, Check, Event, Random, Say
 
 __all__ = [
     "SKILLS",
-    "Cancel",
-    "Readdress",
-    "Repay",
+    "CancelOrder",
+    "ChangeAddress",
+    "ChangePayment",
     "Request",
     "RetailDesk",
     "Return",
-    "Swap",
-    "in_words",
+    "ExchangeItems",
+    "address_line",
     "records",
 ]
 
@@ -148,7 +155,7 @@ class RetailDesk(Desk[Request], RetailTools):
         facts = {*facts_asked(asked)}
         if "email" in facts and facts & {"name", "zip"}:  # the agent needs only one of the two
             return [self.who()]
-        readdressed = any(isinstance(r, Readdress) for r in self.requests)
+        readdressed = any(isinstance(r, ChangeAddress) for r in self.requests)
         return super().personal(asked, topics if readdressed else [t for t in topics if t != "address"])
 
     def own(self, fact: str) -> Sequence[str]:
@@ -175,19 +182,19 @@ class RetailDesk(Desk[Request], RetailTools):
                 named = [key for key in self.orders if key in self.opening()]
                 return f"It is {' and '.join(named)}." if named else ""
             case "reason":
-                reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, Cancel))
+                reasons = dict.fromkeys(REASONS[r.reason] for r in self.requests if isinstance(r, CancelOrder))
                 return " ".join(reasons)
             case "payment":
-                return pays([(r.record, r.named) for r in self.requests if isinstance(r, Paid)])
+                return pays([(r.record, r.named) for r in self.requests if isinstance(r, PaidOrderChange)])
             case "address":
-                wanted = [in_words(r.address) for r in self.requests if isinstance(r, Readdress)]
+                wanted = [address_line(r.address) for r in self.requests if isinstance(r, ChangeAddress)]
                 return f"The new address is {wanted[0]}." if wanted else ""
         return ""
 
     def broken(self, write: Call) -> list[str]:
         """Return the rules that a write call would break, considering the customer's reason for a cancellation."""
         order = write.arguments.get("order_id")
-        reasons = (r.reason for r in self.requests if isinstance(r, Cancel) and r.order == order)
+        reasons = (r.reason for r in self.requests if isinstance(r, CancelOrder) and r.order == order)
         return policy.violations(self, write.tool, write.arguments, next(reasons, "no longer needed"))
 
     def _agreed(self, start: Self, before: Sequence[Event], write: Call | Say) -> bool:
@@ -207,7 +214,7 @@ class RetailDesk(Desk[Request], RetailTools):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         yield from super().verify(start, said)
-        none = [r.order for r in start.requests if isinstance(r, Readdress) or not r.verdict(start).allowed]
+        none = [r.order for r in start.requests if isinstance(r, ChangeAddress) or not r.verdict(start).allowed]
         paid_back = any(invented(order, start.orders, said) for order in none)
         yield Check.guard("nothing was given away", not gives_away(said))
         yield Check.guard(

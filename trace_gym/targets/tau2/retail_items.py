@@ -10,7 +10,7 @@ from trace_gym.targets.tau2 import retail_policy as policy
 from trace_gym.targets.tau2.desk import MULTI_STEP, PRECISION, STRUCTURED, Verdict
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.prices import wrong_prices
-from trace_gym.targets.tau2.retail_requests import Paid, amount_told
+from trace_gym.targets.tau2.retail_requests import PaidOrderChange, amount_told
 from trace_gym.world import Call, Check
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Return(Paid):
+class Return(PaidOrderChange):
     """Request to return items of a delivered order."""
 
     kind: ClassVar[str] = "take back items of"
@@ -66,7 +66,7 @@ class Return(Paid):
 
 
 @dataclass
-class Swap(Paid):
+class ExchangeItems(PaidOrderChange):
     """Request to replace items with the cheapest available variants of the same products that satisfy `wish`."""
 
     kind: ClassVar[str] = "replace items of"

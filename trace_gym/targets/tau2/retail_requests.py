@@ -96,7 +96,7 @@ class Request(base.CustomerRequest["RetailDesk"]):
 
 
 @dataclass
-class Cancel(Request):
+class CancelOrder(Request):
     """Request to cancel a pending order, with a reason."""
 
     kind: ClassVar[str] = "cancel"
@@ -130,7 +130,7 @@ class Cancel(Request):
 
 
 @dataclass
-class Readdress(Request):
+class ChangeAddress(Request):
     """Request to send a pending order to another address."""
 
     kind: ClassVar[str] = "readdress"
@@ -138,7 +138,7 @@ class Readdress(Request):
     address: Data = field(default_factory=dict)
 
     def asked(self, desk: RetailDesk) -> str:
-        return f"send order {self.order} to {in_words(self.address)}"
+        return f"send order {self.order} to {address_line(self.address)}"
 
     def verdict(self, desk: RetailDesk) -> Verdict:
         return policy.change_order(desk, desk.orders[self.order], "pending")
@@ -151,7 +151,7 @@ class Readdress(Request):
         return super().claimed_done(start, said) or states_pattern(goes, said, self.order, start.orders)
 
     def offer(self, desk: RetailDesk, skills: frozenset[str]) -> str:
-        return f"{self.order} goes to {in_words(self.address)}"
+        return f"{self.order} goes to {address_line(self.address)}"
 
     def checks(self, desk: RetailDesk, start: RetailDesk, want: RetailDesk, said: list[str]) -> Iterator[Check]:
         here = desk.orders[self.order]["address"]
@@ -162,7 +162,7 @@ class Readdress(Request):
 
 
 @dataclass
-class Paid(Request):
+class PaidOrderChange(Request):
     """Base class of a request for a change that charges a stored payment method or refunds money to it."""
 
     method: str = ""
@@ -184,7 +184,7 @@ class Paid(Request):
 
 
 @dataclass
-class Repay(Paid):
+class ChangePayment(PaidOrderChange):
     """Request to charge a pending order to another payment method."""
 
     kind: ClassVar[str] = "change the payment of"
@@ -233,7 +233,7 @@ class Repay(Paid):
         return [s for s in sentences if {key for key in ids if key in s} == {self.order.lstrip("#").lower()}]
 
 
-def in_words(address: Data) -> str:
+def address_line(address: Data) -> str:
     """Return an address on one line, as people write it."""
     parts = ("address1", "address2", "city")
     return f"{', '.join(address[p] for p in parts if address[p])}, {address['state']} {address['zip']}"

@@ -15,18 +15,18 @@ from trace_gym.targets.toolsandbox.expert import SKILLS, Expert
 from trace_gym.targets.toolsandbox.false_reports import misreports
 from trace_gym.targets.toolsandbox.phone_user import PhoneUser
 from trace_gym.targets.toolsandbox.records import Data
-from trace_gym.targets.toolsandbox.requests import Request, Text
+from trace_gym.targets.toolsandbox.requests import PhoneRequest, Text
 from trace_gym.targets.toolsandbox.settings import LABELS, SWITCHES
 from trace_gym.targets.toolsandbox.tools import Phone
 from trace_gym.world import Call, Check, Event, Say
 
-__all__ = ["GREETINGS", "SKILLS", "Assistant", "Request", "records"]
+__all__ = ["GREETINGS", "SKILLS", "Assistant", "PhoneRequest", "records"]
 
 GREETINGS = ("Hello, are you there?", "I need some help with my phone.", "Hi! Something has to be done.")
 _TOOLS = frozen({tool: name for name, tool in SWITCHES.items()})
 """Mapping from tool to the setting that it switches."""
 TRIES = 40
-"""Maximum number of random problems that `sought` tries."""
+"""Maximum number of random problems that `sample_with_need` tries."""
 ONE_OF = frozen(
     {
         "contacts": ("name", "phone_number", "relationship", "is_self"),
@@ -52,15 +52,15 @@ class Assistant(PhoneUser, Phone):
     """Whether the user wants changed settings to be restored in the end."""
 
     @classmethod
-    def drawn(cls, rng: Random, level: int) -> Self:
+    def sample(cls, rng: Random, level: int) -> Self:
         """Return a random problem of a level."""
         raise NotImplementedError
 
     @classmethod
-    def sought(cls, rng: Random, level: int, *, needed: bool) -> Self:
+    def sample_with_need(cls, rng: Random, level: int, *, needed: bool) -> Self:
         """Return a random problem of a level that requires the capability (if `needed`) or does not."""
         for _ in range(TRIES):
-            world = cls.drawn(rng, level)
+            world = cls.sample(rng, level)
             if world.succeeds(SKILLS - {cls.capability}) is not needed:
                 break
         return world

@@ -11,7 +11,7 @@ from trace_gym.world import Call, Say, ToolError, call_tool
 
 if TYPE_CHECKING:
     from trace_gym.targets.toolsandbox.assistant import Assistant
-    from trace_gym.targets.toolsandbox.requests import Request
+    from trace_gym.targets.toolsandbox.requests import PhoneRequest
 
 RECOVERY = "permission_error_recovery"
 DATES = "datetime_reasoning"
@@ -59,7 +59,7 @@ class Expert:
         self.changed: list[tuple[str, bool]] = []
         """Changed settings with their previous values."""
 
-    def serve(self, requests: Sequence[Request]) -> Plan:
+    def serve(self, requests: Sequence[PhoneRequest]) -> Plan:
         """Yield the steps of all requests, and the final message. Requests that may disable services come last."""
         if self.phone.greeting:
             yield from self.ask("What can I do for you?")

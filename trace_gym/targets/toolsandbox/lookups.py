@@ -12,7 +12,7 @@ from trace_gym.targets.toolsandbox.expert import ASKING, Expert, Plan, RequestBl
 from trace_gym.targets.toolsandbox.false_reports import states_amounts
 from trace_gym.targets.toolsandbox.measures import distance
 from trace_gym.targets.toolsandbox.message_analysis import stated
-from trace_gym.targets.toolsandbox.requests import Request
+from trace_gym.targets.toolsandbox.requests import PhoneRequest
 from trace_gym.world import Check
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def short(number: float) -> str:
 
 
 @dataclass
-class Lookup(Request):
+class Lookup(PhoneRequest):
     """Base class of requests for a number that the user wants to know."""
 
     @property
@@ -103,7 +103,7 @@ class Lookup(Request):
 
 
 @dataclass
-class Price(Lookup):
+class StockPrice(Lookup):
     """Request for the price of a stock. It requires wifi."""
 
     company: str = ""
@@ -254,11 +254,11 @@ class Position(Lookup):
 
 
 @dataclass
-class Report(Request):
+class TextLookup(PhoneRequest):
     """Request to text the result of a lookup to a contact. It also requires cellular service."""
 
     name: str = ""
-    lookup: Lookup = field(default_factory=Price)
+    lookup: Lookup = field(default_factory=StockPrice)
 
     @property
     def wish(self) -> str:

@@ -16,7 +16,7 @@ from trace_gym.targets.dialogue.question_forms import unwanted
 from trace_gym.targets.dialogue.question_parts import is_past
 from trace_gym.targets.toolsandbox.matching import tidy
 from trace_gym.targets.toolsandbox.message_analysis import TOPICS, reports
-from trace_gym.targets.toolsandbox.requests import COMMON, Request, Switch, Text
+from trace_gym.targets.toolsandbox.requests import COMMON, PhoneRequest, Switch, Text
 from trace_gym.targets.toolsandbox.restoring import asks_to_restore, changes_first, is_later, meant_setting
 from trace_gym.targets.toolsandbox.settings import LABELS, SERVICES
 from trace_gym.targets.toolsandbox.wording import about_number, between
@@ -92,7 +92,7 @@ class PhoneUser(ScriptedUser):
 
     questions: ClassVar[Mapping[str, re.Pattern[str]]] = TOPICS
 
-    requests: list[Request] = field(default_factory=list)
+    requests: list[PhoneRequest] = field(default_factory=list)
     greeting: str = ""
     """First message of a user who states the requests in the second message."""
     keep: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ FILLER = "Hello"
 
 
 @dataclass
-class Request:
+class PhoneRequest:
     """Base class of a user's request for an action or for information."""
 
     last: ClassVar[bool] = False
@@ -80,7 +80,7 @@ class Request:
 
 
 @dataclass
-class Switch(Request):
+class Switch(PhoneRequest):
     """Request to switch a setting on or off."""
 
     setting: str = "wifi"
@@ -104,7 +104,7 @@ class Switch(Request):
 
 
 @dataclass
-class Text(Request):
+class Text(PhoneRequest):
     """Request to send a message to a contact, or to a person whose number only the user knows."""
 
     name: str = ""
@@ -177,7 +177,7 @@ class Text(Request):
 
 
 @dataclass
-class NewNumber(Request):
+class NewNumber(PhoneRequest):
     """Request to change the phone number of a contact."""
 
     name: str = ""
@@ -199,7 +199,7 @@ class NewNumber(Request):
 
 
 @dataclass
-class Reach(Request):
+class UnsupportedContact(PhoneRequest):
     """Request to contact a person in a way that no tool of the phone supports, such as a call."""
 
     name: str = ""

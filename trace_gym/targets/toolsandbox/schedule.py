@@ -12,8 +12,8 @@ from trace_gym.targets.toolsandbox.expert import ASKING, DATES, Expert, Plan
 from trace_gym.targets.toolsandbox.lookups import short
 from trace_gym.targets.toolsandbox.message_analysis import stated
 from trace_gym.targets.toolsandbox.records import DAY, HOUR, Data
-from trace_gym.targets.toolsandbox.requests import Request
-from trace_gym.targets.toolsandbox.wording import ago, chore, lists_days
+from trace_gym.targets.toolsandbox.requests import PhoneRequest
+from trace_gym.targets.toolsandbox.wording import ago, lists_days, reminder_subject
 from trace_gym.world import Check
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _stamp(expert: Expert, year: int, month: int, day: int, hour: int, minute: i
 
 
 @dataclass
-class Remind(Request):
+class Remind(PhoneRequest):
     """Request to set a reminder."""
 
     content: str = ""
@@ -130,13 +130,13 @@ class Remind(Request):
         return f"I set a reminder to {self.content}."
 
     def checks(self, now: Assistant, start: Assistant, said: list[str]) -> Iterator[Check]:
-        made = [r for r in now.new_reminders(start) if chore(r["content"]) == chore(self.content)]
+        made = [r for r in now.new_reminders(start) if reminder_subject(r["content"]) == reminder_subject(self.content)]
         yield Check.goal(f"there is a new reminder to {self.content}", bool(made))
         yield from _due(f"the reminder to {self.content}", made, self.when.due(start.now))
 
 
 @dataclass
-class Postpone(Request):
+class Postpone(PhoneRequest):
     """Request to move the reminder with this content, or the next reminder that is due if `content` is empty."""
 
     content: str = ""
@@ -194,7 +194,7 @@ def _due(what: str, found: list[Data], due: float) -> Iterator[Check]:
 
 
 @dataclass
-class Countdown(Request):
+class Countdown(PhoneRequest):
     """Request for the number of days until the next occurrence of a holiday, as `timestamp_diff` counts them."""
 
     holiday: str = ""

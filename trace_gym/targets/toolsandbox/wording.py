@@ -9,7 +9,7 @@ from trace_gym.statements import Value, find_values
 from trace_gym.statements.text import normalize
 from trace_gym.targets.toolsandbox.matching import tidy
 
-__all__ = ["about_number", "ago", "between", "chore", "lists_days"]
+__all__ = ["about_number", "ago", "between", "reminder_subject", "lists_days"]
 
 _number_of = re.compile(
     r"\b(?:which|what)(?= (?:phone |mobile |cell |contact )*numbers?\b)|\b(?:to|at) which\b|\bto whom\b"
@@ -49,7 +49,7 @@ def between(asked: str, meant: str) -> bool:
     return any(" or " in part and first in part for part in re.split(r"(?<=[.!?])\s+", asked))
 
 
-def chore(content: str) -> str:
+def reminder_subject(content: str) -> str:
     """Return the subject of a reminder, without articles and introductory words."""
     words = " ".join(tidy(content).split())
     while (shorter := _introduction.sub("", words).removeprefix("to ")) != words:

@@ -14,11 +14,11 @@ from trace_gym.targets.toolsandbox.lookups import (
     Exchange,
     Lookup,
     Position,
-    Price,
-    Report,
+    StockPrice,
+    TextLookup,
     Weather,
 )
-from trace_gym.targets.toolsandbox.requests import NewNumber, Request, Text
+from trace_gym.targets.toolsandbox.requests import NewNumber, PhoneRequest, Text
 from trace_gym.targets.toolsandbox.schedule import Remind, When
 
 if TYPE_CHECKING:
@@ -40,17 +40,17 @@ NEEDED = frozen(
 """Services that each kind of request requires."""
 
 
-def errand(rng: Random, phone: Assistant, kind: str) -> Request:
+def random_request(rng: Random, phone: Assistant, kind: str) -> PhoneRequest:
     """Return a random request of a kind that the phone can fulfill when its services are on."""
     if kind == "text":
         name = person(rng, phone)
         return Text(name, rng.choice(records.TEXTS), meant=name)
     if kind == "report":
-        return Report(person(rng, phone), lookup(rng, phone, rng.choice(("price", "exchange"))))
+        return TextLookup(person(rng, phone), lookup(rng, phone, rng.choice(("price", "exchange"))))
     if kind == "number":
         return NewNumber(person(rng, phone), records.number(rng))
     if kind == "remind":
-        return Remind(chore(rng, phone), clock(rng, on=date(phone, rng.randint(2, 60))))
+        return Remind(reminder_text(rng, phone), random_time(rng, on=date(phone, rng.randint(2, 60))))
     return lookup(rng, phone, kind)
 
 
@@ -58,7 +58,7 @@ def lookup(rng: Random, phone: Assistant, kind: str) -> Lookup:
     """Return a random lookup of a kind that the phone's tables can answer."""
     match kind:
         case "price":
-            return Price(rng.choice([s["name"] for s in phone.stocks.values()]))
+            return StockPrice(rng.choice([s["name"] for s in phone.stocks.values()]))
         case "exchange":
             source, wanted = rng.sample(list(phone.rates), k=2)
             digits = len(str(int(phone.rates[source])))  # so much that no two currencies come to nearly the same
@@ -81,13 +81,13 @@ def stranger(rng: Random, phone: Assistant) -> str:
     return rng.choice([n for n in records.FIRST_NAMES if n not in known])
 
 
-def chore(rng: Random, phone: Assistant) -> str:
+def reminder_text(rng: Random, phone: Assistant) -> str:
     """Return a random reminder text that is not on the phone yet."""
     known = {r["content"] for r in phone.reminders.values()}
     return rng.choice([c for c in records.CHORES if c not in known])
 
 
-def clock(rng: Random, **day: int | str) -> When:
+def random_time(rng: Random, **day: int | str) -> When:
     """Return a random time on a day that is given by arguments of `When`."""
     return When(rng.randint(7, 21), rng.choice((0, 15, 30, 45)), **day)  # type: ignore[arg-type]
 
