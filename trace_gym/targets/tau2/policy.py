@@ -74,7 +74,10 @@ def violations(desk: AirlineDesk, tool: str, arguments: Data, reason: str = "cha
     """Return the rules that a write call would break in the current state. The list is empty if the call is allowed."""
     booking = desk.reservations.get(arguments.get("reservation_id", ""))
     if tool == "send_certificate":
-        return ["a certificate needs a complaint, which no request here makes"]
+        due = desk.certificate_due()
+        if due is None:
+            return ["a certificate needs a complaint, which no request here makes"]
+        return [] if due and arguments.get("amount") == due else [f"a certificate over {due or 'no'} dollars is due"]
     if booking is None:
         return [] if tool == "book_reservation" else [f"{tool} on a reservation that does not exist"]
     found: list[str] = []
