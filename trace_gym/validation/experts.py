@@ -14,6 +14,7 @@ from typing import Any
 from trace_gym.episode import Episode
 from trace_gym.nested import keys_and_scalars
 from trace_gym.types import Call, Message, Scenario
+from trace_gym.validation.check_origins import described, with_origins
 from trace_gym.validation.context import Context
 from trace_gym.validation.properties import CheckFailed, Passed, property_check
 from trace_gym.world import Step, World, overrides
@@ -23,7 +24,8 @@ CHECKS = "print(*episode.finish().checks, sep='\\n')"
 
 @property_check(
     "TG201",
-    statement="The oracle succeeds on every scenario, within the turn limit and with well-formed calls only.",
+    statement="The oracle succeeds on every scenario, within the turn limit, with well-formed calls only, and without "
+    "failing a conduct check.",
     reason="A problem that its own expert cannot solve gives no training signal, and averages hide it.",
     fix="Run the counterexample and read the first check that fails. The plan, the verifier or `generate` is wrong.",
 )
@@ -41,6 +43,9 @@ def oracle_succeeds(world: type[World], scenarios: Sequence[Scenario], context: 
         if not score.success:
             failed = [c.description for c in score.checks if not c.passed] or ["no goal is unmet at the start"]
             raise context.failure(scenario, f"the oracle fails because of this check: {failed[0]}", steps, CHECKS)
+        if improper := [c.description for c in score.checks if c.kind == "conduct" and not c.passed]:
+            check = described(improper[0], with_origins(episode.checks()))
+            raise context.failure(scenario, f"the oracle succeeds but fails the conduct check {check}", steps, CHECKS)
         longest = max(longest, episode.turns)
     return Passed(
         f"solved {len(scenarios)} of {len(scenarios)} scenarios in at most {longest} turns", {"turns": longest}

@@ -10,6 +10,7 @@ from random import Random
 from trace_gym.episode import Episode
 from trace_gym.score import SPARSE_WEIGHTS, RewardWeights, fold, reward
 from trace_gym.types import Call, Replay, Say, Scenario, Score
+from trace_gym.validation.check_origins import described, with_origins
 from trace_gym.validation.context import Context, episode_reward
 from trace_gym.validation.experts import CHECKS
 from trace_gym.validation.learning import sample_of_size
@@ -57,29 +58,32 @@ def _unpaid(context: Context, scenario: Scenario, episode: Episode, steps: Seque
     reason="Goals that are met at the start are excluded from the reward and are identified by their descriptions, so "
     "the descriptions must not change.",
     fix="Build the description of each check from `start` and constants, use each description once, and let only the "
-    "result of the check vary.",
+    "result of the check vary. Override the method that the message names if a base class defines it.",
 )
 def checks_are_valid_at_start(world: type[World], scenarios: Sequence[Scenario], context: Context) -> Passed:
     opened: Counter[int] = Counter()
     for scenario in scenarios:
         episode = context.begin(scenario)
         with context.catch_failures(scenario, tail=CHECKS):
-            checks = [*episode.start.verify(episode.start, []), *episode.start.conduct(episode.start, [])]
-        message = [c.description for c in checks]
+            found = [*with_origins(episode.checks())]
+        checks = [check for check, _ in found]
         if broken := [c.description for c in checks if c.kind == "guard" and not c.passed]:
-            raise context.failure(scenario, f"a guard is violated at the start: {broken[0]}", tail=CHECKS)
+            raise context.failure(
+                scenario, f"a guard is violated at the start: {described(broken[0], found)}", tail=CHECKS
+            )
         if not (count := sum(c.kind == "goal" and not c.passed for c in checks)):
             raise context.failure(scenario, "no goal is unmet at the start", tail=CHECKS)
-        if twice := [text for text, n in Counter(message).items() if n > 1]:
-            raise context.failure(scenario, f"two checks have the same description: {twice[0]!r}", tail=CHECKS)
+        texts = [c.description for c in checks]
+        if twice := [text for text, n in Counter(texts).items() if n > 1]:
+            message = f"two checks have the same description: {described(twice[0], found)}"
+            raise context.failure(scenario, message, tail=CHECKS)
         opened[count] += 1
         for expert in ("oracle", "ablated"):
             ended = context.expert(scenario, expert)
-            if changed := {c.description for c in ended.finish().checks} ^ set(message):
-                steps = context.plan(scenario, expert)
-                raise context.failure(
-                    scenario, f"a check appears or disappears during the episode: {min(changed)!r}", steps, CHECKS
-                )
+            if changed := {c.description for c in ended.finish().checks} ^ {*texts}:
+                check = described(min(changed), [*found, *with_origins(ended.checks())])
+                message = f"a check appears or disappears during the episode: {check}"
+                raise context.failure(scenario, message, context.plan(scenario, expert), CHECKS)
     return Passed(f"{min(opened)} to {max(opened)} goals are unmet at the start", {"goals": max(opened)})
 
 
