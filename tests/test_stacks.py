@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from trace_gym.interpreter import NOT_INSTALLED
 from trace_gym.sandbox import check
-from trace_gym.validation import stacks, validate, worker_process
+from trace_gym.validation import PROPERTIES, stacks, validate, worker_process
 from trace_gym.validation.remedies import ENDS, remedy
 
 pytestmark = pytest.mark.slow
@@ -86,3 +87,16 @@ def test_stacks_leave_no_files(tmp_path: Path, forks: None, monkeypatch: pytest.
     monkeypatch.setattr(stacks.tempfile, "tempdir", str(tmp_path))
     validate(TOY, profile="quick", only=["TG101"], engine="processes")
     assert not list(tmp_path.iterdir())
+
+
+def test_slow_check_of_many_calls_does_not_blame_the_environment(tmp_path: Path) -> None:
+    path, _ = defective(tmp_path, "verify", "__import__('time').sleep(0.2)")
+    options = {"profile": "quick", "seeds_per_level": 50, "engine": "processes", "progress": False}
+    report = validate(path, only=["TG201"], budget=4.0, **options)
+    message = [f.message for f in report.findings if f.verdict == "unfinished"]
+    assert message == ["not finished within 4 seconds; increase the budget"]
+
+
+def test_fix_for_a_process_that_does_not_find_the_package() -> None:
+    message = f"{NOT_INSTALLED}, because the package is not installed"
+    assert "pip install" in remedy(PROPERTIES["TG102"].finding("failed", message))

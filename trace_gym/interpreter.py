@@ -14,6 +14,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+NOT_INSTALLED = "a fresh process cannot import trace_gym"
+"""Beginning of the error message if a process does not find the package."""
+
 
 def command(module: str, safe_path: bool = False) -> list[str]:
     """Return the command line that runs a module without warnings.
@@ -59,6 +62,8 @@ def answers(
                 raise error(f"a fresh process did not finish within {seconds} seconds") from None
             if process.returncode:
                 last = (errors.decode(errors="replace").strip().splitlines() or ["no error output"])[-1]
+                if "No module named 'trace_gym'" in last:
+                    raise error(f"{NOT_INSTALLED}, because the package is not installed")
                 raise error(f"a fresh process cannot {work} and ends with: {last[:300]}")
             found.append(json.loads(output.splitlines()[-1]))
     return found

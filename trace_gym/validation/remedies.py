@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from trace_gym.interpreter import NOT_INSTALLED
 from trace_gym.types import Finding
 from trace_gym.validation.properties import DIED, PROPERTIES
 from trace_gym.validation.task_files.registry import TASK_PROPERTIES
@@ -14,6 +15,11 @@ RAISED = "Run the snippet: the last line of its traceback contains the error, an
 """Fix for an unexpected exception, in a property that does not test for exceptions."""
 ENDS = "Remove the code that ends or crashes the process. An environment must raise an exception instead."
 """Fix for an environment that ended the process."""
+INSTALL = (
+    "Install trace_gym, for example with `pip install -e .` in a checkout. In the sandbox, a fresh process does not "
+    "find packages that are only in a folder of PYTHONPATH."
+)
+"""Fix for a fresh process that cannot import trace_gym."""
 _process_ended = re.compile(
     f"{DIED}|the sandbox (stopped the module: the process of the module|rejected the report: the process ended"
     "|stopped it: its process|does not believe its report: the process ended) "  # written by earlier versions
@@ -36,6 +42,8 @@ def remedy(finding: Finding, env: object = "") -> str:
         return ""
     if _process_ended.match(finding.message):
         return ENDS
+    if finding.message.startswith(NOT_INSTALLED):
+        return INSTALL
     if known.raising or not _raised_message.match(finding.message):
         return remedy_for(finding.code, str(env)) if is_third_party(env) else known.fix
     return RAISED if finding.counterexample else ""

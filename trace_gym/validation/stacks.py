@@ -11,6 +11,7 @@ import sysconfig
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 import trace_gym
@@ -21,6 +22,8 @@ _PACKAGE = str(Path(trace_gym.__file__).parent) + os.sep
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
 _FRAME = re.compile(r'^  File "([^"\n]{1,500})", line (\d{1,9}) in ([^\n]{1,100})$', re.MULTILINE)
 _START = "most recent call first"
+_OTHER_CALL = "(the call of the environment is not the same as before)"
+"""Line in a written stack: no call of the environment was active both at half of the time limit and at its end."""
 
 
 def write_stack_at_end(file: TextIO, seconds: float = math.inf) -> None:
@@ -32,8 +35,10 @@ def write_stack_at_end(file: TextIO, seconds: float = math.inf) -> None:
     """
     faulthandler.enable(file)
     if seconds < math.inf and hasattr(signal, "setitimer"):
-        faulthandler.register(signal.SIGALRM, file)  # implemented in C, so an endless loop cannot block it
-        signal.setitimer(signal.ITIMER_REAL, max(seconds - MARGIN, seconds / 2, 0.01))
+        half = max(seconds - MARGIN, seconds / 2, 0.01) / 2
+        signal.signal(signal.SIGALRM, _CallWatch(file))
+        faulthandler.register(signal.SIGALRM, file, chain=True)  # in C, so an endless loop cannot block it
+        signal.setitimer(signal.ITIMER_REAL, half, half)
     leave = os._exit
 
     def exit_with_stack(status: int) -> None:
@@ -41,6 +46,29 @@ def write_stack_at_end(file: TextIO, seconds: float = math.inf) -> None:
         leave(status)
 
     os._exit = exit_with_stack  # type: ignore[assignment]  # like the original function, this function never returns
+
+
+class _CallWatch:
+    """Signal handler that writes `_OTHER_CALL` if no call of the environment is active at two successive signals.
+
+    Args:
+        file: An open file.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._active: FrameType | None = None
+        """Outermost frame of the environment's code at the previous signal."""
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        frames = []
+        while frame is not None:
+            frames.append(frame)
+            frame = frame.f_back
+        if self._active not in (None, *frames):
+            self._file.write(f"{_OTHER_CALL}\n")
+            self._file.flush()
+        self._active = next((f for f in reversed(frames) if _is_environment_frame(f)), frames[0] if frames else None)
 
 
 class StackFile:
@@ -61,8 +89,15 @@ class StackFile:
 
     def place(self) -> str:
         """Return the code location in the stack, or an empty string if it is unknown."""
+        return environment_frame(self._text())
+
+    def shows_one_call(self) -> bool:
+        """Return whether one call of the environment took at least half of the time limit."""
+        return _OTHER_CALL not in self._text()
+
+    def _text(self) -> str:
         with suppress(OSError):
-            return environment_frame(Path(self.path).read_text(encoding="utf-8", errors="replace"))
+            return Path(self.path).read_text(encoding="utf-8", errors="replace")
         return ""
 
     def close(self) -> None:
@@ -71,8 +106,13 @@ class StackFile:
             os.unlink(self.path)
 
 
-def timeout_message(seconds: float | None, place: str) -> str:
-    """Return the report message for a check that exceeded its time limit."""
+def timeout_message(seconds: float | None, log: StackFile) -> str:
+    """Return the report message for a check that exceeded its time limit.
+
+    The message names the environment's code only if a single call took most of the time. Otherwise, the check consists
+    of many calls, and the location at the time limit is arbitrary.
+    """
+    place = log.place() if log.shows_one_call() else ""
     at = f"; it was in {place}. Look for an endless loop there, or" if place else ";"
     return f"not finished within {seconds or 0:g} seconds{at} increase the budget"
 
@@ -91,6 +131,11 @@ def environment_frame(written: str) -> str:
             path, line, name = environment_frames[0]
             return f"{name} ({os.path.basename(path)}, line {line})"
     return ""
+
+
+def _is_environment_frame(frame: FrameType) -> bool:
+    path = frame.f_globals.get("__file__")  # reading `f_code` would be an audit event
+    return isinstance(path, str) and "site-packages" not in path and not _is_library_file(path)
 
 
 def _is_library_file(path: str) -> bool:

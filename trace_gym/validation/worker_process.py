@@ -100,7 +100,7 @@ class Worker:
 
     def unfinished_finding(self, seconds: float | None) -> Finding:
         """Return the finding for a check that exceeded the time limit."""
-        return PROPERTIES[self.code].finding("unfinished", timeout_message(seconds, self.log.place()))
+        return PROPERTIES[self.code].finding("unfinished", timeout_message(seconds, self.log))
 
     def stop(self) -> None:
         """Kill the process and its child processes."""
