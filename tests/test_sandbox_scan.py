@@ -17,6 +17,7 @@ from trace_gym.sandbox.allowlist import BUILTINS, METHODS, MODULES, UNSAFE_ATTRI
 from trace_gym.sandbox.layer_list import layers_table
 from trace_gym.sandbox.lint_rules import MAX_CHARACTERS, MAX_VIOLATIONS
 from trace_gym.sandbox.linter import lint
+from trace_gym.sandbox.module_names import imports_table
 from trace_gym.sandbox.regex_rules import pattern_error
 from trace_gym.targets.catalogue import importable_modules
 
@@ -383,7 +384,7 @@ def test_a_module_full_of_faults_is_not_told_all_of_them() -> None:
 
 def test_the_documentation_holds_the_rules_the_layers_and_the_counts() -> None:
     written = (ROOT / "docs" / "explanation" / "sandbox.md").read_text()
-    for table in (rules_table(), layers_table()):
+    for table in (rules_table(), imports_table(), layers_table()):
         assert table in written, "docs/explanation/sandbox.md: paste what `python -m trace_gym.sandbox` prints"
     run = sum(bool(case.sandbox) for case in CASES.values())
     assert f"contains {len(CASES)} modules" in written and f"also run {run} of these" in written

@@ -17,12 +17,19 @@ from typing import Any
 
 from trace_gym.sandbox.allowlist import MODULES, UNSAFE_ATTRIBUTES
 from trace_gym.sandbox.lint_rules import LintViolation
-from trace_gym.targets.catalogue import importable_modules, is_target_code
+from trace_gym.targets.catalogue import TARGETS, importable_modules, is_target_code
 from trace_gym.world import World
 
 WORLD_MEMBERS = frozenset(n for n in dir(World) if not n.startswith("_"))
 UNKNOWN = object()
 """Placeholder for the value of a name that is not imported."""
+
+
+def imports_table() -> str:
+    """Return the modules that environments may import as the Markdown table of ``docs/explanation/sandbox.md``."""
+    modules = {"every environment": MODULES, **{f"`{name}`": target.modules for name, target in TARGETS.items()}}
+    rows = "".join(f"| {name} | {', '.join(f'`{m}`' for m in sorted(found))} |\n" for name, found in modules.items())
+    return f"| Target | Modules |\n|---|---|\n{rows}"
 
 
 @dataclass

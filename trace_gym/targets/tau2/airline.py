@@ -231,7 +231,7 @@ class AirlineDesk(Desk[Request], AirlineTools):
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         yield from super().verify(start, said)
-        yield Check.guard("nothing was given away", bool(start.certificate_due()) or not gives_away(said))
+        yield Check.guard("nothing was given away", start.certificate_due() is not None or not gives_away(said))
 
     def misstates_amounts(self, start: Self, said: list[str], changed: Collection[str]) -> bool:
         return wrong_fares(start, self, said, [code for code in changed if code in start.reservations])
