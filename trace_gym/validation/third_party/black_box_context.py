@@ -6,13 +6,20 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from trace_gym.errors import EnvBug
 from trace_gym.types import Replay
 from trace_gym.validation.context import NO_INPUTS, Profile, ValidationInputs
 from trace_gym.validation.properties import CheckFailed, Skipped, describe_exception
+from trace_gym.validation.third_party.answer_forms import AnswerParts, split_answer
 from trace_gym.validation.third_party.black_box import BlackBox, BlackBoxRollout, Busy, run_black_box
+from trace_gym.validation.third_party.near_misses import kind_of
+from trace_gym.validation.third_party.reference_format import AnswerFormat, recognize
 from trace_gym.validation.third_party.uri import open_with_retry
+
+TYPED = ("JSON", "code", "date", "fraction")
+"""Types of answers of which only a part may vary between the problems."""
 
 
 def is_full_reward(share: float) -> bool:
@@ -93,6 +100,18 @@ class BlackBoxContext:
         if not found:
             raise Skipped(f"{self.box.kind} provides no reference solution{needed}")
         return found
+
+    @cached_property
+    def answer_format(self) -> AnswerFormat | None:
+        """Format of the last turns of the reference solutions; None if they share no format."""
+        return recognize([turns[-1] for seed in self.seeds if (turns := self.solution(seed))])
+
+    def split_answer(self, text: str) -> AnswerParts:
+        """Split the last turn of a reference solution into the answer and the format around it."""
+        parts = split_answer(text)
+        if self.answer_format is None or kind_of(parts.core) in TYPED:
+            return parts
+        return self.answer_format.parts.get(text, parts)
 
     def reward_fraction(self, seed: int, actions: Sequence[str]) -> float:
         """Return the total reward of a rollout as a fraction of the maximum. The fraction can be negative."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 from trace_gym.validation.expert_plans import evenly_spaced
-from trace_gym.validation.third_party.answer_forms import FORMS, split_answer
-from trace_gym.validation.third_party.black_box_context import BlackBoxContext, is_full_reward
+from trace_gym.validation.third_party.answer_forms import FORMS
+from trace_gym.validation.third_party.black_box_context import BlackBoxContext, is_full_reward, quoted
 from trace_gym.validation.third_party.near_misses import kind_of, near_misses
+from trace_gym.validation.third_party.reference_format import AnswerFormat
 
 Heuristic = Callable[[str], str]
 """Function that returns a turn for a prompt."""
 
 MOST = 16
 """Maximum number of problems for which two answers are tried."""
-MAX_OPTIONS = 30
-"""Maximum number of different answers that count as a closed set of options."""
 MAX_NUMBERS = 1000
 """Maximum number of integers that are listed."""
 MAX_EITHER = 0.5
@@ -40,42 +39,52 @@ class EitherOrder(NamedTuple):
 def listings(context: BlackBoxContext) -> dict[str, Heuristic]:
     """Return heuristics that list every option, in several formats.
 
-    The options are the letters in the prompt, the references if only a few of them exist, and the integers between the
-    smallest and the largest reference. An agent can learn to list them without solving a problem.
+    The options are the letters in the prompt, and the candidates for the answers of the references. An agent can learn
+    to list them without solving a problem.
     """
     found: dict[str, Heuristic] = {}
-    cores = [split_answer(turns[-1]).core for seed in context.seeds if (turns := context.solution(seed))]
-    forms = list(dict.fromkeys(["{}", *_own_forms(context), *FORMS[:4]]))
-    for form in forms:
-        found[f"options {form}"] = lambda prompt, form=form: _listed(form, _OPTION.findall(prompt))  # type: ignore[misc]
-        for name, options in _closed_sets(cores):
-            found[f"{name} {form}"] = lambda prompt, form=form, options=options: _listed(form, options)  # type: ignore[misc]
-    for name, options in _closed_sets(cores):
-        found[f"{name} in a sentence"] = lambda prompt, options=options: f"It is {' or '.join(options)}."  # type: ignore[misc]
+    shared = context.answer_format
+    name, options = candidates(shared)
+    own = shared.templates if shared else []
+    for form in dict.fromkeys(["{}", *own, *FORMS[:4]]):
+        found[f"options as {form.format('n')}"] = lambda prompt, form=form: _listed(form, _OPTION.findall(prompt))  # type: ignore[misc]
+        if options:
+            found[f"{name} as {form.format('n')}"] = _constant(_listed(form, options))
+    if options:
+        found |= {f"{name} in {form.format('n')}": _constant(form.format(", ".join(options))) for form in own}
+        found[f"{name} in a sentence"] = _constant(f"It is {' or '.join(options)}.")
     return found
 
 
-def _own_forms(context: BlackBoxContext) -> Iterator[str]:
-    """Yield the format of a reference solution with ``{}`` in place of the answer."""
-    for seed in context.seeds[:1]:
-        if turns := context.solution(seed):
-            parts = split_answer(turns[-1])
-            if len(parts.before) + len(parts.after) < 100:
-                yield "{}".join(side.replace("{", "{{").replace("}", "}}") for side in (parts.before, parts.after))
+def candidates(shared: AnswerFormat | None) -> tuple[str, list[str]]:
+    """Return the answers that may be correct, with the name of this set; an empty list if they cannot be listed.
 
-
-def _closed_sets(cores: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield closed sets of options, each with a name. They are known without reading the prompt of a problem."""
-    options = sorted(set(cores))
-    if 2 <= len(options) <= min(MAX_OPTIONS, len(cores) // 2):
-        yield "every reference", options
-    if options and all(re.fullmatch(r"-?\d{1,9}", core) for core in options):
-        numbers = [int(core) for core in options]
+    They are all integers between the smallest and the largest answer, or all answers of the references.
+    """
+    if shared is None or shared.kind == "text":
+        return "", []
+    if shared.kind == "integer":
+        numbers = [int(answer) for answer in shared.answers]
         if max(numbers) - min(numbers) < MAX_NUMBERS:
-            yield "every integer", [str(n) for n in range(min(numbers) - 1, max(numbers) + 2)]
+            return "every integer", [str(n) for n in range(min(numbers) - 1, max(numbers) + 2)]
+    return "every reference", list(shared.answers[:MAX_NUMBERS])
 
 
-def _listed(form: str, options: list[str]) -> str:
+def describe_format(context: BlackBoxContext) -> str:
+    """Return which answer format was recognized, and how many candidates are listed in it."""
+    shared = context.answer_format
+    if shared is None:
+        return "answer format not recognized: no lists of answers tried"
+    if not (options := candidates(shared)[1]):
+        return f"answer format {quoted(str(shared))}: its answers cannot be listed"
+    return f"answer format {quoted(str(shared))}: lists of {len(options)} answers tried"
+
+
+def _constant(text: str) -> Heuristic:
+    return lambda prompt: text
+
+
+def _listed(form: str, options: Sequence[str]) -> str:
     return "\n".join(form.format(option) for option in options)
 
 
@@ -89,7 +98,7 @@ def either_order(context: BlackBoxContext) -> EitherOrder:
     made = {seed: turns for seed in context.seeds if (turns := context.solution(seed))}
     for seed in evenly_spaced(list(made), MOST):
         turns = made[seed]
-        parts = split_answer(turns[-1])
+        parts = context.split_answer(turns[-1])
         misses = near_misses(parts.core, (), context.begin(seed), context.box.tolerance) if parts.core else iter(())
         if (miss := next(misses, None)) is None or not is_full_reward(context.reward_fraction(seed, turns)):
             continue

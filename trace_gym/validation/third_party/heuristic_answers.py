@@ -21,7 +21,7 @@ from trace_gym.validation.properties import CheckFailed, Passed
 from trace_gym.validation.third_party.answer_forms import FORMS
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext, is_full_reward, quoted
 from trace_gym.validation.third_party.content_grading import rewards_content_gradually
-from trace_gym.validation.third_party.hedges import MAX_EITHER, Heuristic, either_order, listings
+from trace_gym.validation.third_party.hedges import MAX_EITHER, Heuristic, describe_format, either_order, listings
 
 MOST = 16
 """Maximum number of problems per heuristic."""
@@ -151,8 +151,9 @@ def guesses_earn_little(context: BlackBoxContext) -> Passed:
     bars = {result.name: result.mean for result in results[:SHOWN]}
     exhibit = Bars(title="Mean reward of each heuristic", unit="mean reward", bars=bars, bound=bound)
     description = f"`{top.name}` gets the mean reward {top.mean:.2f} in {len(seeds)} problems"
+    limits = f"the bound is {bound:.2f}; {describe_format(context)}"
     if top.mean > bound:
-        made = context.failure(top.best, f"{description}; the bound is {bound:.2f}", top.turns)
+        made = context.failure(top.best, f"{description}; {limits}", top.turns)
         raise CheckFailed(made.message, made.counterexample, metrics, (exhibit,), made.replay)
     if either.numbers > MAX_EITHER:
         seed, turns = either.example
@@ -163,9 +164,7 @@ def guesses_earn_little(context: BlackBoxContext) -> Passed:
             turns,
         )
         raise CheckFailed(made.message, made.counterexample, metrics, (exhibit,), made.replay)
-    return Passed(
-        f"the best of {len(results)} heuristics, {description}; the bound is {bound:.2f}", metrics, (exhibit,)
-    )
+    return Passed(f"the best of {len(results)} heuristics, {description}; {limits}", metrics, (exhibit,))
 
 
 def no_constant_solves(context: BlackBoxContext) -> Passed:

@@ -11,7 +11,7 @@ from statistics import fmean
 from trace_gym.types import Bars
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped
-from trace_gym.validation.third_party.answer_forms import filler, split_answer
+from trace_gym.validation.third_party.answer_forms import AnswerParts, filler
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext, quoted
 from trace_gym.validation.third_party.content_grading import MARKUP
 from trace_gym.validation.third_party.near_misses import kind_of, near_misses
@@ -28,6 +28,8 @@ MOST_CONVERSATIONS = 8
 """Maximum number of conversations whose numbers are changed."""
 MOST_NUMBERS = 8
 """Maximum number of changed numbers in a conversation."""
+MAX_LABEL = 3
+"""Maximum number of words around a value that is a turn without natural language, such as ``ORDER 12``."""
 _whole_number = re.compile(r"(?<![\w.,-])\d{1,6}(?![\w.,-]|\s*[%°])")
 LONG = 60
 """Length of an answer in characters above which it counts as a long text."""
@@ -63,25 +65,27 @@ def rewarded_references(context: BlackBoxContext) -> dict[int, tuple[str, ...]]:
     for seed in evenly_spaced(list(made), MOST):
         turns = made[seed]
         without = context.reward_fraction(seed, (*turns[:-1], filler(turns[-1], 6)))
-        free = len(turns) > 1 and is_free_text(turns[-1])
+        free = len(turns) > 1 and is_free_text(context.split_answer(turns[-1]))
         if not free and context.reward_fraction(seed, turns) > max(0.0, without):
             found[seed] = turns
     return found
 
 
-def is_free_text(text: str) -> bool:
-    """Return whether a text is a message in natural language, without a format."""
-    parts = split_answer(text)
-    return kind_of(parts.core) in ("text", "list", "lines") and not MARKUP & {*parts.before, *parts.after}
+def is_free_text(parts: AnswerParts) -> bool:
+    """Return whether a text is a message in natural language, without a format or with several words around a value."""
+    around = parts.before + parts.after
+    if MARKUP & {*around}:
+        return False
+    return kind_of(parts.core) in ("text", "list", "lines") or len(re.findall(r"[^\W\d_]+", around)) > MAX_LABEL
 
 
 def wrong_turns(
     context: BlackBoxContext, made: dict[int, tuple[str, ...]]
 ) -> Iterator[tuple[int, str, str, tuple[str, ...]]]:
     """Yield the seed, the type of the reference, the change, and the turns of each near miss."""
-    cores = {seed: split_answer(turns[-1]).core for seed, turns in context.solutions().items()}
+    cores = {seed: context.split_answer(turns[-1]).core for seed, turns in context.solutions().items()}
     for seed, turns in made.items():
-        parts = split_answer(turns[-1])
+        parts = context.split_answer(turns[-1])
         if not parts.core:
             continue
         others = [core for other, core in cores.items() if other != seed]
