@@ -15,6 +15,7 @@ from trace_gym.types import Finding
 from trace_gym.validation.context import PROFILES
 from trace_gym.validation.third_party import BlackBoxContext
 from trace_gym.validation.third_party.checks import BlackBoxFindings
+from trace_gym.validation.third_party.near_misses import near_misses
 from trace_gym.validation.third_party.reference_format import recognize
 
 NUMBERS = (7, 40, 23, 12, 31, 9, 18, 26, 5, 44, 36, 15)
@@ -152,3 +153,9 @@ def test_every_line_of_a_record_is_changed(check: Check) -> None:
         return float(completion.strip().splitlines()[-1:] == reference.splitlines()[-1:])
 
     assert check("TG304", last_line, references).verdict == "failed"
+
+
+def test_text_that_keeps_all_numbers_is_not_a_near_miss() -> None:
+    changes = dict(near_misses("18 orders are late in that hall", (), "How many?", None))
+    assert "other digits" in changes and "its first half" not in changes
+    assert "its first half" in dict(near_misses("Late orders in that hall: see 18", (), "How many?", None))

@@ -196,7 +196,7 @@ class TestWrongInputs:
             (
                 "function:no_module:number@x.jsonl",
                 EnvNotFound,
-                "No module named 'no_module'. Run the command",
+                "No module named 'no_module'. Modules are searched in the working directory",
             ),
             ("function:graders_healthy:nobody@x.jsonl", EnvNotFound, "has no function nobody"),
             ("function:graders_healthy:number@x.jsonl", ReadError, "the file x.jsonl does not exist"),

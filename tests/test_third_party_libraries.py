@@ -337,5 +337,6 @@ def test_installed_command_finds_a_module_in_the_working_directory(form: str, tm
 
 def test_missing_module_error_names_search_path(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["validate", "--make", "no_such_module:here/Plain-v0"])
-    assert "no_such_module" in str(result.exception)
+    assert "No module named 'no_such_module'" in str(result.exception)
+    assert "searched in the working directory and in the folders of PYTHONPATH" in str(result.exception)
     assert result.exit_code != 0

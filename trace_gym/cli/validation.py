@@ -87,7 +87,10 @@ def validate(
         typer.Option(help="Also print the verdict of each item of a checklist: abc. Without ENV: its properties."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the properties and exit.")] = False,
-    admit: Annotated[bool, typer.Option(help="Write the manifest if the environment passes.")] = False,
+    admit: Annotated[
+        bool,
+        typer.Option(help="Write the manifest if the environment passes; only for environments of trace_gym."),
+    ] = False,
     allow_unisolated: AllowUnisolated = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:

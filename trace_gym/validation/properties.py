@@ -27,6 +27,8 @@ class Passed:
     message: str
     metrics: dict[str, float] = field(default_factory=dict)
     exhibits: tuple[Exhibit, ...] = ()
+    warning: bool = False
+    """True if the check could not evaluate the property, although it found no defect."""
 
 
 class CheckFailed(Exception):
@@ -85,7 +87,7 @@ class Property:
         return Finding(
             code=self.code,
             property=self.name,
-            verdict="passed",
+            verdict="warning" if result.warning else "passed",
             message=result.message,
             metrics=result.metrics,
             exhibits=result.exhibits,

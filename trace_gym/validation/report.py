@@ -14,10 +14,12 @@ from trace_gym.errors import ReadError
 from trace_gym.parsing import read_json
 from trace_gym.tables import Grid
 from trace_gym.types import FORMAT_VERSION, Finding, Report, Verdict
-from trace_gym.validation.properties import PROPERTIES
+from trace_gym.validation.properties import PROPERTIES, Property
 from trace_gym.validation.remedies import remedy
 from trace_gym.validation.task_files import call_checks, information_checks  # noqa: F401  # register the properties
 from trace_gym.validation.task_files.registry import TASK_PROPERTIES
+from trace_gym.validation.third_party.checks import statement_for
+from trace_gym.validation.third_party.remedies import how_to_add_reference
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "passed": ("ok", "green"),
@@ -69,12 +71,21 @@ def render(report: Report) -> Group:
     heading_word, colour = (
         ("failed", "red") if failed else ("passed", "green") if report.passed else ("unfinished", "yellow")
     )
-    title = Text(f"{heading_word} on {report.scenarios} scenarios, profile {report.profile}", f"bold {colour}")
+    heading = f"{heading_word} on {report.scenarios} scenarios, profile {report.profile}"
+    title = Text("; ".join(filter(None, (heading, _untested(report)))), f"bold {colour}")
     applied = [f for f in report.findings if f.verdict != "skipped"]
     rows = [(f.code, f.property, Text(*MARKS[f.verdict]), _finding_text(f, report.env)) for f in applied]
     table = Grid(("code", "property", "", "finding"), rows, title=title, head=3)
     shown = [part for f in report.findings if f.counterexample for part in _snippet(f)]
     return Group(table, *_skipped(report), *shown, *([Text(""), title] if shown else []))
+
+
+def _untested(report: Report) -> str:
+    """Return a note for the title if the environment has no reference and gave no reward; otherwise an empty string."""
+    untested = any(f.code == "TG303" and f.verdict == "warning" for f in report.findings)
+    return (
+        ": ".join(filter(None, ("no correct answer was tested", how_to_add_reference(report.env)))) if untested else ""
+    )
 
 
 def _skipped(report: Report) -> list[Text]:
@@ -91,7 +102,7 @@ def _finding_text(finding: Finding, env: str) -> Text:
     if finding.verdict in ("passed", "skipped"):
         return Text(finding.message)
     fix = remedy(finding, env)
-    return Text("\n").join([Text(finding.message, MARKS[finding.verdict][1]), *([Text(fix)] if fix else [])])
+    return Text("\n").join([Text(finding.message, MARKS[finding.verdict][1]), *([Text(f"Fix: {fix}")] if fix else [])])
 
 
 def _snippet(finding: Finding) -> tuple[Text, Text]:
@@ -104,9 +115,15 @@ def listing() -> Grid:
     """Return a table of the properties of environments and of task files with code, name and statement."""
     native = [PROPERTIES[code] for code in sorted(PROPERTIES)]
     of_files = [TASK_PROPERTIES[code] for code in sorted(TASK_PROPERTIES)]
-    rows = [(p.code, p.name, p.statement) for p in native]
+    rows = [(p.code, p.name, _statements(p)) for p in native]
     rows += [(p.code, p.name, p.statement) for p in of_files]
     return Grid(("code", "property", "statement"), rows, head=2)
+
+
+def _statements(found: Property) -> str:
+    """Return the statement for environments of trace_gym, and the one for other libraries if there is one."""
+    other = statement_for(found.code)
+    return f"{found.statement}\nOther libraries: {other}" if other else found.statement
 
 
 def markdown() -> str:

@@ -70,7 +70,8 @@ def property_tests(
 
 def failure_text(finding: Finding, target: Target) -> str:
     """Return the message of a finding that did not pass, its fix, and the code that reproduces it."""
-    said = "\n".join(filter(None, (finding.message, remedy(finding, target))))
+    fix = remedy(finding, target)
+    said = "\n".join([finding.message, *([f"Fix: {fix}"] if fix else [])])
     return f"{said}\n\n{finding.counterexample}".rstrip()
 
 

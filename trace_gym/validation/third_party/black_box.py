@@ -60,6 +60,8 @@ class BlackBox(ABC):
     served: ClassVar[bool] = False
     """True if the environment runs in an existing server process, which may accept only one session at a time."""
 
+    missing_reference: str = "the environment provides no reference solution"
+    """Message if no problem has a reference solution: the reason, and how to add one."""
     name: str
     """URI of the environment."""
     low: float = 0.0

@@ -87,18 +87,15 @@ class BlackBoxContext:
             self._solutions[seed] = None if result is None else tuple(result)
         return self._solutions[seed]
 
-    def solutions(self, needed: str = "") -> dict[int, tuple[str, ...]]:
+    def solutions(self) -> dict[int, tuple[str, ...]]:
         """Return the reference solutions by seed.
-
-        Args:
-            needed: Text to append to the message of `Skipped`.
 
         Raises:
             Skipped: There is no reference solution.
         """
         found = {seed: result for seed in self.seeds if (result := self.solution(seed)) is not None}
         if not found:
-            raise Skipped(f"{self.box.kind} provides no reference solution{needed}")
+            raise Skipped(self.box.missing_reference)
         return found
 
     @cached_property

@@ -31,6 +31,7 @@ STATUS: dict[Verdict, Any] = {
     "failed": CheckStatus.FAIL,
     "skipped": CheckStatus.SKIP,
     "unfinished": CheckStatus.SKIP,
+    "warning": CheckStatus.SKIP,
 }
 
 

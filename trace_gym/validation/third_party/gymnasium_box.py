@@ -12,7 +12,7 @@ import gymnasium
 
 from trace_gym.errors import ConfigError, EnvNotFound
 from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse, solution_turns
-from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error
+from trace_gym.validation.third_party.uri import SEARCHED, EnvironmentURI, creation_error
 
 STEPS = 30
 """Turn limit of environments that do not declare a limit."""
@@ -35,7 +35,11 @@ class GymBox(BlackBox):
         try:
             with no_warnings():
                 self.env: gymnasium.Env[Any, Any] = gymnasium.make(address.name, **self.options)
-        except (gymnasium.error.UnregisteredEnv, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
+            raise EnvNotFound(
+                f"{address.name}: {str(error).partition('. ')[0]}; expected module:id. {SEARCHED}"
+            ) from None
+        except gymnasium.error.UnregisteredEnv as error:
             raise EnvNotFound(
                 f"{address.name}: {error}; expected module:id, with the module that registers the id"
             ) from None
@@ -62,6 +66,13 @@ class GymBox(BlackBox):
             return solution_turns(made(seed), f"solution({seed}) of {type(self.env.unwrapped).__name__}")
         self.begin(seed)
         return _oracle(self.env.unwrapped, self.info)
+
+    @property
+    def missing_reference(self) -> str:  # type: ignore[override]
+        """Message if no problem has a reference solution."""
+        if callable(getattr(self.env.unwrapped, "solution", None)):
+            return "the method `solution(seed)` returns None; let it return a text or a list of texts"
+        return "this environment has no method `solution(seed)`; add one that returns a text or a list of texts"
 
     def sample(self, rng: Random, prompt: str) -> str:
         space = self.env.action_space

@@ -28,6 +28,9 @@ class InspectBox(ScriptedBox):
     if the score has several values). The other options are the parameters of the task.
     """
 
+    missing_reference = (
+        "the samples have no value for the reference; set the option `reference` to a template with their fields"
+    )
     kind: ClassVar[str] = "an Inspect task"
     _refused: str = ""
     """Reason, found in a rollout, why the validation does not support the task."""

@@ -130,8 +130,9 @@ def changed_text(core: str, prompt: str) -> Iterator[Change]:
     letters = sum(letter.isalpha() for letter in core)
     if letters >= 4:
         half = (len(core) + 1) // 2
-        yield "its first half", core[:half].rstrip()
-        yield "other letters in its second half", core[:half] + filler(core, len(core) - half)
+        if not groups or groups[-1].end() > half:  # otherwise, the first half may contain the whole answer
+            yield "its first half", core[:half].rstrip()
+            yield "other letters in its second half", core[:half] + filler(core, len(core) - half)
         yield "its first letter", core[:1]
     if match := _NEGATION.search(core):
         yield "without its negation", core[: match.start()] + core[match.end() :]

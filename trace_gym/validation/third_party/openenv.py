@@ -35,6 +35,7 @@ class OpenEnvBox(BlackBox):
     counts as 0, and the observation's ``metadata`` is not shown to the agent.
     """
 
+    missing_reference = "an OpenEnv server cannot provide a reference solution"
     kind: ClassVar[str] = "an OpenEnv server"
     served: ClassVar[bool] = True
 

@@ -21,6 +21,7 @@ class ReasoningBox(BlackBox):
     an entry from the sum of these two numbers, which is s, so different seeds produce different entries.
     """
 
+    missing_reference = 'the entries of this data set have no answer; let `entry["answer"]` contain one'
     kind: ClassVar[str] = "a data set of reasoning-gym"
 
     def __init__(self, address: EnvironmentURI) -> None:

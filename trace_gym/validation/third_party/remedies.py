@@ -12,7 +12,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "reset": "`reset`",
         "step": "`step`",
         "reward": "the code in `step` that computes the reward",
-        "reference": "the list of turns that the method `solution(seed)` returns",
+        "reference": "the result of `solution(seed)`",
+        "add": "add `solution(seed)`",
         "seeded": "call `super().reset(seed=seed)` and draw only from `self.np_random`",
     },
     "reasoning-gym": {
@@ -20,6 +21,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "step": "`score_answer`",
         "reward": "`score_answer`",
         "reference": '`entry["answer"]`',
+        "add": 'add `entry["answer"]`',
         "seeded": "draw only from a `Random` that is made from the data set's seed and the index",
     },
     "skyrl": {
@@ -27,6 +29,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "step": "`step`",
         "reward": "the code in `step` that computes the reward",
         "reference": "the `solution` or the ground truth of the row",
+        "add": "add the field `solution` to the rows",
         "seeded": "take everything from the row of the data set",
     },
     "openenv": {
@@ -34,6 +37,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "step": "`step` of the environment on the server",
         "reward": "the code in `step` that sets the reward of the observation",
         "reference": "the reference solution",
+        "add": "",
         "seeded": "use the `seed` that the client sends to make the only random generator",
     },
     "function": {
@@ -41,6 +45,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "step": "the reward function",
         "reward": "the reward function",
         "reference": "the reference in the file",
+        "add": "add a column `reference`",
         "seeded": "use nothing but the arguments",
     },
     "verifiers": {
@@ -48,6 +53,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "step": "the environment",
         "reward": "the reward function",
         "reference": "the answer in the form that the option `reference` states",
+        "add": "set the option `reference`",
         "seeded": "take everything from the row or the task",
     },
     "inspect": {
@@ -55,6 +61,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "step": "the scorer",
         "reward": "the scorer",
         "reference": "the target in the form that the option `reference` states",
+        "add": "set the option `reference`",
         "seeded": "take everything from the sample",
     },
 }
@@ -70,23 +77,22 @@ REMEDIES: Mapping[str, str] = {
     "TG105": "Keep state in the instance, not in class attributes, module variables, caches or files that instances "
     "share.",
     "TG201": "Run the snippet. Either {reference} is wrong, or {reward} rejects a correct answer. If the most that can "
-    "be earned is not 1, state it in the address: `?high=...`.",
-    "TG203": "Give the full reward only once the task is complete, or remove the turns from {reference} that nothing "
-    "needs.",
+    "be earned is not 1, state it in the URI: `?high=...`.",
+    "TG203": "Give the full reward only once the task is complete, or remove unnecessary turns from {reference}.",
     "TG207": "Strip white space from the answer before {reward} compares it, and remove every term from {reward} that "
     "counts characters, searches for words such as *verified*, or looks for headings and lists. Run the snippet to see "
     "the text that is rewarded.",
     "TG301": "Return 0 from {reward} for text that solves nothing. Look for credit for any answer, for a format alone, "
     "for single letters, or for each turn.",
     "TG303": "Return a finite number from {reward}, keep the sum over all turns between `low` and `high`, and give a "
-    "correct answer more than a wrong one. State another range in the address: `?low=...&high=...`.",
+    "correct answer more than a wrong one. State another range in the URI: `?low=...&high=...`.",
     "TG402": "Let {step} treat text that it cannot read as a wrong answer. Catch the exceptions of parsers, limit "
     "their time and the length of their input, and pass the text to neither `eval` nor `exec`.",
     "TG405": "Let {step} accept turns after the end: return the last observation with reward 0 and the end flag "
     "instead of raising an exception.",
     "TG304": "Run the snippet: it gives a wrong answer. Let {reward} compare everything that distinguishes answers: "
     "the sign, the decimal point, all digits, every element, their order if the task asks for one, all values of a "
-    "record, and negations. If an error of a number is accepted on purpose, state it in the prompt or in the address: "
+    "record, and negations. If an error of a number is accepted on purpose, state it in the prompt or in the URI: "
     "`?tolerance=0.1`.",
     "TG501": "Make sure that {reference} earns the most there is and that text which solves nothing earns the least; "
     "then reward steps in between, so that attempts at one problem differ.",
@@ -107,8 +113,8 @@ REMEDIES: Mapping[str, str] = {
     "TG902": "Keep state in the instance, so that several environments can be stepped in turn, and let "
     "`reset(seed=...)` start from nothing but the seed.",
     "TG903": "Declare an `observation_space` and an `action_space` that contain every observation and every text, such "
-    "as `gymnasium.spaces.Text` with a large `max_length` and a full `charset`, and take only options that JSON can "
-    "hold.",
+    "as `gymnasium.spaces.Text` with `min_length=0`, a large `max_length` and a full `charset`, and take only options "
+    "that JSON can hold.",
 }
 """Fixes by property code, with one entry for each property that has a check for third-party environments."""
 
@@ -117,6 +123,11 @@ def remedy_for(code: str, address: str) -> str:
     """Return the fix for a property and a URI; an empty string for a property that does not apply."""
     words = WORDS.get(address.partition(":")[0], WORDS["gym"])
     return REMEDIES.get(code, "").format(**words)
+
+
+def how_to_add_reference(address: str) -> str:
+    """Return how to add a reference solution to the environment of a URI; an empty string if this is not possible."""
+    return WORDS.get(address.partition(":")[0], {}).get("add", "")
 
 
 def markdown(scheme: str = "gym") -> str:

@@ -60,7 +60,8 @@ def no_part_is_enough(context: BlackBoxContext) -> Passed:
 def rewards_are_in_range(context: BlackBoxContext) -> Passed:
     """Rewards are finite and in range, and depend on the answer in most problems that have a reference solution.
 
-    The finding reports the number of different rewards and its effect on GRPO.
+    The finding reports the number of different rewards and its effect on GRPO. Without a reference solution, it is a
+    warning if no turn gets a reward.
     """
     box = context.box
     rewards: Counter[float] = Counter()
@@ -91,6 +92,9 @@ def rewards_are_in_range(context: BlackBoxContext) -> Passed:
     if same and metrics["constant"] >= MAX_CONSTANT:
         message += f"; in {len(same)} of {len(constant)} problems, the reference solution and all other turns get the "
         raise context.failure(same[0], f"{message}same reward", context.solution(same[0]) or (), metrics)
+    if not constant and levels[-1] <= 0:
+        message = f"not evaluated: none of {rewards.total()} rollouts got a reward, and {box.missing_reference}"
+        return Passed(message, metrics, warning=True)
     return Passed(message + _meaning(len(levels)), metrics)
 
 
@@ -133,7 +137,7 @@ def reference_spreads_rewards(context: BlackBoxContext) -> Passed:
 
     The agent gives the reference solution with probability p, and a no-op message otherwise.
     """
-    made = context.solutions("; pass a policy with --policy")
+    made = context.solutions()
     chosen = evenly_spaced(list(made), MOST)
     no_op = ("...",) * context.box.limit
     pairs = [

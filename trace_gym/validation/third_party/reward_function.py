@@ -16,7 +16,7 @@ from trace_gym.files import read_text
 from trace_gym.parsing import json_lines
 from trace_gym.validation.third_party.answer_forms import FORMS
 from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse
-from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error
+from trace_gym.validation.third_party.uri import SEARCHED, EnvironmentURI, creation_error
 
 Row = dict[str, Any]
 """Case of a file: ``prompt`` (a text or chat messages), a reference, and any other columns."""
@@ -47,6 +47,7 @@ class FunctionBox(BlackBox):
     ``{}`` represents the reference; by default, the format that gets the highest rewards is used.
     """
 
+    missing_reference = "the cases have no reference; add a column `reference`, or name one with the option `reference`"
     kind: ClassVar[str] = "a reward function"
 
     def __init__(self, address: EnvironmentURI) -> None:
@@ -146,9 +147,7 @@ def load_function(name: str, file: str, uri: str) -> Callable[..., Any]:
     try:
         found = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
-        raise EnvNotFound(
-            f"{uri}: {error}. Run the command in the folder of the module, or add the folder to PYTHONPATH"
-        ) from None
+        raise EnvNotFound(f"{uri}: {error}. {SEARCHED}") from None
     except AttributeError:
         raise EnvNotFound(f"{uri}: the module {module} has no function {attribute}") from None
     except Exception as error:

@@ -44,6 +44,7 @@ class SkyrlBox(BlackBox):
     passed to the configuration of the environment.
     """
 
+    missing_reference = "the rows have no field `solution`; add one with a text or a list of texts"
     kind: ClassVar[str] = "a skyrl-gym environment"
 
     def __init__(self, address: EnvironmentURI) -> None:

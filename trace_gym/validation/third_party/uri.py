@@ -30,6 +30,12 @@ COMMON: dict[str, type] = {"low": float, "high": float, "limit": int, "tolerance
 """Options of all environments: the range of the total reward of a rollout, the turn limit, and the relative error that
 the environment intentionally accepts in numeric answers."""
 
+SEARCHED = (
+    "Modules are searched in the working directory and in the folders of PYTHONPATH. Run the command in the folder of "
+    "the module, or add the folder to PYTHONPATH"
+)
+"""Advice for a module that does not exist."""
+
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentURI:

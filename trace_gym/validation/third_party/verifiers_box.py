@@ -47,6 +47,9 @@ class VerifiersBox(ScriptedBox):
     solution. The other options are passed to the environment.
     """
 
+    missing_reference = (
+        "the rows have no value for the reference; set the option `reference` to a template with their fields"
+    )
     kind: ClassVar[str] = "a verifiers environment"
 
     def __init__(self, address: EnvironmentURI) -> None:
