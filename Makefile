@@ -50,7 +50,7 @@ base: $(INSTALLED)  ## Retrain the built-in toy model
 	$(BIN)/python -m trace_gym.lab.pretrain
 
 docs: $(DOCS)/.installed  ## Build the documentation into site/; with SERVE=1, serve it on http://127.0.0.1:8000
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs $(if $(SERVE),serve,build --strict --quiet --site-dir $(SITE))
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs $(if $(SERVE),serve,build --strict --site-dir $(SITE))
 
 $(DOCS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(DOCS)

@@ -92,11 +92,8 @@ def check(
     """Validate a module file in a sandbox, with the policy and the files that the user passes.
 
     The policy runs outside the sandbox, because it may require a network or a model. It steps episodes that run inside.
-
-    Args:
-        path: The module.
-        profile, seeds_per_level, levels, given, workers, budget, only, skip: See `trace_gym.validation.validate`.
-        options: Other arguments of `Sandbox.validate`.
+    The named arguments are those of `trace_gym.validation.validate`. `options` are other arguments of
+    `Sandbox.validate`.
 
     Raises:
         ReadError: The module or a file in `given` cannot be read.
