@@ -197,7 +197,7 @@ def model_tables(models: Iterable[type[BaseModel]]) -> Iterator[str]:
         for name, info in model.model_fields.items():
             described = docstring(owner(source, model, name))
             yield f"| `{name}` | `{type_name(info.annotation)}` | {default(info)} | {cell(described)} |"
-            todo += list(nested(info.annotation))
+            todo += [*nested(info.annotation), *nested(type(info.default))]
         yield ""
 
 
