@@ -1,19 +1,14 @@
-"""If a setting blocks a tool, change the setting and call the tool again.
+"""Change a setting that blocks a tool, and call the tool again.
 
-Tools of the phone require services, and no service can be switched on in low battery mode. The
-error message of a tool names the service that is off, and the error message of a switch names the
-setting that blocks it. The agent must follow this chain of settings, but change no other setting.
-In about a third to a half of the scenarios, nothing blocks the request, and the messages of the
-user are the same in both cases, so only the error message shows the difference. An agent that gives
-up after the first error fails, and so does an agent that switches on every service. The tools,
-their dependencies and their classes of errors are those of the target, whose agents are instructed
-to resolve such problems without help.
+Tools require services, which cannot be switched on in low battery mode. Each error message names
+the setting that blocks the call. The agent must change these settings and no others. Only these
+messages reveal whether a request is blocked.
 
 Levels:
-    0. The request requires one service, which is on or off.
+    0. One required service, on or off.
     1. Low battery mode may block the service.
-    2. The request requires two services or none. Low battery mode is on or off.
-    3. The user may forbid changes of low battery mode, so that some requests are impossible.
+    2. Two required services or none, with low battery mode on or off.
+    3. The user may forbid changing low battery mode, so some requests are impossible.
 """
 
 from collections.abc import Iterator
@@ -41,7 +36,7 @@ KINDS = (  # per level: kinds of requests
     ("weather", "distance", "report", "remind", "number"),
     ("text", "weather", "report", "price", "number"),
 )
-STATES = (  # per level: weights of low battery mode, of a service that is off, and of no obstacle
+STATES = (  # per level: weights of low battery mode, a service that is off, no obstacle
     (0, 50, 50),
     (40, 20, 40),
     (45, 25, 30),
@@ -51,7 +46,7 @@ STATES = (  # per level: weights of low battery mode, of a service that is off, 
 
 @dataclass(kw_only=True)
 class ToolsandboxPermissionRecovery(Assistant):
-    """If a setting blocks a tool, change the setting and call the tool again."""
+    """Change a setting that blocks a tool, and call the tool again."""
 
     id = "toolsandbox_permission_recovery"
     capability = "permission_error_recovery"
