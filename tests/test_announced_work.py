@@ -145,7 +145,7 @@ def test_questions_of_outside_authors_get_a_fitting_answer(said: str, answers: A
 def test_what_the_request_leaves_open_is_left_to_the_agent() -> None:
     desk = user("tau2_retail_multi_step", 0, 901)
     answer = desk.reply("Should the change apply to this purchase only, or do you want it in your profile as well?")
-    assert any(answer.endswith(line) for line in UNDECIDED)
+    assert answer in BEYOND["extra"]
     answer = desk.reply("Should it be 95 Park Drive or 7 Mill Lane?")
     assert not any(answer.endswith(line) for line in UNDECIDED)
 

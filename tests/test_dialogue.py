@@ -181,8 +181,8 @@ def test_users_never_end_the_conversation_because_of_words_that_they_do_not_know
 def test_users_never_answer_a_choice_with_yes() -> None:
     for text in ("Would you rather have the first or the second flight?", "Which one do you want?"):
         answer = desk().reply(text)
-        assert answer and not answer.startswith("Yes") and "What I want is this" in answer
-    assert desk().reply("Economy or business?") in BEYOND["either"]
+        assert answer and not answer.startswith("Yes")
+    assert desk().reply("Economy or business?") in {*BEYOND["either"], *BEYOND["open"]}
 
 
 def test_users_with_several_wishes_wait_until_all_were_reported() -> None:
@@ -211,8 +211,8 @@ def test_a_user_may_be_given_other_manners() -> None:
 
     user = Haggler(wording="A new hat, please.")
     assert user.reply("Shall I order it for 90 dollars?") == "No, that is too expensive."
-    assert user.reply("Which color would you like?") in BEYOND["preference"]
-    assert user.reply("What would you like to have?") == "What I want is this: A new hat, please."
+    assert user.reply("Which color would you like?") in BEYOND["open"]
+    assert user.reply("What would you like to have?") == "A new hat, please."
     assert user.reply("It has been ordered.") == "Is everything settled now?"
     assert user.reply("Yes, all done.") is None
 

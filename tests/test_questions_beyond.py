@@ -14,7 +14,7 @@ from trace_gym.targets.toolsandbox.lookups import Exchange
 from trace_gym.targets.toolsandbox.phone_user import LEFT
 from trace_gym.targets.toolsandbox.requests import Switch, Text
 from trace_gym.targets.toolsandbox.schedule import Remind, When
-from trace_gym.targets.users.phrases import BEYOND, MEANT, WANTS
+from trace_gym.targets.users.phrases import BEYOND, MEANT
 from trace_gym.types import Say, Scenario
 
 UPGRADE = "I want you to upgrade FXVP8H to business. Use my credit card ending in 8939 for it."
@@ -55,13 +55,13 @@ def test_questions_have_forms(asked: str, kind: str) -> None:
 def test_only_a_question_for_the_wish_gets_it_again() -> None:
     desk = customer()
     said = [desk.reply(text) for text in ("How many bags do you have?", "When did you book it?", "Who is your doctor?")]
-    assert not any(answer.startswith(WANTS) for answer in said) and len({*said}) == 3
-    assert customer().reply("What exactly would you like me to do?").startswith(WANTS)
+    assert desk.restated() not in said and len({*said}) == 3
+    assert customer().reply("What exactly would you like me to do?") == customer().restated()
 
 
 def test_a_question_about_the_wording_is_answered_as_such() -> None:
     answer = customer().reply('When you say "cancel", do you mean one flight or the whole trip?')
-    assert answer.startswith(MEANT)
+    assert answer.startswith(MEANT) or answer in BEYOND["open"]
 
 
 def test_an_extra_that_was_not_asked_for_is_declined() -> None:
@@ -70,7 +70,7 @@ def test_an_extra_that_was_not_asked_for_is_declined() -> None:
 
 
 def test_a_question_of_fact_is_no_proposal() -> None:
-    assert customer().reply("Do you still have the receipt?") in BEYOND["polar"]
+    assert customer().reply("Do you still have the receipt?") in {*BEYOND["polar"], *BEYOND["private"]}
     assert customer().reply("Do you want me to go ahead?").startswith("Yes")
 
 

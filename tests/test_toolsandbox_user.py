@@ -67,8 +67,8 @@ def test_questions_have_topics(text: str, asked: list[str]) -> None:
 
 def test_the_user_tells_what_is_asked_and_no_more() -> None:
     world = phone(Text("Amara", "See you soon", meant=ADA, number="+12125550155"))
-    assert world.reply("Hello.") == 'What I want is this: Please text Amara: "See you soon".'
-    assert world.reply("What is your favourite color?") in BEYOND["fact"]
+    assert world.reply("Hello.") == 'Please text Amara: "See you soon".'
+    assert world.reply("What is your favourite color?") in {*BEYOND["fact"], *BEYOND["private"]}
     assert world.reply("WHICH one?") == f"I mean {ADA}."
     assert world.reply("What is the number?") == "The number is +12125550155."
     assert world.reply("What shall it say, and to which one?") == f'I mean {ADA}. Write: "See you soon".'

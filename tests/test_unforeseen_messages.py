@@ -25,7 +25,7 @@ from trace_gym.targets.users.phrases import (
 )
 
 NOTED = {*WAITS, *GOES_ON, *NOTES, *TRANSFERRED}
-UNKNOWN = {*BEYOND["fact"], *BEYOND["polar"], *BEYOND["unrelated"]}
+UNKNOWN = {*BEYOND["fact"], *BEYOND["polar"], *BEYOND["unrelated"], *BEYOND["private"]}
 
 
 def user(env: str = "tau2_precondition", level: int = 1, seed: int = 901) -> Any:
@@ -56,7 +56,7 @@ def test_unknown_fact_is_not_referred_to_the_records(said: str) -> None:
 @pytest.mark.parametrize("said", ["Which exchange should I use?", "What is the symbol?", "Which language is it in?"])
 def test_detail_of_a_look_up_is_not_called_unrelated(said: str) -> None:
     answer = user("toolsandbox_permission_recovery", 0, 900).reply(said)
-    assert answer in {*UNKNOWN, *BEYOND["preference"]}
+    assert answer in {*UNKNOWN, *BEYOND["preference"], *BEYOND["open"]}
 
 
 @pytest.mark.parametrize(

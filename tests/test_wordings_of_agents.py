@@ -8,7 +8,7 @@ import pytest
 
 from trace_gym import registry
 from trace_gym.targets.dialogue import acts, gist, refused, refuses
-from trace_gym.targets.users.phrases import BEYOND, LACKS, WANTS
+from trace_gym.targets.users.phrases import BEYOND, LACKS
 from trace_gym.types import Scenario
 
 REFUSALS = (
@@ -120,8 +120,11 @@ def customer(env: str = "tau2_multi_step") -> Any:
 
 
 def test_customers_never_answer_alternatives_with_yes() -> None:
-    assert customer().reply("Shall I cancel the first or the second trip?").startswith(WANTS)
-    assert customer().reply("Economy or business? Please confirm so I can proceed.") in BEYOND["either"]
+    assert customer().reply("Shall I cancel the first or the second trip?") == customer().restated()
+    assert customer().reply("Economy or business? Please confirm so I can proceed.") in {
+        *BEYOND["either"],
+        *BEYOND["open"],
+    }
 
 
 def test_customers_say_yes_first_when_they_are_asked_for_a_fact_as_well() -> None:
@@ -136,4 +139,4 @@ def test_customers_do_not_have_other_personal_facts_at_hand(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["How can I help you?", "What can I do for you?"])
 def test_customers_tell_what_they_want_when_asked_for_it(text: str) -> None:
-    assert customer().reply(text).startswith(WANTS)
+    assert customer().reply(text) == customer().restated()

@@ -15,7 +15,7 @@ from trace_gym.targets.toolsandbox.requests import Text
 from trace_gym.targets.toolsandbox.schedule import Countdown
 from trace_gym.targets.toolsandbox.substitutes import substitutes
 from trace_gym.targets.toolsandbox.wording import lists_days, reminder_subject
-from trace_gym.targets.users.phrases import LACKS, WANTS
+from trace_gym.targets.users.phrases import LACKS
 from trace_gym.types import Say, Scenario
 
 CHOICES = (
@@ -76,7 +76,7 @@ def test_the_user_has_no_other_facts_at_hand(question: str) -> None:
 
 
 def test_the_user_tells_the_wish_when_asked_for_it() -> None:
-    assert str(user().reply("How can I help you?")).startswith(WANTS)
+    assert user().reply("How can I help you?") == user().restated()
 
 
 def test_names_of_refusals_may_have_hyphens_and_quotes() -> None:

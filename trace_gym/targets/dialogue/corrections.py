@@ -109,6 +109,12 @@ _begins = re.compile(
     re.IGNORECASE,
 )
 """Pattern of an announcement of the agent's own work."""
+_and_then = re.compile(
+    r"^(?:\W|\w+,? ){0,2}?i\b.*(?:,| and| but) (?:i )?(?:will|am going to) (?:now |then |also |next )*"
+    r"(?:put|switch|turn|set|restore|undo|revert|change|check|look|send|do|cancel|book|move|add|return)\b",
+    re.IGNORECASE,
+)
+"""Pattern of a report with an announcement of further work, as in ``I turned it on and will put it back now``."""
 _heads_list = re.compile(
     r"\b(?:noted|recap|summar\w+|understood|your requests?|as follows|the plan|got|here(?:'s| is) what)\b[^?]*:$",
     re.IGNORECASE,
@@ -138,6 +144,7 @@ def corrected_kind(act: Act, before: Act | None) -> str:
         ),
         ("request", tells and bool(_lacking.search(text))),
         ("hold", _announces(kind, text) or bool(_moment.search(text))),
+        ("hold", (tells or kind == "completion") and bool(_and_then.match(text))),
         ("proposal", kind == "offer" and asks_consent(text, after_report)),
         ("inform", asks and "?" not in text and bool(_has_all.search(text))),
         ("offer", kind not in _REPORTS and bool(ALL_DONE.match(text))),

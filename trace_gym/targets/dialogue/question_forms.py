@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from trace_gym.targets.dialogue.choices import alternatives, content
 from trace_gym.targets.dialogue.patterns import RECORD_ID
 
 __all__ = ["FACTUAL", "leaves_open", "question_form", "unwanted"]
@@ -140,9 +141,6 @@ _beyond = re.compile(
     r"\b(?:should|do you want|would you like|shall)\b.*\b(?:anything|something) (?:besides|beyond|other than|"
     r"in addition|on top)\b"
 )
-_tail = re.compile(r"(?<=\w) (?:for|on|in|to|at|of|from|with)\b.*")
-"""Pattern of words after the last alternative that apply to all alternatives, such as ``for tomorrow`` in ``Celsius or
-Fahrenheit for tomorrow?``."""
 _instead = re.compile(
     r"\bhave you (?:considered|thought (?:about|of))\b|"
     r"\b(?:would|could|can|are|do) (?:you|an?|the|some)\b.*\b(?:consider|accept\w*|open to|willing|happy with|"
@@ -177,15 +175,6 @@ _bare_choice = re.compile(
     r"\bwhich \w+ (?:you'd|you would) (?:like|prefer|rather)\b"
 )
 _figure = re.compile(r"[\w:-]*\d[\w:-]*")
-_word = re.compile(r"[a-z]{4,}|\d[\d.,:-]*")
-_plain = frozenset({
-    "would", "like", "prefer", "please", "with", "want", "wants", "which", "that", "this", "these", "those",
-    "have", "from", "your", "should", "rather", "them", "both", "just", "only", "mean", "tell", "take", "make",
-    "about", "will", "what", "when", "where", "there", "here", "could", "does", "shall", "than", "also", "know",
-    "keep", "instead", "flight", "flights", "other", "another", "different", "else", "some", "more", "sure",
-    "they", "their", "already", "cancelled", "order", "trip", "reservation", "done", "change", "right",
-})  # fmt: skip
-"""Words that do not distinguish alternatives."""
 _ordinal = re.compile(
     r"\b(?:keep|leave|cancel|switch|move|stay|skip|option|all|both|only|just)\b|\b\w or \w\b|\b(?:first|second|"
     r"third|former|latter|one) or\b|\bor (?:\w+ )?(?:the )?(?:other|another)\b"
@@ -260,7 +249,7 @@ def unwanted(asked: str, opening: str) -> bool:
     if _differently.search(asked.lower()):
         return True
     found = _extra.match(asked.lower()) or _besides.match(asked.lower())
-    return found is not None and not _content(found[1]) & _content(opening.lower())
+    return found is not None and not content(found[1]) & content(opening.lower())
 
 
 def leaves_open(asked: str, answer: str) -> bool:
@@ -268,10 +257,10 @@ def leaves_open(asked: str, answer: str) -> bool:
 
     Return False if two alternatives contain different figures, because the request determines which one is right.
     """
-    every = _alternatives(asked)
+    every = alternatives(asked)
     if len(every) < 2 or _meaning.search(asked) or _facts.search(asked) or re.search(r"\bor (?:not|no|if|so)\b", asked):
         return False
-    known = _content(answer.lower())
+    known = content(answer.lower())
     return sum(any(word[0].isdigit() for word in own) for own in every) < 2 and not any(own & known for own in every)
 
 
@@ -281,19 +270,5 @@ def _decided(asked: str, opening: str) -> bool:
     This is the case if the first message contains a word that only one alternative has. Alternatives such as ``cancel
     or keep`` and ``the first or the second`` also count as decided, because they refer to the user's request.
     """
-    known = _content(opening.lower())
-    return bool(_ordinal.search(asked)) or any(own & known for own in _alternatives(asked))
-
-
-def _alternatives(asked: str) -> list[frozenset[str]]:
-    """Return the words that only one alternative of a question contains, for each alternative."""
-    every = re.split(r",? or ", re.sub(r"\bif (?:it|that|they)\b[^,]*", "", asked))
-    every[-1] = _tail.sub("", every[-1])
-    words = [[w[:6] for w in _word.findall(part) if w not in _plain] for part in every]
-    parts = [frozenset(own[-max(len(words[-1]), 1) :]) | {w for w in own if w[0].isdigit()} for own in words]
-    return [part.difference(*(p for p in parts if p is not part)) for part in parts]
-
-
-def _content(text: str) -> frozenset[str]:
-    """Return the words of a text that can distinguish alternatives, each shortened to six letters."""
-    return frozenset(word[:6] for word in _word.findall(text) if word not in _plain)
+    known = content(opening.lower())
+    return bool(_ordinal.search(asked)) or any(own & known for own in alternatives(asked))

@@ -1,4 +1,4 @@
-"""Training of the two classifiers of dialogue acts.
+"""Training of the classifiers of dialogue acts and of the aims of questions.
 
     python -m trace_gym.targets.dialogue.train benchmarks/dialogue_*.jsonl [--out FOLDER]
 
@@ -6,7 +6,9 @@ A corpus has one JSON object per line. Objects with `intent` and `text` train th
 the intent of a message determines the kind of its clauses with a question or an appeal, and the kind of the message
 unless messages with this intent always contain a question (see `INTENTS`). Objects with `labels` and `text` train the
 classifier of statements in context: `labels` has one letter for each clause (see `statements.KINDS`). That classifier
-also learns from the messages with an intent and a single clause.
+also learns from the messages with an intent and a single clause. Objects with `aim`, `text`, `clause` and `opening`
+train the classifier of aims: `aim` is the letter for the aim (see `aims.AIMS`) of a clause of the message, and
+`opening` is the user's first message.
 """
 
 from __future__ import annotations
@@ -24,9 +26,12 @@ import numpy as np
 
 from trace_gym import files, parsing
 from trace_gym.errors import ReadError, TraceGymError
+from trace_gym.targets.dialogue.aims import AIMS, in_request
+from trace_gym.targets.dialogue.aims import WEIGHTS as AIM_WEIGHTS
+from trace_gym.targets.dialogue.clarification import clarified
 from trace_gym.targets.dialogue.classifier import ASKING, SCALE, TELLING, WEIGHTS, features
 from trace_gym.targets.dialogue.clauses import Clause
-from trace_gym.targets.dialogue.recognition import split
+from trace_gym.targets.dialogue.recognition import acts, split
 from trace_gym.targets.dialogue.rules import appeals
 from trace_gym.targets.dialogue.statements import KINDS, in_context
 from trace_gym.targets.dialogue.statements import WEIGHTS as STATEMENT_WEIGHTS
@@ -37,7 +42,7 @@ DECAY = 2e-4
 RARE = 2
 """Minimum number of training examples in which a feature must occur."""
 WEAK = 0.2
-"""Minimum weight of a feature of the classifier of statements. Features without any such weight are dropped."""
+"""Minimum weight of a feature of the classifiers of statements and aims. A feature without such a weight is dropped."""
 
 _FACTS = ("identity", "record", "two_facts", "reason", "payment", "other_fact", "who", "number", "content", "time")
 INTENTS: Mapping[str, tuple[str, str]] = {
@@ -68,16 +73,18 @@ message. The kind of the message is empty if messages with this intent always co
 AMBIGUOUS = frozenset({"choice", "clarify", "complete_more"})
 """Intents that do not determine the kind of a message with a single clause."""
 _KINDS = tuple(KINDS.values())
+_AIMS = tuple(AIMS.values())
 Row = tuple[Counter[str], int]
 """A training example: features with their counts, and the index of the kind."""
 
 
 class Examples(NamedTuple):
-    """Training examples of the two decisions of the classifier of messages, and of the classifier of statements."""
+    """Training examples of the two decisions of the classifier of messages, and of the other two classifiers."""
 
     asking: list[Row]
     telling: list[Row]
     statements: list[Row]
+    aims: list[Row]
 
 
 def read(text: str, name: str = "the corpus") -> Examples:
@@ -90,8 +97,11 @@ def read(text: str, name: str = "the corpus") -> Examples:
     Raises:
         ReadError: A line is not a valid example.
     """
-    found = Examples([], [], [])
+    found = Examples([], [], [], [])
     for number, row in parsing.json_lines(text, name):
+        if isinstance(row, dict) and "aim" in row:
+            found.aims.append(_question(row, f"{name}:{number}"))
+            continue
         message, intent, labels = _example(row, f"{name}:{number}")
         parts = split(message)
         if labels is None:
@@ -118,6 +128,20 @@ def _example(row: object, place: str) -> tuple[str, str, str | None]:
     raise ReadError(
         f"{place} is not a valid example: expected an object with a string `text`, and either `labels`, a string of "
         f"the letters {''.join(KINDS)}, or an `intent` that is one of {', '.join(INTENTS)}. Correct or delete the line"
+    )
+
+
+def _question(row: Mapping[str, object], place: str) -> Row:
+    """Return the example that a row with an aim gives for the classifier of aims."""
+    text, clause, opening, aim = (row.get(key) for key in ("text", "clause", "opening", "aim"))
+    if isinstance(text, str) and isinstance(opening, str) and aim in AIMS:
+        heard = clarified(acts(text))
+        at = next((n for n, act in enumerate(heard) if act.text == clause), None)
+        if at is not None:
+            return Counter([*in_request(heard, at, opening), ""]), _AIMS.index(AIMS[str(aim)])
+    raise ReadError(
+        f"{place} is not a valid example: expected an object with the strings `text`, `opening` and `clause`, a clause "
+        f"of the text, and an `aim` that is one of the letters {''.join(AIMS)}. Correct or delete the line"
     )
 
 
@@ -153,7 +177,16 @@ def train(examples: Examples) -> dict[str, list[int]]:
 
 def train_statements(examples: Examples) -> dict[str, list[int]]:
     """Train the classifier of statements, and return a mapping from feature to its weights."""
-    table = _fit(examples.statements, len(KINDS))
+    return _strong(_fit(examples.statements, len(KINDS)))
+
+
+def train_aims(examples: Examples) -> dict[str, list[int]]:
+    """Train the classifier of aims, and return a mapping from feature to its weights."""
+    return _strong(_fit(examples.aims, len(AIMS)))
+
+
+def _strong(table: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """Return the features whose greatest weight is at least `WEAK`."""
     return {name: table[name] for name in sorted(table) if max(map(abs, table[name])) >= WEAK * SCALE}
 
 
@@ -199,11 +232,16 @@ def main(*arguments: str) -> None:
         "--out", type=Path, default=WEIGHTS.parent, help="folder of the weights (default: this package)"
     )
     chosen = parser.parse_args(arguments)
-    examples = Examples([], [], [])
+    examples = Examples([], [], [], [])
     for corpus in chosen.corpora:
         for every, found in zip(examples, read(files.read_text(corpus), corpus), strict=True):
             every.extend(found)
-    for name, weights in ((WEIGHTS.name, train(examples)), (STATEMENT_WEIGHTS.name, train_statements(examples))):
+    trained = (
+        (WEIGHTS.name, train(examples)),
+        (STATEMENT_WEIGHTS.name, train_statements(examples)),
+        (AIM_WEIGHTS.name, train_aims(examples)),
+    )
+    for name, weights in trained:
         if not weights:
             raise ReadError(
                 f"the corpora are too small for {name}: no feature occurs in at least {RARE} examples of "

@@ -11,7 +11,7 @@ from trace_gym.targets.constants import frozen
 from trace_gym.targets.dialogue import acts
 from trace_gym.targets.dialogue.patterns import IDENTIFIER, split_sentences
 from trace_gym.targets.users.patterns import ALTERNATIVES, ASKED, GREETING, INTRODUCTION
-from trace_gym.targets.users.phrases import CHANGED, LACKS, REVISED, WANTS
+from trace_gym.targets.users.phrases import CHANGED, LACKS, REVISED
 from trace_gym.world import World
 
 __all__ = ["UserAnswers"]
@@ -56,7 +56,7 @@ class UserAnswers(World):
             return f"{REVISED}{wish[:1].lower()}{wish[1:]}"
         if len(known) == 1 and (len(named) > 1 or not ALTERNATIVES.search(asked)):
             return f"I mean {known.pop()}."
-        return f"{WANTS}{wish}"
+        return wish
 
     def personal(self, asked: str, topics: Sequence[str]) -> Sequence[str]:
         """Return the facts about the user that a question asks for and that no topic of `questions` covers."""

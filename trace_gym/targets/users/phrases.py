@@ -8,8 +8,8 @@ from trace_gym.targets.constants import frozen
 
 __all__ = [
     "ACCEPTS", "AT_ONCE", "BEYOND", "CHANGED", "CHECKED", "CONFIRMS", "CONSENTS", "DECLINES", "FIXED", "GOES_ON",
-    "LACKS", "MEANT", "NOTES", "NOT_FOUND", "PATIENCE", "PROCEEDS", "PUSHES", "PUZZLED", "REVISED", "STARTS",
-    "THANKS", "THATS_ALL", "TRANSFERRED", "UNDECIDED", "UNPRODUCTIVE", "WAITS", "WANTS", "consents",
+    "LACKS", "MEANT", "NOTES", "NOT_FOUND", "ON_FILE", "PATIENCE", "PROCEEDS", "PUSHES", "PUZZLED", "REVISED", "STARTS",
+    "THANKS", "THATS_ALL", "TRANSFERRED", "UNDECIDED", "UNPRODUCTIVE", "WAITS", "consents",
 ]  # fmt: skip
 
 PUSHES = ("But I need this. Please make an exception.", "Is there really nothing that you can do for me?")
@@ -38,8 +38,6 @@ THANKS = ("Thank you.", "All right, thank you.")
 """Answers to a report if a part of the request is still open."""
 LACKS = ("I am sorry, I do not have that at hand.", "I do not have that here, I am sorry.")
 """Answers to a question about personal data that the user does not know."""
-WANTS = "What I want is this: "
-"""Introduction of the repeated request."""
 THATS_ALL = ("Yes, that is all, thank you.", "Yes, thank you, that is all that I asked for.")
 """Answers to a question that asks whether the conversation is over, in a message that reports nothing."""
 NOTHING_ELSE = ("Nothing else, thank you.", "No, that is all, thank you.")
@@ -56,10 +54,12 @@ CHANGED = "Then I asked you to "
 """Introduction of a change in a repeated request."""
 PUZZLED = ("Sorry, I do not understand what you mean.", "Sorry, what do you mean by that?")
 """Answers to a message that is not understood."""
-UNDECIDED = ("Apart from that, either is fine with me.", "Apart from that, I do not mind.")
+UNDECIDED = ("I leave the rest to you.", "The rest is up to you.")
 """Additions to an answer that does not decide between the alternatives of a question."""
 MEANT = "I mean it just as I wrote it: "
 """Introduction of the quoted request in an answer to a question about its wording."""
+ON_FILE = ("You can look that up; it is on file.", "It is the one that you have on file.")
+"""Answers to questions about the user's profile."""
 UNPRODUCTIVE = frozenset({*NOTES, *PUZZLED})
 """Answers to messages that neither ask nor report anything, or that are not understood."""
 PATIENCE = 4
@@ -94,8 +94,8 @@ BEYOND: Mapping[str, tuple[str, ...]] = frozen(
             "I cannot tell you more about the card than what is on file.",
         ),
         "rest": (
-            "As for the rest, I do not have it at hand.",
-            "I do not know the rest, I am sorry.",
+            "More than that I do not have at hand.",
+            "That is all that I can tell you.",
         ),
         "entire": ("For the whole trip, please.", "For all of it, please."),
         "party": ("Everyone on it, please.", "All of us, please."),
@@ -113,6 +113,25 @@ BEYOND: Mapping[str, tuple[str, ...]] = frozen(
         "meaning": ("Whichever of the two fits that is fine with me.", "Whichever of them fits that is fine with me."),
         "numbers": ("Either of them is fine.", "Whichever of them you have."),
         "unwanted": ("No, thank you, only what I asked for.", "No, thank you, nothing beyond what I asked for."),
+        "extra": ("Only what I asked for, please.", "Just what I asked for, please."),
+        "private": (
+            "I would rather not go into that. You have all that matters for my request.",
+            "I would rather keep that to myself. I have told you all that matters for my request.",
+        ),
+        "open": (
+            "I leave that to you; please go by what I wrote.",
+            "That is up to you; please go by what I wrote.",
+            "Whichever fits what I wrote best; I leave that to you.",
+        ),
+        "doubt": ("As far as I know, what I wrote is right.", "I think that what I wrote is right."),
+        "alternative": (
+            "That surprises me. Could you look again, please?",
+            "I did not expect that. Could you check it again, please?",
+        ),
+        "errand": (
+            "I cannot do that myself at the moment. Please do it for me if you can.",
+            "Please do that for me if you can.",
+        ),
     }
 )
 """Mapping from the form of a question (see `question_form`) to the answers that are used if its topic is unknown."""

@@ -18,6 +18,7 @@ from trace_gym.targets.dialogue.clarification import (
 from trace_gym.targets.dialogue.further_wishes import asks_first, describes_change
 from trace_gym.targets.dialogue.indirect_proposals import ASKS_AGAIN
 from trace_gym.targets.dialogue.question_forms import leaves_open, unwanted
+from trace_gym.targets.users.general import general_aim, is_open, refused_aim
 from trace_gym.targets.users.patterns import (
     ASKED,
     CONTINUES,
@@ -33,6 +34,7 @@ from trace_gym.targets.users.patterns import (
 from trace_gym.targets.users.phrases import (
     ACCEPTS,
     AT_ONCE,
+    BEYOND,
     CHECKED,
     CONFIRMS,
     CONSENTS,
@@ -54,7 +56,6 @@ from trace_gym.targets.users.phrases import (
     UNDECIDED,
     UNPRODUCTIVE,
     WAITS,
-    WANTS,
     consents,
 )
 from trace_gym.targets.users.questions import QuestionAnswering
@@ -104,7 +105,7 @@ class ScriptedUser(QuestionAnswering):
         if self.idle > PATIENCE:
             return None
         if answer and answer == self.last_answer:
-            answer = self.varied(CONSENTS) if consents(answer) else f"As I said: {answer.removeprefix(WANTS)}"
+            answer = self.varied(CONSENTS) if consents(answer) else f"As I said: {answer}"
         self.last_answer = answer or ""
         return answer
 
@@ -121,7 +122,9 @@ class ScriptedUser(QuestionAnswering):
         if "choice" in kinds and only_confirms(heard):
             kinds.discard("proposal")
         if kinds & ASKED:
-            return self._with_the_rest(heard, self._informs(text, heard, "proposal" in kinds))
+            return self._fitting(heard, self._informs(text, heard, "proposal" in kinds))
+        if aim := refused_aim(heard, self.opening()):
+            return self.beyond("unwanted" if aim == "extra" else aim, "")
         if "proposal" in kinds:
             self.reminded = 0  # further work is reported later, after which the user may ask again
             consent = self.agrees(without_old_values(text))
@@ -183,11 +186,24 @@ class ScriptedUser(QuestionAnswering):
             return self.varied(AT_ONCE)
         return self.varied(CONFIRMS if asked and VERIFIES.search(asked[-1]) else CONSENTS)
 
+    def _fitting(self, heard: Sequence[Act], answer: str) -> str:
+        """Return an answer, or a general one instead if the answer contains no fact that the questions ask for."""
+        known = (self.tells(topic) for topic in self.topics(heard) if topic in NEEDED_TOPICS)
+        if any(fact and fact in answer for fact in known):
+            return self._with_the_rest(heard, answer)
+        aim = general_aim(heard, self.opening(), answer)
+        if aim == "consent":
+            return self.varied(CHECKED)
+        if aim == "alternative" and self.last_answer in BEYOND["alternative"]:
+            return self.varied(DECLINES)
+        return self.beyond(aim, "") if aim else self._with_the_rest(heard, answer)
+
     def _with_the_rest(self, heard: Sequence[Act], answer: str) -> str:
         """Return an answer to a question such as ``A or B?``, with a sentence about what the answer does not decide."""
         asked = " ".join(act.text for act in heard if act.kind in ASKED).lower()
         decides = answer in FIXED or answer.startswith(("Yes", "No", "I mean", MEANT))
-        if decides or {*self.topics(heard)} & {*NEEDED_TOPICS} or not leaves_open(asked, answer):
+        open_choice = leaves_open(asked, answer) and is_open(heard, self.opening())
+        if decides or {*self.topics(heard)} & {*NEEDED_TOPICS} or not open_choice:
             return answer
         return f"{answer} {self.varied(UNDECIDED)}"
 
