@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from trace_gym.targets.dialogue import Act, refused
 from trace_gym.targets.dialogue.alternatives import offers_after_refusal, offers_alternative
+from trace_gym.targets.dialogue.patterns import RECORD_ID
 from trace_gym.targets.tau2.profile import facts_asked, stated
 from trace_gym.targets.users import ScriptedUser
 
@@ -58,6 +59,11 @@ class Customer(ScriptedUser):
 
     def does_not_know(self, topics: list[str]) -> str:
         return self.varied(REASONLESS) if topics[0] == "reason" else super().does_not_know(topics)
+
+    def _objection(self, text: str) -> str:
+        """Return the objection to a refusal, or `""` if the refusal names a record that the customer only described."""
+        found = len({*RECORD_ID.findall(text)}) == 1 and not RECORD_ID.search(self.opening())
+        return "" if found else super()._objection(text)
 
 
 def offers_other(

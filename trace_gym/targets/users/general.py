@@ -47,7 +47,7 @@ def general_aim(heard: Sequence[Act], opening: str, answer: str) -> str:
         return ""
     if all(aim.name == "consent" and aim.probability >= SURE and " or " not in act.text for act, aim in asked):
         return "consent"
-    if any(aim.general < LIKELY for _, aim in asked):
+    if any(aim.general < (SURE if aim.name in _REFUSED and not act.question else LIKELY) for act, aim in asked):
         return ""
     name = asked[0][1].name
     if name == "extra" and not any(" or " in act.text for act, _ in asked):
