@@ -21,7 +21,7 @@ from trace_gym.types import Call, Say, Scenario
 from trace_gym.validation import validate
 
 PAGE = "docs/guides/write_for_tau2.md"
-MODULE, POLICY = blocks(PAGE, "python")
+MODULE, POLICY, REFUSALS = blocks(PAGE, "python")
 (QUICK,) = blocks(PAGE, "bash")
 TEXT = (ROOT / PAGE).read_text()
 
@@ -64,8 +64,8 @@ def test_module_obeys_the_rules_for_untrusted_modules_and_is_not_shipped() -> No
     assert len(MODULE.splitlines()) <= 100 and "tau2_compensation" not in registry.list_environments()
 
 
-def test_printed_code_prints_the_policy(tmp_path: Path) -> None:
-    assert "## Certificates" in python(POLICY, tmp_path)
+def test_printed_code_prints_the_policy_and_recognizes_refusals(tmp_path: Path) -> None:
+    assert "## Certificates" in python(f"{POLICY}\n{REFUSALS}", tmp_path)
 
 
 def test_due_certificate_may_be_offered_with_the_reservation_that_is_its_reason(

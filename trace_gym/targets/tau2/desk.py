@@ -120,7 +120,7 @@ class Desk(Customer, GenericTools, Generic[R]):
             record: The id of the record. If `requests` has at most one element, the refusal may omit the id.
             said: The messages of the agent.
             grounds: Whether the agent stated the facts that forbid the change, which the caller determines, for example
-                with `asserted`. If so, any statement that the record remains unchanged counts as a refusal.
+                with `asserted`. If so, more wordings count as a refusal, such as ``so you keep it``.
         """
         return refused(record, said, [r.record for r in self.requests], grounds)
 
