@@ -43,9 +43,15 @@ def episode(module: Path) -> Callable[[bool], Episode]:
     def start(due: bool) -> Episode:
         scenarios = (Scenario(env=world.id, level=1, seed=seed) for seed in range(100))
         episodes = (Episode(world, scenario) for scenario in scenarios)
-        return next(e for e in episodes if bool(vars(world)["certificate_due"](e.start)) == due)
+        return next(e for e in episodes if bool(desk_of(e).certificate_due()) == due)
 
     return start
+
+
+def desk_of(episode: Episode) -> AirlineDesk:
+    """Return the start state of an episode."""
+    assert isinstance(episode.start, AirlineDesk)
+    return episode.start
 
 
 @pytest.mark.slow
@@ -72,12 +78,13 @@ def test_due_certificate_may_be_offered_with_the_reservation_that_is_its_reason(
     episode: Callable[[bool], Episode],
 ) -> None:
     run = episode(True)
-    for step in run.start.oracle():
+    steps = [*run.start.oracle()]
+    offer = next(step.text for step in steps if isinstance(step, Say))
+    assert any(code in offer for code in desk_of(run).reservations)
+    for step in steps:
         run.step(step)
     score = run.finish()
     assert score.success and score.conduct == 1.0
-    said = [step for step in run.start.oracle() if isinstance(step, Say)]
-    assert any(run.start.reservations[code] and code in said[0].text for code in run.start.reservations)
 
 
 def test_certificate_without_consent_fails_the_conduct_check(episode: Callable[[bool], Episode]) -> None:
@@ -89,8 +96,8 @@ def test_certificate_without_consent_fails_the_conduct_check(episode: Callable[[
 
 
 def test_certificate_that_is_not_due_breaks_a_rule(episode: Callable[[bool], Episode]) -> None:
-    for due, amounts in ((True, {episode(True).start.certificate_due()}), (False, set())):
-        world = episode(due).start
+    for due, amounts in ((True, {desk_of(episode(True)).certificate_due()}), (False, set())):
+        world = desk_of(episode(due))
         calls = {n: Call("send_certificate", {"user_id": world.customer, "amount": n}) for n in range(0, 600, 100)}
         assert {n for n, call in calls.items() if not world.violations(call)} == amounts
 
