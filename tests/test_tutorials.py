@@ -16,10 +16,15 @@ TUTORIALS = [p for p in sorted((ROOT / "docs" / "tutorials").glob("*.md")) if p.
 
 
 def follow(page: Path, folder: Path) -> list[str]:
-    """Save the Python blocks as the files that their first lines name, run the shell blocks, and return the outputs."""
+    """Save the Python blocks as the files that their first lines name, run the shell blocks, and return the outputs.
+
+    A text block is a part of the output of the shell block before it. White space is ignored.
+    """
     outputs = []
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), flags=re.S | re.M):
-        if language == "python":
+        if language == "text":
+            assert " ".join(block.split()) in " ".join(outputs[-1].split()), f"{page.name}: the output has changed"
+        elif language == "python":
             (folder / block.partition("\n")[0].removeprefix("# ")).write_text(block)
         else:
             assert language == "sh", f"{page.name}: a block in {language} is not run"
@@ -40,9 +45,11 @@ def test_environment_is_run_as_printed(tmp_path: Path) -> None:
 
 
 def test_environment_is_validated_as_printed(tmp_path: Path) -> None:
-    failed, _, passed, _ = follow(ROOT / "docs/tutorials/validate_your_environment.md", tmp_path)
+    page = ROOT / "docs/tutorials/validate_your_environment.md"
+    failed, _, passed, guessed, corrected, attacked, _ = follow(page, tmp_path)
     assert re.search(r"TG101 .*fails", failed) and "self.np_random" in failed
     assert passed.startswith("passed") and (tmp_path / "report.json").is_file()
+    assert re.search(r"TG601 .*fails", guessed) and corrected.startswith("passed") and attacked == "0.0\n"
 
 
 def test_adapter_is_trained_as_printed(tmp_path: Path) -> None:

@@ -47,12 +47,15 @@ def listings(context: BlackBoxContext) -> dict[str, Heuristic]:
     name, options = candidates(shared)
     own = shared.templates if shared else []
     for form in dict.fromkeys(["{}", *own, *FORMS[:4]]):
-        found[f"options as {form.format('n')}"] = lambda prompt, form=form: _listed(form, _OPTION.findall(prompt))  # type: ignore[misc]
+        each = "" if form == "{}" else f", each as {form.format('n')}"
+        found[f"list of the options{each}"] = lambda prompt, form=form: _listed(
+            form, _OPTION.findall(prompt)
+        )  # type: ignore[misc]
         if options:
-            found[f"{name} as {form.format('n')}"] = _constant(_listed(form, options))
+            found[f"list of {name}{each}"] = _constant(_listed(form, options))
     if options:
-        found |= {f"{name} in {form.format('n')}": _constant(form.format(", ".join(options))) for form in own}
-        found[f"{name} in a sentence"] = _constant(f"It is {' or '.join(options)}.")
+        found |= {f"list of {name} in {form.format('n')}": _constant(form.format(", ".join(options))) for form in own}
+        found[f"list of {name} in a sentence"] = _constant(f"It is {' or '.join(options)}.")
     return found
 
 
@@ -66,8 +69,8 @@ def candidates(shared: AnswerFormat | None) -> tuple[str, list[str]]:
     if shared.kind == "integer":
         numbers = [int(answer) for answer in shared.answers]
         if max(numbers) - min(numbers) < MAX_NUMBERS:
-            return "every integer", [str(n) for n in range(min(numbers) - 1, max(numbers) + 2)]
-    return "every reference", list(shared.answers[:MAX_NUMBERS])
+            return "all integers", [str(n) for n in range(min(numbers) - 1, max(numbers) + 2)]
+    return "all reference answers", list(shared.answers[:MAX_NUMBERS])
 
 
 def describe_format(context: BlackBoxContext) -> str:

@@ -153,7 +153,7 @@ def guesses_earn_little(context: BlackBoxContext) -> Passed:
     description = f"`{top.name}` gets the mean reward {top.mean:.2f} in {len(seeds)} problems"
     limits = f"the bound is {bound:.2f}; {describe_format(context)}"
     if top.mean > bound:
-        made = context.failure(top.best, f"{description}; {limits}", top.turns)
+        made = context.failure(top.best, f"{description}; {limits}", context.run(top.best, top.turns).actions)
         raise CheckFailed(made.message, made.counterexample, metrics, (exhibit,), made.replay)
     if either.numbers > MAX_EITHER:
         seed, turns = either.example
