@@ -48,9 +48,7 @@ def listings(context: BlackBoxContext) -> dict[str, Heuristic]:
     own = shared.templates if shared else []
     for form in dict.fromkeys(["{}", *own, *FORMS[:4]]):
         each = "" if form == "{}" else f", each as {form.format('n')}"
-        found[f"list of the options{each}"] = lambda prompt, form=form: _listed(
-            form, _OPTION.findall(prompt)
-        )  # type: ignore[misc]
+        found[f"list of the options{each}"] = lambda prompt, form=form: _listed(form, _OPTION.findall(prompt))  # type: ignore[misc]
         if options:
             found[f"list of {name}{each}"] = _constant(_listed(form, options))
     if options:
