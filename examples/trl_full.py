@@ -18,7 +18,7 @@ trainer = GRPOTrainer(
         max_steps=2,
         per_device_train_batch_size=8,
         num_generations=4,
-        max_completion_length=512,
+        max_completion_length=512,  # a real model needs 4096 or more
         learning_rate=1e-3,
         logging_steps=1,
         report_to="none",
@@ -26,6 +26,6 @@ trainer = GRPOTrainer(
         use_cpu=True,  # these two for a machine without a GPU
         bf16=False,
     ),
-    **trl.full(envs, turn_tokens=64),
+    **trl.full(envs, turn_tokens=64),  # a real model needs 512 or more
 )
 trainer.train()

@@ -259,11 +259,22 @@ def test_the_tools_of_a_world_must_not_have_names_that_the_trainer_needs(
         trl.tool_class(TOY)
 
 
-def test_simple_mode_warns_where_the_user_must_be_asked_first(user_folder: Path) -> None:
-    with pytest.warns(UserWarning, match="tau2_tool_precision cannot be rewarded in simple mode"):
+def test_simple_mode_warns_if_calls_fall_short(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, consent = f"{TOY} success 0.00, conduct 1.00", "tau2_tool_precision success 1.00, conduct 0.00"
+    with pytest.warns(UserWarning, match=f"{answer}, reward 0.25; {consent}, reward 0.80. Use full mode"):
         trl.simple([TOY, "tau2_tool_precision"])
-    trl.simple("tau2_tool_precision", say=True)
+    with pytest.warns(UserWarning, match=f"alone: {consent}, reward 1.00"):
+        trl.simple("tau2_tool_precision", weights=SPARSE_WEIGHTS)
+    trl.simple([TOY, "tau2_tool_precision"], say=True)
+    world = registry.load_world(TOY)
+    goals = world.verify
+    monkeypatch.setattr(world, "verify", lambda *state: itertools.islice(goals(*state), 1))  # no answer required
     trl.simple(TOY)
+
+
+def test_an_error_of_an_argument_names_the_tool(user_folder: Path) -> None:
+    with pytest.raises(TypeError, match=r"^talk_to_user\(\) got an unexpected keyword argument 'message'"):
+        vars(trl.tool_class(TOY, say=True))["talk_to_user"](TrlEnvironment(), message="Hello")
 
 
 def test_reward_is_none_only_when_the_environment_broke(user_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,7 +427,7 @@ def test_an_attempt_that_broke_at_its_reset_has_a_token_that_is_not_trained_on(c
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("mode", ["simple", "full"])
 def test_the_example_runs_as_the_docs_print_it(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full, simple = blocks("docs/guides/trl.md", "python")
+    full, simple, _ = blocks("docs/guides/trl.md", "python")
     path = ROOT / "examples" / f"trl_{mode}.py"
     assert path.read_text() == {"full": full, "simple": simple}[mode]
     assert runs("docs/guides/trl.md") == []
@@ -450,8 +461,14 @@ def test_score_is_there_when_reward_functions_run(mode: str, user_folder: Path, 
         return made
 
     rows = trl.dataset([TOY], n=2, levels=[LEVEL])
-    arguments = trl.simple([TOY]) if mode == "simple" else trl.full([TOY])  # the last word is not heard in simple mode
-    trainer_of(Scripted, tmp_path, rows, {**arguments, "reward_funcs": [progress]}).train()
+    tools = {"environment_factory": {TOY: trl.tool_class(TOY)}}  # the last word is not heard in simple mode
+    names: dict[str, Any] = {}
+    exec(blocks("docs/guides/trl.md", "python")[-1], names)
+    arguments = (tools if mode == "simple" else trl.full([TOY])) | {"reward_funcs": [progress, names["conduct"]]}
+    trainer = trainer_of(Scripted, tmp_path, rows, arguments, reward_weights=[0.0, 0.0])
+    trainer.train()
+    logged = trainer.state.log_history[0]
+    assert logged["reward"] == logged[f"rewards/{TOY}/mean"] > 0 and logged["rewards/conduct/mean"] == 1.0
     assert [progress for progress, _ in seen[:3]] == [0.5 if mode == "simple" else 1.0, 0.0, None]
     assert [(progress is None, paid is None) for progress, paid in seen] == [
         (False, False),

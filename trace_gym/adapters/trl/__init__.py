@@ -1,7 +1,7 @@
 """Adapter for the `GRPOTrainer` of TRL, with two modes.
 
 *Simple* mode uses TRL's tool loop. The policy calls the environment's tools. Its first turn without a tool call ends
-the rollout and is not passed to the user. A task that requires a message to the user gives no reward in this mode.
+the rollout and is not passed to the user. A policy that must ask the user or give a final answer needs a tool for it.
 *Full* mode runs the whole conversation: the user answers, and the environment ends the episode.
 
 Both modes use the same dataset. Each row contains a scenario id, and TRL repeats a row for all rollouts of a group.
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Any, TypeVar
 
 from trace_gym import registry
@@ -90,18 +90,21 @@ def dataset_of(scenarios: Sequence[Scenario]) -> Any:
 def simple(envs: str | Sequence[str], *, weights: RewardWeights = DEFAULT_WEIGHTS, say: bool = False) -> dict[str, Any]:
     """Return keyword arguments of `GRPOTrainer` for simple mode. Call `exact_schemas` with the created trainer.
 
-    Emit a warning for an environment if the oracle gets no reward for its calls before its first message to the user.
+    Without `say`, emit a warning for environments in which the oracle's tool calls alone, without its messages, do not
+    solve every scenario or fail a conduct check.
 
     Args:
         envs: Environments and mixtures of the dataset.
         weights: Reward weights.
-        say: Add a tool ``talk_to_user``, which the target does not have, so that the policy can talk to the user.
+        say: Add a tool ``talk_to_user`` with one argument, ``text``, so that the policy can talk to the user. The
+            target does not have this tool.
     """
     names = _parts(envs)
-    if unrewarded := [] if say else [name for name in names if not any(_rewards_before_first_message(name, weights))]:
+    if found := [] if say else [text for name in names if (text := _without_messages(name, weights))]:
         warnings.warn(
-            f"{', '.join(unrewarded)} cannot be rewarded in simple mode: the oracle has no reward before its first "
-            "message to the user, and simple mode passes no messages to the user. Use full mode, or say=True",
+            "simple mode without say=True passes no messages to the user, so the policy can neither ask for consent "
+            f"nor give a final answer. Mean scores of the oracle's tool calls alone: {'; '.join(found)}. Use full "
+            "mode, or say=True",
             stacklevel=2,
         )
     return {"environment_factory": {name: tool_class(name, weights, say=say) for name in names}}
@@ -181,13 +184,19 @@ def _generation_prompt(tokenizer: Any) -> str:
     return after.removeprefix(before)
 
 
-def _rewards_before_first_message(env: str, weights: RewardWeights) -> Iterator[float]:
-    """Yield the oracle's reward for its calls before its first message, for four scenarios per level."""
+def _without_messages(env: str, weights: RewardWeights) -> str:
+    """Return the oracle's mean scores without its messages, for four scenarios per level; ``""`` if it needs none."""
+    scores = []
     for scenario in registry.scenarios(env, n=4 * registry.level_count(env)):
         episode = registry.start_episode(scenario)
-        for step in takewhile(lambda s: isinstance(s, Call), plan(episode, "oracle")):
-            episode.step(step)
-        yield reward(episode.finish(), weights)
+        for call in (step for step in plan(episode, "oracle") if isinstance(step, Call)):
+            episode.step(call)
+        scores.append(episode.finish())
+    success, conduct = fmean(s.success for s in scores), fmean(s.conduct for s in scores)
+    if success == conduct == 1:
+        return ""
+    mean = fmean(reward(score, weights) for score in scores)
+    return f"{env} success {success:.2f}, conduct {conduct:.2f}, reward {mean:.2f}"
 
 
 def _row(scenario: Scenario) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def tool_class(env: str, weights: RewardWeights = DEFAULT_WEIGHTS, *, say: bool 
             f"simple mode does not support some tool names of {env}: found {', '.join(taken)}. A name must not begin "
             "with an underscore or be a method of the environment class. Use full mode"
         )
-    added = {SAY: _method(TALK, _say), "_schemas": (*plain._schemas, TALK)} if say else {}
+    added = {SAY: _method(TALK, talk_to_user), "_schemas": (*plain._schemas, TALK)} if say else {}
     made: type[TrlEnvironment] = type(env, (plain,), {**tools, **added})
     return made
 
@@ -47,7 +47,8 @@ def _call(tool: str, /, **arguments: Any) -> Action:
     return Call(tool, arguments)
 
 
-def _say(text: str) -> Action:
+def talk_to_user(text: str) -> Action:
+    """Return the turn of the tool `TALK`. TRL shows errors of its arguments, with the name of this function."""
     return Say(text)
 
 
