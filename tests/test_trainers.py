@@ -114,7 +114,12 @@ def test_settings_select_the_trainer(installed: None) -> None:
     assert RunConfig.parse(json.loads(config.model_dump_json()), "config.json") == config
     for settings, fault in (
         ({"trainer": "none"}, "unknown trainer: found 'none', expected one of broken, calm, distill, empty, sft"),
-        ({"trainer": "sft", "samples": 3}, "samples: Extra inputs are not permitted"),
+        (
+            {"trainer": "sft", "samples": 3, "seed": 1, "kl_coef": 0.1},
+            "kl_coef is not a setting of the trainer sft, only of torch_grpo, skyrl_grpo, trl_grpo; remove it; samples "
+            "is not a setting of the trainer sft, only of torch_grpo, distill, skyrl_grpo, trl_grpo; remove it",
+        ),
+        ({"trainer": "sft", "sample": 3}, "sample: Extra inputs are not permitted"),
         ({"trainer": "calm", "patience": 0}, "patience: Input should be greater"),
         ({"trainer": "broken"}, "cannot be imported: No module named 'calm_trainer_that_is_missing'"),
         ({"trainer": "empty"}, "is not valid: expected an object with a function train"),

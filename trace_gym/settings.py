@@ -69,12 +69,11 @@ class RunConfig(Record):
     def _settings_of_the_trainer(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        named = {"trainer": "torch_grpo", **data}
         try:
-            kind = registered.trainer(str(named["trainer"])).Config
+            kind = registered.config_type(data)
         except ConfigError as error:
             raise ValueError(str(error)) from None
-        return kind.model_validate(named)
+        return kind.model_validate({"trainer": "torch_grpo", **data})
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:

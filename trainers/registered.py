@@ -97,11 +97,26 @@ def trainer(name: str) -> Trainer:
     return made  # type: ignore[no-any-return]
 
 
+def config_type(settings: dict[str, Any]) -> type[TrainerConfig]:
+    """Return the type of the settings of the trainer that `settings` name; by default, ``torch_grpo``.
+
+    Raises:
+        ConfigError: The trainer is not valid, or some of the settings belong only to other trainers.
+    """
+    name = str(settings.get("trainer", "torch_grpo"))
+    config, errors = trainer(name).Config, []
+    for key in settings.keys() - config.model_fields.keys():
+        if others := [other for other, built_in in _BUILT_IN.items() if key in built_in.Config.model_fields]:
+            errors.append(f"{key} is not a setting of the trainer {name}, only of {', '.join(others)}; remove it")
+    if errors:
+        raise ConfigError(f"invalid settings of the trainer: {'; '.join(sorted(errors))}")
+    return config
+
+
 def parse(settings: dict[str, Any]) -> TrainerConfig:
     """Return the configuration for the trainer that the settings name; by default, ``torch_grpo``.
 
     Raises:
         ConfigError: The trainer or a setting is not valid.
     """
-    name = settings.get("trainer", "torch_grpo")
-    return trainer(str(name)).Config.parse({**settings, "trainer": name})
+    return config_type(settings).parse({"trainer": "torch_grpo", **settings})
