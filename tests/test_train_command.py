@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
-from snippets import blocks
+from snippets import ROOT, blocks
 from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.models import ModelSettings
 from trace_gym.trainers import registered, torch_grpo
-from trace_gym.trainers.config import DistillConfig, GRPOConfig
+from trace_gym.trainers.config import DistillConfig, GRPOConfig, SFTConfig
 from trace_gym.trainers.skyrl_config import SkyRLConfig
 
 
@@ -32,7 +33,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[GRPOConfig, dict[str,
 
 
 def test_configuration_file_of_the_page_is_used(trained: Any, tmp_path: Path) -> None:
-    printed, warm, distill, skyrl = blocks("docs/guides/train.md", "yaml")
+    printed, _, _, warm, distill, skyrl = blocks("docs/guides/train.md", "yaml")
     assert type(registered.parse(yaml.safe_load(distill))) is DistillConfig
     assert str(registered.parse(yaml.safe_load(warm)).init_adapter) == "runs/sft/adapter"
     settings = yaml.safe_load(skyrl)
@@ -48,6 +49,25 @@ def test_configuration_file_of_the_page_is_used(trained: Any, tmp_path: Path) ->
     assert config == GRPOConfig.parse(settings)
     assert rest["model"] == ModelSettings.parse(model | {"name": "Qwen/Qwen3-4B-Instruct-2507"})
     assert "toy model" not in result.output
+
+
+def test_files_for_a_small_model_are_used(trained: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, model, settings, *_ = blocks("docs/guides/train.md", "yaml")
+    monkeypatch.chdir(tmp_path)
+    Path("model.yaml").write_text(model)
+    Path("train.yaml").write_text(settings)
+    result = CliRunner().invoke(app, ["train", "tau2_precondition", "--config", "train.yaml", "--out", "runs/mine"])
+    assert result.exit_code == 0, result.output
+    [(config, rest)] = trained
+    assert (config.groups, config.samples, config.iterations, config.levels) == (2, 4, 2, {0: 1.0})
+    assert rest["model"] == ModelSettings(name="./my_model", device="cpu", max_tokens=6000, max_turn_tokens=64)
+
+
+def test_page_lists_the_settings_that_sft_does_not_have() -> None:
+    page = (ROOT / "docs/guides/train.md").read_text()
+    [listed] = re.findall(r"settings of the table are errors,[^:]*:(.*?)\.\n", page, flags=re.S)
+    assert set(re.findall(r"`(\w+)`", listed)) == GRPOConfig.model_fields.keys() - SFTConfig.model_fields.keys()
+    assert DistillConfig.model_fields.keys() - SFTConfig.model_fields.keys() == {"samples", "temperature", "teachers"}
 
 
 def test_seed_of_the_file_is_used_unless_the_option_replaces_it(trained: Any, tmp_path: Path) -> None:
@@ -72,3 +92,7 @@ def test_a_training_without_a_step_is_reported(monkeypatch: pytest.MonkeyPatch, 
     shown = " ".join(result.output.split())
     assert "finished: 3 iterations, 64 rollouts" in shown and "adapter: a" in shown
     assert "warning: the adapter does not change the model, because no optimizer step was taken" in shown
+    (tmp_path / "my.yaml").write_text("init_adapter: runs/sft/adapter")
+    more = ["--config", str(tmp_path / "my.yaml"), "--out", str(tmp_path / "more")]
+    result = CliRunner().invoke(app, ["train", "tau2_precondition", *more])
+    assert "warning: the adapter equals runs/sft/adapter, because no optimizer step" in " ".join(result.output.split())

@@ -88,10 +88,10 @@ def train(
     say(f"{ENDS.get(done.ended, done.ended)}: {len(done.metrics)} iterations, {done.rollouts} rollouts")
     say(f"adapter: {done.path}")
     if all(metrics.get("steps") == 0 for metrics in done.metrics):
+        effect = f"equals {chosen.init_adapter}" if chosen.init_adapter else "does not change the model"
         say(
-            "warning: the adapter does not change the model, because no optimizer step was taken: the rewards did not "
-            "vary within any group. Train on an easier level (--level), train with --trainer sft first, or increase "
-            "samples",
+            f"warning: the adapter {effect}, because no optimizer step was taken: the rewards did not vary within any "
+            "group. Train on an easier level (--level), train with --trainer sft first, or increase samples",
             err=True,
         )
     say(json.dumps({k: last[k] for k in ("loss", "reward", "success", "informative") if k in last}))
