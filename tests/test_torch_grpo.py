@@ -293,6 +293,25 @@ def test_a_killed_run_goes_on_from_its_checkpoint(whole: Path, model_dir: Path, 
     assert same_tensors(adapter(tmp_path), adapter(whole))
 
 
+def test_a_slow_run_writes_a_checkpoint_after_every_iteration(
+    model_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, seen = SMALL.model_copy(update={"checkpoint_every": 100}), list[Any]()
+
+    def interrupt(metrics: Any) -> None:
+        seen.append(metrics["iteration"])
+        if metrics["iteration"] == 1:
+            raise KeyboardInterrupt
+
+    for age, repeated in ((60.0, [0, 1]), (0.0, [1])):
+        monkeypatch.setattr(checkpoint, "MAX_AGE", age)
+        for _ in range(2):
+            seen.clear()
+            with pytest.raises(KeyboardInterrupt):
+                run(config, model_dir, tmp_path, on_iteration=interrupt)
+        assert seen == repeated
+
+
 def test_a_finished_run_is_not_run_again_but_may_be_made_longer(whole: Path, model_dir: Path, tmp_path: Path) -> None:
     seen: list[Any] = []
     short = SMALL.model_copy(update={"iterations": 2})

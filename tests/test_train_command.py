@@ -83,6 +83,20 @@ def test_training_the_toy_model_is_announced(trained: Any, tmp_path: Path) -> No
     assert result.exit_code == 0 and "toy model" in result.output
 
 
+def test_an_interruption_reports_whether_there_is_a_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def train(config: GRPOConfig, **rest: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch_grpo, "train", train)
+    asked = ["train", "tau2_precondition", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 130 and "interrupted; no checkpoint was written yet" in result.output
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "state.json").write_text("{}")
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 130 and "again to continue from the last checkpoint" in result.output
+
+
 def test_a_training_without_a_step_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def train(config: GRPOConfig, **rest: Any) -> Any:
         return SimpleNamespace(metrics=[{"steps": 0, "reward": 0.0}] * 3, ended="iterations", rollouts=64, path="a")

@@ -28,6 +28,9 @@ from trace_gym.trainers.config import TrainerConfig
 Metrics = dict[str, float | int | None]
 """One line of ``metrics.jsonl``."""
 
+MAX_AGE = 60.0
+"""Age of the last checkpoint in seconds after which the next iteration is followed by a checkpoint in any case."""
+
 
 @dataclass
 class RunState:

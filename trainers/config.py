@@ -106,6 +106,7 @@ class TrainerConfig(Record):
     # Run
     seed: Annotated[int, Field(ge=0)] = 0
     checkpoint_every: Count = 5
+    """Maximum number of iterations between two checkpoints."""
     trackers: tuple[str, ...] = ()
     """Experiment trackers that receive the metrics, such as ``tensorboard``, ``wandb`` or any other tracker of
     `accelerate`."""

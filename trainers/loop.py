@@ -5,6 +5,7 @@ A trainer adds a `Method`: the step of one iteration, and the conditions that en
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -200,7 +201,7 @@ def _iterate(
     on_iteration: Callable[[Metrics], bool | None] | None,
 ) -> str:
     """Run iterations until the run ends, and return the reason for its end."""
-    config, ended = state.config, method.ended(state)
+    config, ended, saved = state.config, method.ended(state), time.monotonic()
     bar = progress_bar(method.name, config.iterations, progress, state.iteration, transient=False)
     with tracking(config, out) as track, bar as update_bar:
         while not ended:
@@ -216,8 +217,10 @@ def _iterate(
             stop = on_iteration is not None and bool(on_iteration(entry))
             ended = method.ended(state) or ("stopped" if any(learner.ranks.gather([stop])) else None)
             idle = "" if ended else method.idle(state)
-            if ended or idle or state.iteration % config.checkpoint_every == 0:
+            due = state.iteration % config.checkpoint_every == 0 or time.monotonic() - saved > checkpoint.MAX_AGE
+            if ended or idle or due:
                 checkpoint.save(out / "checkpoint", learner.model, learner.optimizer, state)
+                saved = time.monotonic()
             if idle:
                 raise NoSignal(f"{idle} The run is stored in {out / 'checkpoint'}.")
     return ended

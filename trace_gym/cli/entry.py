@@ -36,8 +36,9 @@ class Commands(Summaries):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            say("trace-gym: interrupted; run the same command again to continue where it stopped", err=True)
+        except KeyboardInterrupt as error:
+            advice = str(error) or "run the same command again to continue where it stopped"
+            say(f"trace-gym: interrupted; {advice}", err=True)
             raise typer.Exit(130) from None
         except BrokenPipeError:  # not an error, for example `trace-gym list | head`
             streams.drop_output_if_broken()

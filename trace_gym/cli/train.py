@@ -81,7 +81,10 @@ def train(
     first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts
     if agent.is_lab and first:
         say("training the built-in toy model (0.36 million parameters); choose another model with --model", err=True)
-    done = registered.trainer(chosen.trainer).train(chosen, env=name, model=agent, out_dir=out)
+    try:
+        done = registered.trainer(chosen.trainer).train(chosen, env=name, model=agent, out_dir=out)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_continue(out)) from None
     if not first:
         return
     last = done.metrics[-1]
@@ -95,6 +98,13 @@ def train(
             err=True,
         )
     say(json.dumps({k: last[k] for k in ("loss", "reward", "success", "informative") if k in last}))
+
+
+def _how_to_continue(out: Path) -> str:
+    """Return what the same command does after an interruption, which depends on whether there is a checkpoint."""
+    if any((out / "checkpoint").rglob("state.json")):
+        return f"run the same command again to continue from the last checkpoint in {out / 'checkpoint'}"
+    return f"no checkpoint was written yet, so the same command starts again at the first iteration: {out}"
 
 
 def _model(in_file: object, option: str | None) -> object:
