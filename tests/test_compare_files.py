@@ -64,6 +64,13 @@ def test_records_are_read_whatever_the_file_is_called(tmp_path: Path, name: str)
     assert compare_files([save(tmp_path / name, tasks("01"))]).base.rate == 0.5
 
 
+def test_empty_file_is_reported_as_an_unfinished_rollout(tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").touch()
+    with pytest.raises(ReadError, match=r"b\.jsonl is empty: the rollout did not finish") as raised:
+        compare_files([save(tmp_path / "a.jsonl", tasks("01")), tmp_path / "b.jsonl"])
+    assert "Expected" not in str(raised.value)
+
+
 def test_every_sample_counts_and_tasks_stay_the_unit(tmp_path: Path) -> None:
     four = [r for n, o in enumerate(("00", "10", "10", "11")) for r in tasks(o, sample=n)]
     made = compare_files([save(tmp_path / "one.jsonl", tasks("00")), save(tmp_path / "four.jsonl", four)])

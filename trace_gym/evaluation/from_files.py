@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError, ScenarioError, SplitError
+from trace_gym.errors import ConfigError, ReadError, ScenarioError, SplitError
 from trace_gym.evaluation.record import Evaluation, PolicyResult, mean
 from trace_gym.targets.results import read_results
 from trace_gym.types import Scenario, Trajectory
@@ -60,6 +60,10 @@ def _policies(files: Sequence[Path]) -> dict[str, list[Trajectory]]:
     """
     made: dict[str, list[Trajectory]] = {}
     for path, name in zip(files, _names(files), strict=True):
+        if path.is_file() and not path.stat().st_size:
+            raise ReadError(
+                f"{path} is empty: the rollout did not finish. Run the same trace-gym rollout command again"
+            )
         models: dict[str, list[Trajectory]] = {}
         for record in read_results(path):
             models.setdefault(record.model, []).append(record)
