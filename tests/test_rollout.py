@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -475,22 +474,6 @@ def test_a_bug_of_an_environment_stops_collect_and_keeps_the_rest(tmp_path: Path
     with pytest.raises(EnvBug, match="toy_boxes/0/2: .*KeyError"):
         rollout(Oracle(), toys(4), path=path, open_episode=opener)
     assert len(path.read_text().splitlines()) == 2
-
-
-def test_progress_is_shown_on_a_terminal_and_summed_up_after_two_seconds(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def shown(**options: Any) -> str:
-        rollout(Oracle(), toys(3), open_episode=open_toy, **options)
-        return capsys.readouterr().err
-
-    assert shown() == ""
-    clock = iter(range(0, 1000, 5))
-    monkeypatch.setattr("trace_gym.rollouts.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    assert shown() == "3 episodes in 5 s\n"
-    assert shown(progress=False) == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert "episodes" in shown() and shown(progress=False) == ""
 
 
 def test_records_bear_the_address_that_was_asked_for() -> None:

@@ -23,6 +23,8 @@ from trace_gym.types import Scenario, Trajectory, sha256
 
 BATCH = 64
 """Number of episodes that `rollout` passes to a `BatchPolicy` at once. An interruption loses at most one batch."""
+LINE_SECONDS = 30.0
+"""Time between two lines that show the progress of `rollout` if stderr is not a terminal."""
 
 EpisodeFactory = Callable[[Scenario], Episode]
 Job = tuple[Scenario, int]
@@ -81,7 +83,8 @@ def rollout(
         samples: Number of episodes per scenario.
         concurrency: Maximum number of conversations of a remote policy at the same time, in one thread each. By
             default the attribute `concurrency` of the policy, or 8.
-        progress: Show a progress bar on stderr if stderr is a terminal, and one line if the run took over two seconds.
+        progress: Show the progress on stderr: a bar if stderr is a terminal, else a line every 30 seconds; and one line
+            at the end if the run took over two seconds.
         source: Origin of the records, such as the name of a file or command.
         temperature: Sampling temperature of a `BatchPolicy`; 0 is greedy.
         seed: Seed for a `BatchPolicy`. Each batch is seeded with this seed and the batch's first scenario and sample. A
@@ -215,9 +218,21 @@ def _run_batches(
 
 @contextmanager
 def _bar(total: int, shown: bool) -> Iterator[Advance]:
-    """Show the progress on stderr: a bar if stderr is a terminal, and a line at the end of a long run."""
+    """Show the progress on stderr: a bar if stderr is a terminal, else lines, and a line at the end of a long run."""
     shown, started = shown and total > 0, time.monotonic()
-    with terminal.progress_bar("episodes", total, shown) as update:
-        yield lambda finished: update(advance=finished)
+    done, reported = 0, started
+
+    def advance(finished: int) -> None:
+        nonlocal done, reported
+        done += finished
+        update(advance=finished)
+        slow = time.monotonic() - reported > LINE_SECONDS
+        if slow and shown and done < total and not on.is_terminal:
+            print(f"{done} of {total} episodes", file=sys.stderr)
+            reported = time.monotonic()
+
+    on = terminal.console(stderr=True)
+    with terminal.progress_bar("episodes", total, shown, on=on) as update:
+        yield advance
     if shown and (took := time.monotonic() - started) > 2:
         print(f"{total} episodes in {took:.0f} s", file=sys.stderr)
