@@ -53,7 +53,7 @@ def of_change(start: Any) -> dict[str, str]:
     """Return the words for the first change of a desk that moves money; empty where there is none."""
     want = start.served()
     for request in start.requests:
-        if type(request).__name__ in ("ChangeFlights", "Upgrade") and request.verdict(start).allowed:
+        if type(request).__name__ in ("ChangeFlights", "ExchangeItems", "Upgrade") and request.verdict(start).allowed:
             before, after = (getattr(w, "reservations", None) or w.orders for w in (start, want))
             [*_, amount] = moved(before[request.record], after[request.record]) or [0.0]
             if amount:

@@ -35,7 +35,7 @@ from trace_gym.world import ToolError
 
 ROOT = Path(__file__).resolve().parents[1]
 GOOD = (ROOT / "generated_envs" / "tau2_precondition.py").read_text()
-SHORT = 143_000
+SHORT = 144_000
 """Maximum number of characters of a prompt. The sources of the target, with their docstrings, are most of it."""
 
 
@@ -166,7 +166,7 @@ CLAIMS: dict[type[Any], dict[str, str | None]] = {
         "I cannot do that. Shall I do the other?": "Yes, please.",
         "I cannot do that. What is the reason?": "My cat is ill.",
         "Please tell me the reason.": "My cat is ill.",
-        "Would you rather have economy or business?": "I do not mind which, as long as it goes with what I wrote.",
+        "Would you rather have economy or business?": "That is up to you; please go by what I wrote.",
         "I am going to transfer you to a human colleague.": "All right, I will wait.",
         "I cannot do that.": "But I need this. Please make an exception.",
         "The first one has been cancelled. Next, I will cancel the other.": "Thank you, please go on.",
