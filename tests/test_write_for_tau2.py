@@ -62,7 +62,7 @@ def test_module_passes_every_property(module: Path) -> None:
 
 @pytest.mark.slow
 def test_printed_command_validates_the_module_in_the_sandbox(module: Path) -> None:
-    assert "tau2_compensation" in shell(QUICK, module.parents[1])
+    assert shell(QUICK, module.parents[1]).startswith("passed on ")
 
 
 def test_module_obeys_the_rules_for_untrusted_modules_and_is_not_shipped() -> None:
