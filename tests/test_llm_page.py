@@ -13,7 +13,7 @@ def test_page_names_exactly_the_stages_that_ask_a_language_model() -> None:
     intro = page.partition("\n## ")[0].partition("|")[0]
     rooms = [p for p in (ROOT / "trace_gym").iterdir() if p.is_dir() and p.name not in ("llm", "cli", "pipeline")]
     imported = re.compile(
-        r"^\s*(from|import) trace_gym\.llm\b(?!\.(?:quoting|model_uri|dialect|retries|ledger|budget|opening))"
+        r"^\s*(from|import) trace_gym\.llm\b(?!\.(?:quoting|model_uri|dialect|retries|ledger|budget|opening|request))"
         r"|from trace_gym import .*\bllm\b",
         re.MULTILINE,
     )
