@@ -15,7 +15,7 @@ from trace_gym.episode import Episode
 from trace_gym.modules import world_at
 from trace_gym.sandbox.linter import lint
 from trace_gym.targets.catalogue import TARGETS
-from trace_gym.targets.tau2 import policy, records
+from trace_gym.targets.tau2 import airline, policy, records, retail, retail_items
 from trace_gym.targets.tau2.airline import AirlineDesk
 from trace_gym.types import Call, Say, Scenario
 from trace_gym.validation import validate
@@ -71,7 +71,8 @@ def test_module_obeys_the_rules_for_untrusted_modules_and_is_not_shipped() -> No
 
 
 def test_printed_code_prints_the_policy_and_recognizes_refusals(tmp_path: Path) -> None:
-    assert "## Certificates" in python(f"{POLICY}\n{REFUSALS}", tmp_path)
+    printed = python(f"{POLICY}\n{REFUSALS}", tmp_path)
+    assert "## Certificates" in printed and "send_certificate ['user_id', 'amount']" in printed
 
 
 def test_due_certificate_may_be_offered_with_the_reservation_that_is_its_reason(
@@ -123,6 +124,13 @@ def test_listed_members_exist() -> None:
             assert hasattr({"records": records, "policy": policy}[owner], member), name
         else:
             assert name in fields or callable(getattr(AirlineDesk, name)), name
+
+
+def test_listed_requests_exist() -> None:
+    listed = [line for line in TEXT.splitlines() if line.startswith(("| `requests` |", "| requests |"))]
+    names = set(re.findall(r"`([A-Z]\w+)`", " ".join(listed)))
+    assert len(listed) == 2 and len(names) == 9
+    assert not {n for n in names if not any(hasattr(m, n) for m in (airline, retail, retail_items))}
 
 
 @pytest.mark.parametrize("name", TARGETS)

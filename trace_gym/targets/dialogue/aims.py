@@ -34,8 +34,7 @@ are wrong (`doubt`), for an alternative to something that is impossible, or for 
 ASKING = frozenset({"request", "choice", "proposal"})
 """Kinds of dialogue acts that have an aim."""
 _LONG = 4
-
-
+"""Minimum length of the words of the preceding clause that are features."""
 DIRECT = 2
 """Number of aims at the beginning of `AIMS` that a user answers from the request: `fact` and `consent`."""
 
