@@ -40,7 +40,7 @@ def user(env: str, level: int = 0, seed: int = 901) -> Any:
         ("Which of your two gift cards should I charge?", "open"),
         ("Might there be a typo in the number?", "doubt"),
         ("That day is sold out. Which other day would you like?", "alternative"),
-        ("Wifi is off. Please switch it on and try again.", "errand"),
+        ("Wifi is off. Please switch it on and try again.", "action"),
     ],
 )
 def test_a_question_has_an_aim(said: str, aim: str) -> None:

@@ -25,12 +25,12 @@ __all__ = ["AIMS", "WEIGHTS", "Aim", "aims", "asking", "in_request", "trained"]
 WEIGHTS = Path(__file__).with_name("aim_weights.json")
 AIMS = {
     "K": "fact", "C": "consent", "E": "extra", "P": "private", "O": "open", "T": "doubt", "A": "alternative",
-    "D": "errand",
+    "D": "action",
 }  # fmt: skip
 """Mapping from the letters of the corpus to aims. A question asks for a fact or for the wish (`fact`), for consent or
 confirmation, whether the user wants something beyond the request (`extra`), about circumstances of the user that do not
 matter for the request (`private`), for a choice that the request does not contain (`open`), whether the user's words
-are wrong (`doubt`), for an alternative to something that is impossible, or for an action of the user (`errand`)."""
+are wrong (`doubt`), for an alternative to something that is impossible, or for an action of the user (`action`)."""
 ASKING = frozenset({"request", "choice", "proposal"})
 """Kinds of dialogue acts that have an aim."""
 _LONG = 4

@@ -28,7 +28,7 @@ _PLAIN = frozenset({"addres", "also", "different", "instea", "number", "well"})
 _lacking = re.compile(r"\bI (?:do not have|have no|do not know|cannot|could not)\b[^.]*\.")
 """Pattern of a sentence that states what the user does not know or have."""
 _name = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-_REFUSED = frozenset({"doubt", "errand", "extra", "private"})
+_REFUSED = frozenset({"doubt", "action", "extra", "private"})
 """Aims of proposals to which a user does not consent."""
 
 

@@ -128,7 +128,7 @@ BEYOND: Mapping[str, tuple[str, ...]] = frozen(
             "That surprises me. Could you look again, please?",
             "I did not expect that. Could you check it again, please?",
         ),
-        "errand": (
+        "action": (
             "I cannot do that myself at the moment. Please do it for me if you can.",
             "Please do that for me if you can.",
         ),
