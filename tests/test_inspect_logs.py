@@ -131,7 +131,7 @@ def json_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_inspect
 def test_several_scorers_require_a_choice(json_log: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="contains the scores includes, match: .*--scorer includes"):
+    with pytest.raises(ConfigError, match=r"contains several scores \(includes, match\).*--scorer includes"):
         read_results(json_log)
     with pytest.raises(ConfigError, match="includes, match"):
         read_results(json_log, on_invalid=lambda record: None)

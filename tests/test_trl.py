@@ -373,7 +373,7 @@ def test_a_sampled_conversation_keeps_to_its_budgets(user_folder: Path, tmp_path
         turns = [len(list(run)) for mine, run in itertools.groupby(mask) if mine]
         assert len(ids) == len(mask) <= 300 and max(turns) <= 8
         assert attempt.episode.turns in (len(turns), len(turns) - 1) and len(turns) > 2
-    with pytest.raises(ConfigError, match="does not support the argument tools of GRPOTrainer"):
+    with pytest.raises(ConfigError, match="does not support the argument 'tools' of GRPOTrainer"):
         trainer.tools = [print]
         RolloutFunction()(prompts, trainer)
     with pytest.raises(ConfigError, match="tokens, expected fewer than 10"):

@@ -1,4 +1,4 @@
-"""Base class of the settings of trainers that use another library. Importing this module does not import torch."""
+"""Base class for the settings of trainers built on an external library. Importing this module does not import torch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from trace_gym.trainers.config import GRPOConfig
 
 
 class ExternalGRPOConfig(GRPOConfig):
-    """Settings of GRPO with another library. The names and defaults are those of `GRPOConfig`.
+    """GRPO settings for a trainer that is built on an external library.
 
-    A setting that the library does not support is an error if its value is not the default.
+    The names and defaults are those of `GRPOConfig`. If the library does not support a setting, a value other than the
+    default is an error.
     """
 
     SUPPORTED: ClassVar[frozenset[str]] = frozenset()

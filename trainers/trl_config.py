@@ -50,5 +50,5 @@ class TRLConfig(ExternalGRPOConfig):
         return self
 
     def same_learning(self, other: TrainerConfig) -> dict[str, tuple[Any, Any]]:
-        """Return the settings that differ and must not change when a run is resumed. The URL of vLLM may change."""
+        """Return the settings that differ although they must not change at a resumption. The URL of vLLM may differ."""
         return {k: values for k, values in super().same_learning(other).items() if k != "vllm_url"}

@@ -157,8 +157,8 @@ def _reward(sample: Any, log: Any, source: Source) -> float | None:
         scores |= {f"{scorer}.{key}".rstrip("."): value for key, value in parts}
     if not source.scorer and len(scores) > 1:
         raise ConfigError(
-            f"{source.where} contains the scores {', '.join(scores)}: expected the name of the score that is the "
-            f"outcome. Pass it as --scorer {next(iter(scores))}, or in Python as read_results(path, scorer=NAME)"
+            f"{source.where} contains several scores ({', '.join(scores)}). Select the one that is the outcome, for "
+            f"example with --scorer {next(iter(scores))}, or in Python with read_results(path, scorer=NAME)"
         )
     name, place = source.scorer or next(iter(scores), ""), f"{source.where}: sample {sample.id}, epoch {sample.epoch}"
     if name in scores:

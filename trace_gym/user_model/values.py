@@ -1,4 +1,4 @@
-"""Values in the words of a user: ids, dates, times, amounts, names and quotations, independent of their format."""
+"""Values that a user mentions (ids, dates, times, amounts, names and quotations), however they are written."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 The solution is defined by comparing two scripted experts: the oracle, which solves the scenario, and the ablated
 expert, which follows the user's literal request. If both make the same write with different arguments, the oracle's
-value is an *answer*. A *fact* is a value that the oracle must tell the user to succeed and that no read call used as an
-argument. A *decision* is whether the oracle makes a write that the ablated expert makes. None of these may be visible
-before the first read call. Values without a digit are not searched for, because any word could match.
+value is an *answer*. A *fact* is a value that the oracle must tell the user in order to succeed, and that no read call
+used as an argument. A *decision* is whether the oracle also makes a certain write of the ablated expert. None of these
+may be visible before the first read call. Values without a digit are not searched for, because any word could match.
 
 The policy text and the tool schemas are the same for all problems. A short number in them, such as a limit of 50 or of
 15 days, is a rule and not a leak, even if a record contains the same number. (TG804 detects amounts that solve most

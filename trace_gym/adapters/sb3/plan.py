@@ -41,8 +41,8 @@ class Tool:
     def columns(self, values: SeenValues) -> list[list[Any]] | None:
         """Return the candidate values of each required argument, or None if an argument has no candidates.
 
-        The schemas of some arguments contain no information about suitable values. The first of these arguments has the
-        candidates `values.fallback`, and the others have none.
+        The schema of an argument may contain no information about suitable values. The first such argument gets the
+        candidates `values.fallback`. If there is a second one, or if a list of candidates is empty, the result is None.
         """
         columns, fallback = [], False
         for argument in self.needs.values():

@@ -52,7 +52,7 @@ class RolloutFunction:
         check_version("full mode")
         if trainer.tools:
             raise ConfigError(
-                "full mode does not support the argument tools of GRPOTrainer, because the environment answers every "
+                "full mode does not support the argument 'tools' of GRPOTrainer, because the environment answers every "
                 "tool call. Remove the argument"
             )
         chat, environments = _TrainersChat(trainer, self.style), trainer.environments or ()

@@ -1,4 +1,4 @@
-"""Correction of the kinds of dialogue acts whose words leave no doubt, but which the classifiers often mistake."""
+"""Correction of dialogue acts whose wording is unambiguous, but which the classifiers often mislabel."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def corrected_kind(act: Act, before: Act | None) -> str:
 
 
 def _announces(kind: str, text: str) -> bool:
-    """Return whether a clause announces work of the agent, although it was recognized as another kind."""
+    """Return whether a clause announces what the agent is about to do, but was recognized as another kind."""
     if kind in ("inform", "hold", "progress", "refusal", "closing"):
         return _begins.match(text) is not None
     if "?" in text or kind not in (*ASKED, "proposal"):

@@ -1,8 +1,8 @@
 """Classifier that labels every clause of a message in the context of the message.
 
-Its features are those of the clause (see `classifier.features`), the first words and the matching rules of the clauses
-beside it, the rules that match elsewhere in the message, and the position of the clause. The label replaces the kind
-that `recognition` finds for the clause, provided that it is probable enough.
+The features are those of the clause itself (see `classifier.features`), the first words of the clauses next to it and
+the rules that match them, the rules that match elsewhere in the message, and the position of the clause. If the
+predicted label is probable enough, it replaces the kind that `recognition` finds for the clause.
 """
 
 from __future__ import annotations

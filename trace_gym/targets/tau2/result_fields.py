@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 
 def validated(shape: type[_T], data: Any, where: str, record: str = "") -> _T:
-    """Return parsed data as a model.
+    """Validate parsed data, and return it as an instance of a Pydantic class.
 
     Raises:
         ReadError: A field is missing or has the wrong type.
@@ -31,7 +31,7 @@ def validated(shape: type[_T], data: Any, where: str, record: str = "") -> _T:
 
 
 def ended(messages: tuple[Message, ...], *, scored: bool) -> Literal["user", "transfer", "turn_limit", "unknown"]:
-    """Return the reason why an episode without errors ended. An unscored episode reached the turn limit."""
+    """Return why an episode without errors ended; the turn limit is assumed if it has no score."""
     last = messages[-1] if messages else {}
     text = str(last.get("content") or "")
     if last.get("name") == "transfer_to_human_agents" or "###TRANSFER###" in text:

@@ -46,7 +46,7 @@ class Request(base.CustomerRequest["RetailDesk"]):
         yield Call("get_order_details", {"order_id": self.order})
 
     def asked(self, desk: RetailDesk) -> str:
-        """Return the wording of the request, which can follow "Please"."""
+        """Return the request in words that can follow "Please"."""
         raise NotImplementedError
 
     def refusal_checks(self, start: RetailDesk, said: list[str]) -> Iterator[Check]:

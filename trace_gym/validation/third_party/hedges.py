@@ -27,7 +27,7 @@ _OPTION = re.compile(r"^\s*\(?([A-Z])[).:]\s", re.MULTILINE)
 
 
 class EitherOrder(NamedTuple):
-    """Fraction of problems in which a response with a correct and a wrong answer gets the full reward in any order."""
+    """Fraction of problems in which a correct and a wrong answer together get the full reward, in either order."""
 
     numbers: float
     """Fraction among the problems whose answer is a number; 0 if there are none."""
@@ -39,8 +39,8 @@ class EitherOrder(NamedTuple):
 def listings(context: BlackBoxContext) -> dict[str, Heuristic]:
     """Return heuristics that list every option, in several formats.
 
-    The options are the letters in the prompt, and the candidates for the answers of the references. An agent can learn
-    to list them without solving a problem.
+    The options are the letters that the prompt lists, or all values that the references take. An agent can learn to
+    list them without solving a problem.
     """
     found: dict[str, Heuristic] = {}
     shared = context.answer_format

@@ -76,7 +76,7 @@ def near_misses(core: str, others: Sequence[str], prompt: str, tolerance: float 
     Args:
         core: Answer of the reference, without its format.
         others: Answers of other problems.
-        prompt: Prompt of the problem, which may declare a tolerance, an order or the importance of letter case.
+        prompt: Prompt of the problem, which may state a tolerance and whether the order or the letter case matters.
         tolerance: Relative error that the environment intentionally accepts; None to read it from the prompt.
     """
     kind = kind_of(core)
