@@ -7,7 +7,7 @@ the mean success rate over the seeds of each run and the difference of the means
 interval of the difference is a percentile interval of a bootstrap that draws both tasks and seeds: the same tasks for
 both runs, because the runs share them, and the seeds of each run on its own, because they do not share random numbers.
 With only three seeds, such an interval is somewhat too narrow. The column t therefore also gives the 95 % interval of
-Welch's t-test of the means per seed, which treats the tasks as fixed. A policy that is not trained has no interval for t.
+Welch's t-test of the means per seed, which treats the tasks as fixed. It is missing for a policy that is not trained.
 """
 
 from __future__ import annotations

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 import yaml
-from snippets import ROOT, blocks
+from snippets import ROOT, blocks, shell
 from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.models import ModelSettings
+from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered, torch_grpo
 from trace_gym.trainers.config import DistillConfig, GRPOConfig, SFTConfig
 from trace_gym.trainers.skyrl_config import SkyRLConfig
+from trace_gym.trainers.trl_config import TRLConfig
 
 
 @pytest.fixture
@@ -110,3 +112,14 @@ def test_a_training_without_a_step_is_reported(monkeypatch: pytest.MonkeyPatch, 
     more = ["--config", str(tmp_path / "my.yaml"), "--out", str(tmp_path / "more")]
     result = CliRunner().invoke(app, ["train", "tau2_precondition", *more])
     assert "warning: the adapter equals runs/sft/adapter, because no optimizer step" in " ".join(result.output.split())
+
+
+def test_configurations_of_the_comparison_differ_in_one_setting(tmp_path: Path) -> None:
+    [commands] = [block for block in blocks("docs/guides/train.md", "bash") if block.startswith("DEMO=")]
+    shell("".join(line for line in commands.splitlines(True) if not line.startswith("trace-gym")), tmp_path)
+    default, trl, vllm = (RunConfig.read(tmp_path / f"{name}.yaml") for name in ("default", "trl", "vllm"))
+    assert default.seeds == (0, 1, 2)
+    assert isinstance(trl.train, TRLConfig)
+    assert vllm.model.engine == "vllm"
+    assert trl.model_copy(update={"train": default.train}) == default
+    assert vllm.model_copy(update={"model": default.model}) == default
