@@ -275,7 +275,7 @@ def test_settings_of_a_server_that_is_not_started_are_errors(other: dict[str, An
 def test_ranks_are_those_that_vllm_supports(folder: Path, tmp_path: Path) -> None:
     model = settings(folder, tmp_path / "home")
     words = server_command(model, 1, lora_rank=33, adapters=3)
-    assert words[words.index("--max-lora-rank") + 1] == "64" and words[words.index("--max-loras") + 1] == "7"
+    assert words[words.index("--max-lora-rank") + 1] == "64" and words[words.index("--max-loras") + 1] == "3"
     with pytest.raises(ConfigError, match="rank 600: expected at most 512"):
         server_command(model, 1, lora_rank=600, adapters=1)
     (tmp_path / "adapter_config.json").write_text('{"r": 4, "rank_pattern": {"q_proj": 12}}')

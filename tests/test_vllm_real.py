@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from threading import Lock, Timer
+from threading import Event, Lock, Thread, Timer
 from typing import Any
 
 import pytest
@@ -25,10 +25,12 @@ pytest.importorskip("peft", reason="training needs the lab extra")
 
 import openai
 import torch
+from peft import LoraConfig, get_peft_model
 
 from trace_gym import registry
 from trace_gym.episode import Episode
 from trace_gym.models import ModelSettings, load_policy
+from trace_gym.models.loading import load_weights
 from trace_gym.models.server import ModelServer
 from trace_gym.models.server_settings import ServerSettings
 from trace_gym.policies.chat import Chat
@@ -164,6 +166,41 @@ def test_sampled_tokens_have_the_probabilities_of_the_model_in_process(
     print(f"\n{sum(map(sum, (r.mask for r in found)))} tokens, largest difference {difference:.1e}")
     assert difference < TOLERANCE
     assert largest_difference(in_process, found, temperature * 1.1) > 100 * TOLERANCE, "the check finds a difference"
+
+
+def test_base_model_has_its_own_probabilities_next_to_adapters(
+    server: ModelServer, in_process: HFPolicy, tmp_path: Path
+) -> None:
+    """More adapters than slots have been used, and the requests of one adapter run at the same time."""
+    noise = [random_adapter(tmp_path / f"noise{n}", seed=n) for n in range(4)]
+    for folder in noise:
+        rollout(load_policy(server.start(), folder), tasks(1), temperature=0.0, progress=False)
+    base, other = load_policy(server.start()), load_policy(server.start(), noise[0])
+    assert isinstance(base, VLLMPolicy)
+    stop = Event()
+
+    def keep_busy() -> None:
+        while not stop.is_set():
+            rollout(other, tasks(8), temperature=1.0, progress=False)
+
+    thread = Thread(target=keep_busy)
+    thread.start()
+    try:
+        episodes = [registry.start_episode(s) for s in tasks(8)]
+        found = base.rollout(episodes, temperature=1.0, generator=torch.Generator().manual_seed(1))
+    finally:
+        stop.set()
+        thread.join()
+    assert largest_difference(in_process, found, 1.0) < TOLERANCE
+
+
+def random_adapter(folder: Path, seed: int) -> Path:
+    """Write an adapter that changes every probability."""
+    torch.manual_seed(seed)
+    model, _ = load_weights(ModelSettings())
+    config = LoraConfig(r=8, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM")
+    get_peft_model(model, config).save_pretrained(folder)
+    return folder
 
 
 @pytest.mark.parametrize("settings", [tokens_in_tokens_out, chat_endpoint])

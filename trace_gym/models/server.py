@@ -16,13 +16,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 from urllib.request import ProxyHandler, build_opener
 
 from trace_gym.errors import Unavailable
 from trace_gym.files import make_folder
-from trace_gym.models.server_command import SERVED_NAME, server_command, server_environment
+from trace_gym.models.server_command import SERVED_NAME, needs_zero_adapter, server_command, server_environment
 from trace_gym.models.settings import ModelSettings
+from trace_gym.models.zero_adapter import write_zero_adapter
 from trace_gym.process_group import ProcessGroup
 from trace_gym.sampling.last_words import LastWords
 from trace_gym.terminal import progress_bar, say
@@ -66,6 +68,7 @@ class ModelServer:
         self._command: list[str] = []
         self._process: ProcessGroup | None = None
         self._last_words: LastWords | None = None
+        self._files: TemporaryDirectory[str] | None = None
         self._failure = ""
         self._starting, self._closing = threading.Lock(), threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="vllm", daemon=True)
@@ -97,9 +100,7 @@ class ModelServer:
         if self._process is None:
             make_folder(self.log.parent)
             self._port = free_port()
-            self._command = server_command(
-                self.settings, self._port, lora_rank=self._lora_rank, adapters=self._adapters
-            )
+            self._command = self._make_command()
             try:
                 self._wait_with_progress(self._launch())
             except BaseException:
@@ -108,6 +109,16 @@ class ModelServer:
             self._watcher.start()
         url = f"http://127.0.0.1:{self._port}/v1"
         return self.settings.model_copy(update={"endpoint": f"openai:{SERVED_NAME}@{url}"})
+
+    def _make_command(self) -> list[str]:
+        zero = None
+        if needs_zero_adapter(self.settings, self._lora_rank):
+            self._files = TemporaryDirectory(prefix="trace_gym_vllm_")
+            zero = Path(self._files.name, "zero_adapter")
+            write_zero_adapter(self.settings, zero)
+        return server_command(
+            self.settings, self._port, lora_rank=self._lora_rank, adapters=self._adapters, zero_adapter=zero
+        )
 
     def stop(self) -> None:
         """Stop the server if it is running. The server cannot be started again."""
@@ -121,12 +132,16 @@ class ModelServer:
         finally:
             if self._last_words is not None:
                 self._last_words.close()
+            if self._files is not None:
+                self._files.cleanup()
 
     def _discard(self) -> None:
         with self._starting:
             if self._process is not None:
                 self._process.kill()
             self._process = None
+            if self._files is not None and not self._watcher.is_alive():
+                self._files.cleanup()
 
     def _launch(self) -> ProcessGroup:
         with self._starting:  # never start a process after `stop`

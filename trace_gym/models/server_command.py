@@ -14,6 +14,8 @@ from trace_gym.sampling.adapter_folder import read_adapter_config
 
 SERVED_NAME = "base"
 """Name of the base model in requests."""
+WEIGHTS_NAME = "base-weights"
+"""Name of the base model in requests without an adapter, if `SERVED_NAME` is a `zero_adapter`."""
 CPU_FLAGS = ("--no-enable-chunked-prefill",)
 """Additional flags on the CPU. Without them, vLLM 0.32 exits with ``CPU Generator does not use offset`` if the prompt
 of a request with a seed is processed in several chunks."""
@@ -21,7 +23,18 @@ RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """Values that vLLM accepts for ``--max-lora-rank``."""
 
 
-def server_command(settings: ModelSettings, port: int, *, lora_rank: int | None, adapters: int) -> list[str]:
+def needs_zero_adapter(settings: ModelSettings, lora_rank: int | None) -> bool:
+    """Return whether the server has to serve the base model as a `zero_adapter`.
+
+    Raises:
+        ConfigError: The device cannot be used.
+    """
+    return lora_rank is not None and usable_device(device_name(settings)).type == "cpu"
+
+
+def server_command(
+    settings: ModelSettings, port: int, *, lora_rank: int | None, adapters: int, zero_adapter: Path | None = None
+) -> list[str]:
     """Return the command that starts the server.
 
     Args:
@@ -29,6 +42,7 @@ def server_command(settings: ModelSettings, port: int, *, lora_rank: int | None,
         port: Port of the server on this machine.
         lora_rank: Maximum rank of the adapters, or None without adapters.
         adapters: Number of adapters that are used at the same time.
+        zero_adapter: Folder of the adapter as which the base model is served, if `needs_zero_adapter`.
 
     Raises:
         ConfigError: vLLM does not support the rank, or the device cannot be used.
@@ -38,7 +52,7 @@ def server_command(settings: ModelSettings, port: int, *, lora_rank: int | None,
     device = usable_device(device_name(settings))
     words: dict[str, object] = {
         "--model": settings.folder,
-        "--served-model-name": SERVED_NAME,
+        "--served-model-name": WEIGHTS_NAME if zero_adapter else SERVED_NAME,
         "--host": "127.0.0.1",
         "--port": port,
         "--dtype": dtype_name(settings, device),  # that of the trainer
@@ -48,11 +62,11 @@ def server_command(settings: ModelSettings, port: int, *, lora_rank: int | None,
     switches = ["--disable-uvicorn-access-log", *(CPU_FLAGS if device.type == "cpu" else ())]
     if lora_rank is not None:
         switches.append("--enable-lora")
-        # A trainer uses one adapter at a time, and loads the next one before it unloads the previous one. On the CPU,
-        # vLLM 0.32 computes requests to the base model with the adapter in the last slot if other requests of the batch
-        # use adapters (index -1 in its function `bgmv_expand`), so one slot more than is needed stays empty.
-        slots = 2 * max(1, adapters) + 1 if device.type == "cpu" else max(2, adapters)
+        # A trainer uses one adapter at a time, and loads the next one before it unloads the previous one.
+        slots = 2 * max(1, adapters) + 1 if zero_adapter else max(2, adapters)
         words |= {"--max-lora-rank": _supported_rank(lora_rank), "--max-loras": slots}
+    if zero_adapter is not None:
+        words["--lora-modules"] = f"{SERVED_NAME}={zero_adapter}"
     flags = [word for flag, value in words.items() for word in (flag, str(value))]
     return [interpreter(), "-m", "vllm.entrypoints.openai.api_server", *flags, *switches, *settings.server.arguments]
 

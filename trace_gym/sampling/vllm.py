@@ -99,7 +99,8 @@ class VLLMServer:
                 f"the server {self.url} does not serve the model {self.base}: found {', '.join(served) or 'no model'}. "
                 "Correct the model name in the setting endpoint"
             )
-        length = served[self.base].get("max_model_len")
+        found = served[self.base]  # an adapter has no length, but names the model that has one
+        length = found.get("max_model_len") or served.get(found.get("parent"), {}).get("max_model_len")
         return length if isinstance(length, int) else None
 
     def use(self, folder: Path, name: str | None = None) -> None:
