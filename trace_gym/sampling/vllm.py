@@ -100,7 +100,7 @@ class VLLMServer:
                 "Correct the model name in the setting endpoint"
             )
         found = served[self.base]  # an adapter has no length, but names the model that has one
-        length = found.get("max_model_len") or served.get(found.get("parent"), {}).get("max_model_len")
+        length = found.get("max_model_len") or served.get(str(found.get("parent")), {}).get("max_model_len")
         return length if isinstance(length, int) else None
 
     def use(self, folder: Path, name: str | None = None) -> None:
