@@ -18,7 +18,7 @@ from mutants.hotel import Hotel
 from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
-from trace_gym.report.drawing import ladder, lines, number
+from trace_gym.report.drawing import bar_chart, lines, number
 from trace_gym.report.replays import played
 from trace_gym.report.talk import Called, Said
 from trace_gym.report.validation import conversation, render_report
@@ -278,10 +278,10 @@ def test_odd_curves_are_drawn_all_the_same(points: tuple[tuple[float, float], ..
 
 
 def test_bars_have_lengths_and_the_bound() -> None:
-    made = ladder(Bars(title="t", unit="mean reward", bars={"idle": 0.0, "half": 0.5, "over": 0.75}, bound=0.6))
+    made = bar_chart(Bars(title="t", unit="mean reward", bars={"idle": 0.0, "half": 0.5, "over": 0.75}, bound=0.6))
     assert [(b.width, b.over, b.value) for b in made.bars] == [(0, False, "0"), (50, False, "0.5"), (75, True, "0.75")]
     assert (made.bound, made.ends, [k.words for k in made.legend]) == (60, ("0", "1"), ["bound, 0.6"])
-    below = ladder(Bars(title="t", unit="bits", bars={"a": -2.0, "b": 6.0, "c": float("nan")}))
+    below = bar_chart(Bars(title="t", unit="bits", bars={"a": -2.0, "b": 6.0, "c": float("nan")}))
     assert [(b.left, b.width) for b in below.bars] == [(0, 25), (25, 75), (25, 0)]
     assert (below.zero, below.ends, below.bars[2].value) == (25, ("-2", "6"), "not a number")
 
@@ -301,7 +301,7 @@ SPOKEN: tuple[Message, ...] = (
 
 
 def test_the_page_draws_every_exhibit_of_what_passed_and_what_failed() -> None:
-    bars = Bars(title="Ladder", unit="mean reward", bars={"idle": 0.0, "echo_all": 0.4}, bound=0.3)
+    bars = Bars(title="Exploits", unit="mean reward", bars={"idle": 0.0, "echo_all": 0.4}, bound=0.3)
     said = Transcript(title="`echo` earns 0.4", messages=SPOKEN)
     for verdict in ("passed", "failed"):
         found = finding("TG999", verdict, "seen", exhibits=(CURVES, bars, bars, said))

@@ -62,7 +62,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Ladder:
+class BarChart:
     """A bar chart, as a value for the page template."""
 
     title: str
@@ -117,7 +117,7 @@ def lines(exhibit: Curves) -> Lines:
     return Lines(exhibit.title, tuple(_legend(inks, target_range)), svg, bool(rows))
 
 
-def ladder(exhibit: Bars) -> Ladder:
+def bar_chart(exhibit: Bars) -> BarChart:
     """Return a bar chart with the upper bound of the values."""
     bound = exhibit.bound if exhibit.bound is not None and _drawable(exhibit.bound) else None
     reach = [v for v in (*exhibit.bars.values(), bound) if v is not None and _drawable(v)]
@@ -128,7 +128,7 @@ def ladder(exhibit: Bars) -> Ladder:
         bars.append(
             Bar(name, number(value), round(start, 2), round(end - start, 2), bound is not None and value > bound)
         )
-    return Ladder(
+    return BarChart(
         title=exhibit.title,
         legend=() if bound is None else (Key("bound", f"bound, {number(bound)}", "var(--ink)"),),
         bars=tuple(bars),

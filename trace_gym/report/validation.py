@@ -16,7 +16,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 import trace_gym
-from trace_gym.report.drawing import Ladder, Lines, ladder, lines, number
+from trace_gym.report.drawing import BarChart, Lines, bar_chart, lines, number
 from trace_gym.report.page import _jinja
 from trace_gym.report.replays import Played, played
 from trace_gym.report.talk import Said, Talk, talk
@@ -66,7 +66,7 @@ class ExhibitView:
     """The exhibits of a finding (charts and conversations), as values for the page template."""
 
     lines: tuple[Lines, ...]
-    ladders: tuple[Ladder, ...]
+    bar_charts: tuple[BarChart, ...]
     talks: tuple[tuple[str, Talk], ...]
 
     @property
@@ -75,7 +75,7 @@ class ExhibitView:
 
     @property
     def single(self) -> bool:
-        return len(self.lines) + len(self.ladders) + len(self.talks) == 1
+        return len(self.lines) + len(self.bar_charts) + len(self.talks) == 1
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def shown(exhibits: Sequence[Exhibit]) -> ExhibitView:
     talks = [e for e in exhibits if not isinstance(e, (Curves, Bars))]
     return ExhibitView(
         lines=tuple(lines(e) for e in exhibits if isinstance(e, Curves)),
-        ladders=tuple(ladder(e) for e in exhibits if isinstance(e, Bars)),
+        bar_charts=tuple(bar_chart(e) for e in exhibits if isinstance(e, Bars)),
         talks=tuple((_text(e.title), conversation(e.messages)) for e in talks),
     )
 
