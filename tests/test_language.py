@@ -22,6 +22,28 @@ RETIRED = {
     "Held", "Inapplicable", "Unwritable", "inapplicable", "told_so",
 }  # fmt: skip
 """Identifiers that the glossary replaces by standard terms."""
+RETIRED_WORDS = [
+    "stands? (?:in|at|on)", "(?:is|are|been) paid", "(?:is|are) worth", "earns?", "idling", "careless",
+    r"blind (?:rule|polic|agent)\w*", "alike", "beside", "but for", "begun", "of (?:its|our|your|their) own",
+    "goes (?:on|back)", "takes? turns", "hangs? up", "hand-over", "heard", "made up", "so many", "anybody", "ours",
+    "theirs", "mend(?:s|ed)?", "deeds?", "lent", "foreign", "known need", "retained", "rungs?", "ladders?", "shed",
+    "by half", "verbs? of the command", "who played", "(?:two|three|four) (?:third|quarter|fifth|tenth)s",
+    "address(?:es)? of (?:an?|the) (?:scenario|model|environment)s?",
+]  # fmt: skip
+"""Words and phrases that the glossary replaces by standard terms, and that have no other use in the texts."""
+ALLOWED = {
+    "docs/reference/environments.md": {
+        "been paid": "customers pay for trips",
+        "are paid": "customers pay for trips",
+        "of its own": "quoted from the manifest of a written environment",
+    },
+}
+"""Retired words that a page may use, with the reason."""
+CODE = re.compile(r"^ *(```|~~~).*?^ *\1|`[^`\n]+`|\{[{%].*?[%}]\}|<!--.*?-->|\]\([^)\s]*\)", re.DOTALL | re.MULTILINE)
+"""Parts of a page other than prose: code, template expressions, comments, and the targets of links."""
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")]
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
+PAGES += sorted(p for p in (ROOT / "templates").rglob("*.jinja") if "recorded" not in p.parts)
 IS_NO = re.compile(r"(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|such\b|other\b)\w+")
 
 
@@ -56,6 +78,14 @@ def names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
 
 
+def retired_words(page: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each retired word in the prose of a page. A phrase may continue on the next line."""
+    prose = CODE.sub(lambda match: "`" + "\n" * match[0].count("\n"), page)
+    phrases = "|".join(RETIRED_WORDS).replace(" ", r"[\s>*#]+")
+    for match in re.finditer(rf"\b(?:{phrases})\b", prose, re.IGNORECASE):
+        yield prose[: match.start()].count("\n") + 1, " ".join(match[0].split())
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_module_follows_the_style_guide(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -71,3 +101,16 @@ def test_retired_names_and_wh_clauses_are_found() -> None:
     assert [WH_CLAUSE.match(t) is not None for _, t in docstrings(tree)] == [True, False]
     assert {name for _, name in names(tree)} & RETIRED == {"deed", "mend"}
     assert [bool(IS_NO.search(t)) for _, t in raised(tree)] == [True]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_page_uses_standard_terms(path: Path) -> None:
+    name = path.relative_to(ROOT).as_posix()
+    text, allowed = path.read_text(encoding="utf-8"), ALLOWED.get(name, {})
+    found = [(n, word) for n, word in retired_words(text) if word not in allowed]
+    assert not found, "\n".join(f"{name}:{n}: retired term {word!r}" for n, word in found)
+
+
+def test_retired_words_are_found_in_prose_only() -> None:
+    page = "# Title\n\nThe limits stand\nin `alike`.\n\n```sh\nalike\n```\n\nThe rewards are alike.\n"
+    assert list(retired_words(page)) == [(3, "stand in"), (10, "alike")]

@@ -198,6 +198,7 @@ class UnknownTarget(Hotel):
 
 class ForeignTool(Tau2Precondition):
     id, rejected_by = "foreign_tool", "TG401"
+    fault = "a tool that the target does not have"
 
     @tool(kind="write")
     def pay_out(self, user_id: str) -> str:

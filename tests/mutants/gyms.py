@@ -28,7 +28,7 @@ class OpensByTheClock(Hotel):
 class LongStory(Hotel):
     id, rejected_by = "long_story", "TG901"
     limited_to = HUGE
-    fault = "the opening is no observation"
+    fault = "the first observation is not in the observation space"
 
     def opening(self) -> str:
         return f"{super().opening()} {'And then? ' * 200_000}"

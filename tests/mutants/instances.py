@@ -42,7 +42,7 @@ class OneQueueForAll(Tau2Precondition):
 
 class NotesByIdentity(Hotel):
     id, rejected_by = "notes_by_identity", "TG106"
-    fault = "part of the state lies beside the fields"
+    fault = "part of the state is not in the fields"
     looked: ClassVar[dict[int, set[str]]] = {}
 
     def shown(self, room: str) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def endless_oracle(base: type[World]) -> Members:
     return {"oracle": oracle}
 
 
-@operator("an oracle that knows what nobody told it", "TG202")
+@operator("an oracle that uses information that it never received", "TG202")
 def clairvoyant_oracle(base: type[World]) -> Members:
     def oracle(self: World) -> Iterator[Call | Say]:
         return (s for s in base.oracle(self) if isinstance(s, Say) or _writes(base, s))

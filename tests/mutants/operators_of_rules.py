@@ -40,7 +40,7 @@ def all_or_nothing(base: type[World]) -> Members:
     return _judged(base, change)
 
 
-@operator("no reward for anybody", "TG201")
+@operator("no reward for any policy", "TG201")
 def nobody_is_paid(base: type[World]) -> Members:
     return _judged(base, lambda checks, *_: [*checks, Check.goal("the moon is reached", False)])
 
@@ -109,7 +109,7 @@ def idle_write(base: type[World]) -> Members:
     return _tool(base, "write", lambda self, original, *a, **k: original(self.copy(), *a, **k))
 
 
-@operator("a tool that raises what is no refusal", "TG403")
+@operator("a tool that raises an exception other than a refusal", "TG403")
 def crashing_tool(base: type[World]) -> Members:
     def work(self: World, original: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -217,6 +217,6 @@ def moody_user(base: type[World]) -> Members:
     return {"reply": reply}
 
 
-@operator("a user who hangs up at once", "TG201")
+@operator("a user who ends the conversation at once", "TG201")
 def impatient_user(base: type[World]) -> Members:
     return {"reply": lambda self, text: None}

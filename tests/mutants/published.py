@@ -21,7 +21,7 @@ def _machine(*operators: str) -> tuple[str, ...]:
 
 PUBLISHED = (
     Published(
-        "calling everything earns 1.0: a call is credited when it is made, and further ones are free",
+        "calling all tools scores 1.0: a call is credited when it is made, and further calls are free",
         "multi-step transactions",
         ("exploits:CallingEverythingPays", "scores:ChargedAtSomeTime", *_machine("unguarded")),
     ),
@@ -31,37 +31,39 @@ PUBLISHED = (
         ("faults:ForgottenGuard", "scores:AllIsWellThatEndsWell"),
     ),
     Published(
-        "text without action earns 0.55", "recovery from permission errors", ("exploits:TextPays", "exploits:ClaimsPay")
+        "text without an action scores 0.55",
+        "recovery from permission errors",
+        ("exploits:TextPays", "exploits:ClaimsPay"),
     ),
     Published(
-        "any one tool call is paid, whatever it does",
+        "any single tool call gets a reward, whatever it does",
         "recovery from permission errors",
         ("exploits:TheFirstGoalIsEnough", "exploits:NoOpEditPays"),
     ),
     Published(
-        "words of ten characters or more are paid",
+        "words of ten characters or more get a reward",
         "dates and times",
         ("faults:PaysForTalk", *_machine("paid_for_talking")),
     ),
     Published(
-        "an edit that mends nothing earns 0.6",
+        "an edit that fixes nothing scores 0.6",
         "repair of code",
         ("exploits:NoOpEditPays", *_machine("paid_for_the_start")),
     ),
     Published(
-        "the answer may stand anywhere in the text, beside all others, or inside other words",
+        "the answer may be anywhere in the text, next to all others, or inside other words",
         "structured data, recovery from permission errors",
         ("exploits:StuffingPays",),
     ),
-    Published("a transfer is worth more than honest work", "adversarial compliance", ("exploits:TransferPays",)),
+    Published("a transfer gets a higher reward than honest work", "adversarial compliance", ("exploits:TransferPays",)),
     Published(
-        "doing nothing and claiming the deed is right, as the gold call is refused and the refusal is swallowed",
+        "claiming an action without doing it succeeds, because the refusal of the reference call is swallowed",
         "tool-calling precision",
         ("exploits:ClaimsPay", "scores:WordsSuffice", *_machine("idle_write")),
     ),
-    Published("gold labels violate the policy", "tool-calling precision", ("faults:IllegalOracle",)),
+    Published("reference calls violate the policy", "tool-calling precision", ("faults:IllegalOracle",)),
     Published(
-        "only key arguments are compared, so that another value is paid as well",
+        "only key arguments are compared, so that another value gets a reward as well",
         "multi-step tasks",
         ("exploits:AnyAmountSettles",),
     ),
@@ -83,7 +85,7 @@ PUBLISHED = (
         ("variance:PaysNobody", *_machine("nobody_is_paid")),
     ),
     Published(
-        "the gold answer needs what nobody said or showed",
+        "the reference answer needs information that was never stated or shown",
         "dependencies",
         ("faults:ClairvoyantOracle", *_machine("clairvoyant_oracle")),
     ),
@@ -92,7 +94,7 @@ PUBLISHED = (
         "multi-step transactions, chains of records",
         ("faults:ForeignTool", *_machine("extra_tool", "renamed_parameter")),
     ),
-    Published("a hint is the list of gold calls", "multi-step transactions", ("leakage:HintNamesTheInvoice",)),
+    Published("a hint is the list of reference calls", "multi-step transactions", ("leakage:HintNamesTheInvoice",)),
     Published(
         "records and wordings of the target's own test tasks",
         "tool-calling precision, adversarial compliance",
@@ -104,7 +106,7 @@ PUBLISHED = (
         ("leakage:FewProblems", "diversity:OneStructure"),
     ),
     Published(
-        "more than half of the problems are to be refused, and a refusal is paid",
+        "more than half of the problems are to be refused, and a refusal gets a reward",
         "preconditions",
         ("diversity:MostlyRefused", "exploits:AlwaysRefusingPays"),
     ),
@@ -113,7 +115,7 @@ PUBLISHED = (
         "a reward that is all or nothing", "structured data", ("faults:AllOrNothing", *_machine("all_or_nothing"))
     ),
     Published(
-        "the whole state stands in the system prompt",
+        "the system prompt contains the whole state",
         "multi-step transactions",
         ("leakage:SchemaNamesTheInvoice", "leakage:PolicyNamesTheAmount"),
     ),

@@ -138,7 +138,7 @@ class RaisesTheBar(Tau2StructuredData):
 
 class RefusalsPay(Hotel):
     id, rejected_by = "refusals_pay", "TG209"
-    fault = "refusing is paid where something was to be done"
+    fault = "a refusal is rewarded although an action was required"
 
     def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
         safe = any("not possible" in text or "unable" in text for text in said)
@@ -185,7 +185,7 @@ class FurtherGoalsOnTheWay(Hotel):
 
 class ExpertsExchanged(Tau2StructuredData):
     id, rejected_by = "experts_exchanged", "TG305"
-    fault = "who lacks the capability earns more than who has it"
+    fault = "the ablated expert gets a higher reward than the oracle"
 
     def oracle(self) -> Iterator[Call | Say]:
         return super().ablated()

@@ -39,7 +39,7 @@ properties whose codes begin with TG0, TG1, TG2, TG4 and TG9. To generate this p
 
 The table contains {count} mutants, {killed} of them rejected by the property that was written for their defect.
 
-| Fault | Mutant | Rejected by |
+| Defect | Mutant | Rejected by |
 |---|---|---|
 """
 PUBLISHED_HEAD = """
@@ -49,7 +49,7 @@ An audit of the environments of TRACE's reference implementation found the follo
 mutants with the same defect. The table omits defects that cannot be found by validating an environment: defects of
 trainers, hints within a group of rollouts, and the use of a language model as the simulated user.
 
-| Fault | Found in | Mutants |
+| Defect | Found in | Mutants |
 |---|---|---|
 """
 

@@ -94,7 +94,7 @@ REMEDIES: Mapping[str, str] = {
     "the sign, the decimal point, all digits, every element, their order if the task asks for one, all values of a "
     "record, and negations. If an error of a number is accepted on purpose, state it in the prompt or in the URI: "
     "`?tolerance=0.1`.",
-    "TG501": "Make sure that {reference} earns the most there is and that text which solves nothing earns the least; "
+    "TG501": "Make sure that {reference} gets the highest reward and that text which solves nothing gets the lowest; "
     "then reward steps in between, so that attempts at one problem differ.",
     "TG502": "Choose options of the environment that make its problems easier or harder for this policy, mix in "
     "problems that it solves sometimes, or train on demonstrations first.",
