@@ -27,7 +27,7 @@ from typing import Any
 from trace_gym import registry
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
 from trace_gym.files import write
-from trace_gym.llm import resolve
+from trace_gym.llm import open_model_uri
 from trace_gym.policies.scripted import Ablated, Oracle
 from trace_gym.records import read_records
 from trace_gym.rollouts import rollout
@@ -84,7 +84,7 @@ def run(folder: Path, uri: str, runs: int = 1) -> dict[str, Any]:
     """Analyze the episodes, and return the comparison with the truth."""
     trajectories = list(read_records(folder / "episodes.jsonl"))
     truths = json.loads((folder / "truth.json").read_text())
-    model = resolve(uri, cache=None if uri.startswith("replay") else folder / "recordings")
+    model = open_model_uri(uri, cache=None if uri.startswith("replay") else folder / "recordings")
     analyst = ModelAnalyst(model, options_for(trajectories, runs), log=lambda line: print(line, file=sys.stderr))
     labels = analyst.label(trajectories)
     report = analyst.report()

@@ -29,7 +29,7 @@ from bench_diagnose import Agent, Episodes, Remembering, Result
 from trace_gym.diagnosis import Analyst
 from trace_gym.diagnosis.analyst import ModelAnalyst
 from trace_gym.diagnosis.analyst.agreement import mean_kappa
-from trace_gym.llm import resolve
+from trace_gym.llm import open_model_uri
 from trace_gym.records import read_records
 from trace_gym.types import Label, Manifest, Trajectory
 
@@ -62,7 +62,9 @@ class Group(Episodes):
 
     def analyst(self) -> ModelAnalyst:
         """Return the analyst with the recorded answers."""
-        return ModelAnalyst(resolve(f"replay-purpose:{self.folder / 'answers'}", cache=None), options(self.recorded))
+        return ModelAnalyst(
+            open_model_uri(f"replay-purpose:{self.folder / 'answers'}", cache=None), options(self.recorded)
+        )
 
     def agents(self, seeds: int) -> list[Agent]:
         """Return agents with one deficit, with two deficits, and without any, and agents with shuffled outcomes."""

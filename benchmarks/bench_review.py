@@ -24,7 +24,7 @@ from typing import Any
 from bench_outsiders import HALVES, load_bugs, read
 
 from trace_gym import registry
-from trace_gym.llm import Model, resolve
+from trace_gym.llm import Model, open_model_uri
 from trace_gym.review import review
 from trace_gym.statistics import wilson
 
@@ -53,8 +53,8 @@ def main() -> None:
     done = {row["key"] for row in read(out)}
     models = [
         (
-            resolve(options.reviewer or f"files:{options.folder}/{n}"),
-            resolve(options.reader or f"files:{options.folder}/{(n + 1) % len(groups)}"),
+            open_model_uri(options.reviewer or f"files:{options.folder}/{n}"),
+            open_model_uri(options.reader or f"files:{options.folder}/{(n + 1) % len(groups)}"),
         )
         for n in range(len(groups))
     ]

@@ -12,7 +12,7 @@ import pytest
 
 from trace_gym.diagnosis import RuleAnalyst, diagnose, markdown
 from trace_gym.diagnosis.analyst import AnalystOptions, ModelAnalyst
-from trace_gym.llm import resolve
+from trace_gym.llm import open_model_uri
 from trace_gym.records import read_records
 from trace_gym.synthesis import ValidationConfig
 from trace_gym.synthesis.synthesize_many import SynthesisRequest, write_all
@@ -48,7 +48,7 @@ def episodes() -> list[Trajectory]:
 
 @pytest.fixture(scope="module")
 def analyst(episodes: list[Trajectory]) -> tuple[ModelAnalyst, Recorded]:
-    model = resolve(f"replay-purpose:{LOOP / 'diagnosis'}")
+    model = open_model_uri(f"replay-purpose:{LOOP / 'diagnosis'}")
     found = ModelAnalyst(model, AnalystOptions(runs=3))
     runs = found.label(episodes)
     return found, Recorded(runs, found.descriptions)
@@ -89,7 +89,7 @@ def test_shuffled_outcomes_of_the_trial_select_nothing() -> None:
     folder = ROOT / "tests" / "data" / "analyst_trial"
     episodes = read_records(folder / "episodes.jsonl")
     options = AnalystOptions(runs=1, label_batch=5, discovery_batch=14, discovery_batches=3, temperature=0.0)
-    model = ModelAnalyst(resolve(f"replay-purpose:{folder / 'recordings' / 'files'}"), options)
+    model = ModelAnalyst(open_model_uri(f"replay-purpose:{folder / 'recordings' / 'files'}"), options)
     assert _selections_by_chance(episodes, Recorded(model.label(episodes), model.descriptions)) <= 1
 
 
@@ -133,7 +133,7 @@ def test_guide_shows_the_diagnosis_by_rules(episodes: list[Trajectory]) -> None:
 
 @with_data
 def test_outcome_aware_labels_select_the_same_capabilities(episodes: list[Trajectory]) -> None:
-    model = resolve(f"replay-purpose:{LOOP / 'outcome_aware'}")
+    model = open_model_uri(f"replay-purpose:{LOOP / 'outcome_aware'}")
     found = diagnose(episodes, analyst=ModelAnalyst(model, AnalystOptions(runs=1, outcome_aware=True)))
     assert {c.name: round(c.coverage, 2) for c in found.selected} == {
         "confirm_full_details": 0.40,
@@ -146,7 +146,7 @@ def test_recorded_answers_give_admitted_environments(name: str, tmp_path: Path, 
     capability = Capability(
         name=name, description="Recorded.", coverage=0.4, er_failed=0.5, er_passed=0.0, gap=0.5, selected=True
     )
-    model, said = resolve(f"replay-purpose:{LOOP / 'environments'}"), list[str]()
+    model, said = open_model_uri(f"replay-purpose:{LOOP / 'environments'}"), list[str]()
     validation = ValidationConfig("quick", budget=300, workers=1, only=("TG101", "TG201", "TG301", "TG413"))
     request = SynthesisRequest([capability], "tau2_airline", model, tmp_path, validation, repairs=4)
     [card] = write_all(request, 1, said.append).values()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.errors import ModelError, ReadError, RejectedEnv
-from trace_gym.llm import Completion, ModelRequest, resolve
+from trace_gym.llm import Completion, ModelRequest, open_model_uri
 from trace_gym.prompts import template
 from trace_gym.synthesis import ValidationConfig, synthesize
 from trace_gym.synthesis.admission import CANDIDATES
@@ -149,7 +149,7 @@ def test_page_of_a_repair_is_short(tmp_path: Path) -> None:
         answer = folder / f"{number:03}-{stage}-tau2_precondition_verification.answer.md"
         answer.write_text(text)
         os.utime(answer, (0, 0))  # written long ago, so that nobody waits for it to be whole
-    author = LlmAuthor(resolve(f"files:{folder}", log=lambda line: None, wait=60))
+    author = LlmAuthor(open_model_uri(f"files:{folder}", log=lambda line: None, wait=60))
     spec = author.plan(CAPABILITY, "tau2_airline")
     card = synthesize(spec, author=author, folder=tmp_path / "envs", validation=QUICK, log=lambda line: None)
     write, repair = (next(folder.glob(f"{n}-*verification.md")).read_text() for n in ("002", "003"))

@@ -13,7 +13,7 @@ import pytest
 from llm_server import Server, drops, fails, message, slowly
 
 from trace_gym.errors import BudgetSpent, ConfigError, ModelError, ReadError
-from trace_gym.llm import Budget, Completion, ModelRequest, Price, Resolved, Usage, metered_client, resolve
+from trace_gym.llm import Budget, Completion, ModelRequest, Price, Resolved, Usage, metered_client, open_model_uri
 from trace_gym.llm.budget import Amount
 from trace_gym.llm.ledger import Ledger, LedgerEntry, read_ledger
 
@@ -37,7 +37,7 @@ def opened() -> Iterator[list[Resolved]]:
 
 
 def at(server: Server, opened: list[Resolved], **options: Any) -> Resolved:
-    opened.append(resolve(f"openai:tiny@{server.url}", log=options.pop("log", lambda line: None), **options))
+    opened.append(open_model_uri(f"openai:tiny@{server.url}", log=options.pop("log", lambda line: None), **options))
     return opened[-1]
 
 

@@ -31,7 +31,7 @@ from llm_server import (
 from pydantic import BaseModel, ConfigDict
 
 from trace_gym.errors import ConfigError, ModelError
-from trace_gym.llm import ModelRequest, Resolved, Usage, ask, ask_for, code_in, metered_client, resolve
+from trace_gym.llm import ModelRequest, Resolved, Usage, ask, ask_for, code_in, metered_client, open_model_uri
 from trace_gym.llm.ledger import read_ledger
 from trace_gym.llm.recordings import Recordings
 from trace_gym.llm.retries import retry_after
@@ -82,7 +82,7 @@ def model(serve: Serve) -> Iterator[Open]:
 
     def start(server: Server, **options: Any) -> Resolved:
         given: dict[str, Any] = {"log": lambda line: None, "timeout": 20.0} | options
-        opened.append(resolve(f"openai:tiny@{server.url}", **given))
+        opened.append(open_model_uri(f"openai:tiny@{server.url}", **given))
         return opened[-1]
 
     yield start
@@ -324,7 +324,7 @@ def test_key_is_read_from_environment_and_never_logged(
     serve: Serve, model: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="set OPENAI_API_KEY; .* set OPENAI_BASE_URL"):
-        resolve("openai:tiny")
+        open_model_uri("openai:tiny")
     server = serve(message("Good."))
     model(server).complete(request())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\n")
@@ -345,12 +345,12 @@ def test_key_is_read_from_environment_and_never_logged(
 def test_base_url_is_read_from_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve(message("Good."))
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    one = resolve("openai:org/tiny")
+    one = open_model_uri("openai:org/tiny")
     assert one.complete(request()).text == "Good." and one.name == "openai:org/tiny"
     one.close()
     for url in ("127.0.0.1:8000", "http://", "http://[bad", "http://host:port/v1", "ftp://host"):
         with pytest.raises(ConfigError, match="is not a valid URL of an endpoint"):
-            resolve("openai:tiny", base_url=url)
+            open_model_uri("openai:tiny", base_url=url)
 
 
 def test_text_that_no_file_can_hold_is_mended(serve: Serve, model: Open, tmp_path: Path) -> None:
@@ -391,15 +391,16 @@ def test_an_answer_is_paid_for_once(serve: Serve, model: Open, tmp_path: Path) -
 def test_another_model_has_its_own_answers(serve: Serve, tmp_path: Path) -> None:
     server = serve(message("One."), message("Two."))
     for name, text in (("a/b", "One."), ("a-b", "Two.")):  # which make the same folder name
-        one = resolve(f"openai:{name}@{server.url}", cache=tmp_path)
+        one = open_model_uri(f"openai:{name}@{server.url}", cache=tmp_path)
         assert one.complete(request()).text == text
         one.close()
 
 
 KILLED = """
 import sys
-from trace_gym.llm import ModelRequest, resolve
-one = resolve(sys.argv[1], cache=__import__("pathlib").Path("cache"), ledger=__import__("pathlib").Path("ledger"))
+from trace_gym.llm import ModelRequest, open_model_uri
+from pathlib import Path
+one = open_model_uri(sys.argv[1], cache=Path("cache"), ledger=Path("ledger"))
 for n in range(3):
     one.complete(ModelRequest(messages=({"role": "user", "content": str(n)},), purpose=f"step {n}"))
 """

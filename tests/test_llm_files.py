@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
-from trace_gym.llm import ModelRequest, Usage, ask, file_exchange, resolve
+from trace_gym.llm import ModelRequest, Usage, ask, file_exchange, open_model_uri
 from trace_gym.llm.file_exchange import FileExchange
 from trace_gym.llm.ledger import Ledger
 from trace_gym.llm.model_uri import Resolved
@@ -165,7 +165,7 @@ def test_page_of_a_continued_conversation_holds_only_new_messages(tmp_path: Path
 def test_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "desk").write_text("")
     with pytest.raises(ConfigError, match="cannot create the folder .*desk for the model files:DIR: File exists"):
-        resolve(f"files:{tmp_path / 'desk'}")
+        open_model_uri(f"files:{tmp_path / 'desk'}")
 
 
 def test_an_empty_answer_is_none_yet_and_a_bad_one_is_named(tmp_path: Path, clock: Clock) -> None:
@@ -225,14 +225,14 @@ def test_invalid_answer_file_gets_second_request_file(tmp_path: Path, clock: Clo
     assert "does not contain a JSON object" in second.read_text()
     assert Usage.read(tmp_path / "ledger") == Usage(requests=2, cost=None)
     # A hand-over is a recording, too.
-    assert ask(resolve(f"replay:{tmp_path / 'cache'}"), request(), Plan)[0] == plan
+    assert ask(open_model_uri(f"replay:{tmp_path / 'cache'}"), request(), Plan)[0] == plan
 
 
 def test_files_uri_selects_folder(tmp_path: Path, clock: Clock) -> None:
     clock.at(3, lambda: (tmp_path / ANSWER).write_text("Good."))
-    signed = resolve(f"files:{tmp_path}", answered_by="a friend", log=lambda line: None)
+    signed = open_model_uri(f"files:{tmp_path}", answered_by="a friend", log=lambda line: None)
     assert signed.name == signed.complete(request()).model == "files:a friend"
-    model = resolve(f"files:{tmp_path / 'a' / 'b'}", wait=30, log=lambda line: None)
+    model = open_model_uri(f"files:{tmp_path / 'a' / 'b'}", wait=30, log=lambda line: None)
     assert model.name == "files"
     with pytest.raises(ModelError, match="within 30 s"):
         model.complete(request())

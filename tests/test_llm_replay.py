@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from trace_gym.errors import ConfigError, ModelError, ReadError
-from trace_gym.llm import Completion, ModelRequest, Usage, ask, resolve
+from trace_gym.llm import Completion, ModelRequest, Usage, ask, open_model_uri
 from trace_gym.llm.recordings import RecordedAnswer, Recordings
 
 
@@ -28,7 +28,7 @@ class Plan(BaseModel):
 
 def test_replay_returns_recorded_answer(tmp_path: Path) -> None:
     record(tmp_path, request())
-    model = resolve(f"replay:{tmp_path}", ledger=tmp_path / "ledger")
+    model = open_model_uri(f"replay:{tmp_path}", ledger=tmp_path / "ledger")
     assert model.name == "replay:openai:tiny"
     done = model.complete(request(purpose="under another purpose"))
     assert (done.text, done.model, done.cached, done.cost) == ("Good.", "openai:tiny", True, 0.5)
@@ -42,15 +42,15 @@ def test_replay_by_purpose_accepts_changed_prompts(tmp_path: Path) -> None:
     record(tmp_path, request())
     changed = request("Plan it better, please.")
     with pytest.raises(ModelError, match="recorded request for this purpose is different"):
-        resolve(f"replay:{tmp_path}").complete(changed)
-    model = resolve(f"replay-purpose:{tmp_path}")
+        open_model_uri(f"replay:{tmp_path}").complete(changed)
+    model = open_model_uri(f"replay-purpose:{tmp_path}")
     answers = [model.complete(asked) for asked in (request(), changed)]
     assert [(c.text, c.changed) for c in answers] == [("Good.", False), ("Good.", True)]
     with pytest.raises(ModelError, match="no recorded answer to the request 'plan trips'"):
         model.complete(request("Plan trips.", purpose="plan trips"))
     record(tmp_path, request("Plan it well."), text="Better.")
     with pytest.raises(ReadError, match="two different answers to the request 'plan claims'"):
-        resolve(f"replay-purpose:{tmp_path}")
+        open_model_uri(f"replay-purpose:{tmp_path}")
 
 
 def test_turns_of_conversations_are_not_replayed_by_purpose(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_turns_of_conversations_are_not_replayed_by_purpose(tmp_path: Path) -> N
     for text in ("First environment.", "Second environment."):
         record(tmp_path, request(text, purpose="solve level 0 seed 0 turn 1").model_copy(update={"tools": tools}), text)
     record(tmp_path, request())
-    model = resolve(f"replay-purpose:{tmp_path}")
+    model = open_model_uri(f"replay-purpose:{tmp_path}")
     other = request("Third environment.", purpose="solve level 0 seed 0 turn 1").model_copy(update={"tools": tools})
     with pytest.raises(ModelError, match="no recorded answer to the request 'solve level 0 seed 0 turn 1'"):
         model.complete(other)
@@ -76,7 +76,7 @@ def test_replay_includes_invalid_answers(tmp_path: Path) -> None:
             return done
 
     first = ask(Scripted(), request(), Plan)
-    again = ask(resolve(f"replay:{tmp_path}"), request(), Plan)
+    again = ask(open_model_uri(f"replay:{tmp_path}"), request(), Plan)
     assert again[0] == first[0] and [c.text for c in again[1]] == ["no", '{"title": "Claims"}']
 
 
@@ -95,7 +95,7 @@ def test_missing_recording_names_most_similar_request(asked: ModelRequest, neare
     record(tmp_path, request())
     record(tmp_path, request(purpose="something else", sample=9))
     with pytest.raises(ModelError) as error:
-        resolve(f"replay:{tmp_path}").complete(asked)
+        open_model_uri(f"replay:{tmp_path}").complete(asked)
     message = str(error.value)
     assert message.startswith(
         f"{tmp_path} contains no recorded answer to the request {asked.purpose!r}. "
@@ -113,16 +113,16 @@ def test_two_answers_to_one_request_raise_read_error(tmp_path: Path) -> None:
     with pytest.raises(
         ReadError, match="contains two different answers to the request 'plan claims', by openai:a and openai:b"
     ):
-        resolve(f"replay:{tmp_path}")
-    assert resolve(f"replay:{tmp_path / 'openai-b'}").complete(request()).text == "Two."
+        open_model_uri(f"replay:{tmp_path}")
+    assert open_model_uri(f"replay:{tmp_path / 'openai-b'}").complete(request()).text == "Two."
     record(tmp_path / "mixed", request(), model="openai:a")
     record(tmp_path / "mixed", request(sample=1), model="openai:b")
-    assert resolve(f"replay:{tmp_path / 'mixed'}").name == "replay:openai:a+openai:b"
+    assert open_model_uri(f"replay:{tmp_path / 'mixed'}").name == "replay:openai:a+openai:b"
 
 
 def test_damaged_recording_raises_read_error(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="contains no recordings. To record"):
-        resolve(f"replay:{tmp_path / 'none'}")
+        open_model_uri(f"replay:{tmp_path / 'none'}")
     record(tmp_path, request())
     [path] = tmp_path.rglob("*.json")
     whole = path.read_text()
@@ -134,7 +134,7 @@ def test_damaged_recording_raises_read_error(tmp_path: Path) -> None:
     ):
         path.write_text(broken)
         with pytest.raises(ReadError, match=f"{path.name}.*{fault}"):
-            resolve(f"replay:{tmp_path}")
+            open_model_uri(f"replay:{tmp_path}")
         with pytest.raises(ReadError, match=fault):
             Recordings(tmp_path).find("openai:tiny", request())
 
@@ -175,11 +175,11 @@ def test_unknown_model_uri_raises_config_error(address: str) -> None:
     with pytest.raises(
         ConfigError, match=r"is not a valid model URI: expected one of openai:MODEL, openai:MODEL@URL, replay:DIR"
     ):
-        resolve(address)
+        open_model_uri(address)
 
 
 def test_invalid_limits_raise_config_error(tmp_path: Path) -> None:
     for name in ("concurrency", "timeout", "patience"):
         limit: dict[str, Any] = {name: 0}
         with pytest.raises(ConfigError, match=f"invalid {name}: found 0, expected a number greater than 0"):
-            resolve(f"files:{tmp_path}", **limit)
+            open_model_uri(f"files:{tmp_path}", **limit)

@@ -10,7 +10,7 @@ import pytest
 from llm_server import Server, message
 
 from trace_gym.errors import ModelError
-from trace_gym.llm import ModelRequest, resolve
+from trace_gym.llm import ModelRequest, open_model_uri
 from trace_gym.llm.written_turns import written_turn
 
 TOOLS = ({"type": "function", "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}}},)
@@ -27,17 +27,17 @@ def calling() -> Iterator[Server]:
 
 
 def test_endpoint_returns_tool_calls_of_a_request_with_tools(calling: Server, tmp_path: Path) -> None:
-    answer = resolve(f"openai:m@{calling.url}", cache=tmp_path).complete(WITH_TOOLS)
+    answer = open_model_uri(f"openai:m@{calling.url}", cache=tmp_path).complete(WITH_TOOLS)
     assert (answer.text, answer.tool_calls, answer.finish) == ("", (CALL,), "tool_calls")
     assert calling.requests[0]["tools"] == list(TOOLS)
-    assert resolve(f"replay:{tmp_path}").complete(WITH_TOOLS).tool_calls == (CALL,)
+    assert open_model_uri(f"replay:{tmp_path}").complete(WITH_TOOLS).tool_calls == (CALL,)
     with pytest.raises(ModelError, match="it had other tools"):
-        resolve(f"replay:{tmp_path}").complete(PLAIN)
+        open_model_uri(f"replay:{tmp_path}").complete(PLAIN)
 
 
 def test_tool_calls_without_tools_are_an_empty_answer(calling: Server) -> None:
     with pytest.raises(ModelError, match="empty"):
-        resolve(f"openai:m@{calling.url}", retries=0).complete(PLAIN)
+        open_model_uri(f"openai:m@{calling.url}", retries=0).complete(PLAIN)
     assert "tools" not in calling.requests[0]
 
 
@@ -46,7 +46,7 @@ def test_tool_calls_that_are_no_objects_are_an_invalid_answer(calls: Any) -> Non
     server = Server(message(None, tool_calls=calls))
     try:
         with pytest.raises(ModelError, match="not a valid chat completion"):
-            resolve(f"openai:m@{server.url}", retries=0).complete(WITH_TOOLS)
+            open_model_uri(f"openai:m@{server.url}", retries=0).complete(WITH_TOOLS)
     finally:
         server.close()
 

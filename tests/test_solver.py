@@ -18,7 +18,7 @@ from trace_gym import registry
 from trace_gym.cli.entry import app
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import BudgetSpent, ConfigError, ModelError
-from trace_gym.llm import Completion, ModelRequest, Usage, resolve
+from trace_gym.llm import Completion, ModelRequest, Usage, open_model_uri
 from trace_gym.llm.opening import open_models
 from trace_gym.review import Checkers, add_model_checks, solve
 from trace_gym.review.solving import solve_world
@@ -159,7 +159,7 @@ def test_quote_may_differ_in_case_spaces_and_punctuation(healthy: SandboxedWorld
 
 
 def test_endpoint_that_is_down_is_skipped(healthy: SandboxedWorld) -> None:
-    model = resolve("openai:m@http://127.0.0.1:9/v1", retries=0)
+    model = open_model_uri("openai:m@http://127.0.0.1:9/v1", retries=0)
     found = solve_world(healthy, SCENARIOS, model, None, "hotel")
     assert found.verdict == "skipped"
     assert found.message.startswith("4 of 4 scenarios were not decided, because the language model failed: ")

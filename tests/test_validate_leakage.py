@@ -138,7 +138,7 @@ def test_pattern_resolves_to_oracle_calls() -> None:
         for level in range(2):
             for seed in range(6):
                 _, found = gold(name, level, seed)
-                resolved = found.resolve(found.pattern)
+                resolved = found.calls_for(found.pattern)
                 assert resolved is not None and [c.tool for c in resolved] == [c.tool for c in found.write_calls]
                 if not any(c.tool == "transfer_to_human_agents" for c in resolved):
                     assert resolved == found.write_calls
@@ -153,7 +153,7 @@ def test_pattern_contains_value_sources() -> None:
     assert sources["cabin"] == ("shown", "get_reservation_details/0", "cabin")
     assert dict(sources["flights"][1])["flight_number"][:2] == ("shown", "search_direct_flight/0")
     _, other = gold("tau2_structured_data", 2, 1)
-    resolved = other.resolve(found.pattern)
+    resolved = other.calls_for(found.pattern)
     assert resolved and resolved[0].arguments["reservation_id"] in other.opening
 
 

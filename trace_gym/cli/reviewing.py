@@ -29,7 +29,7 @@ class ModelUris:
         Raises:
             ConfigError: The environment has no module file, the property is not selected, or a model is not valid.
         """
-        from trace_gym.llm import resolve
+        from trace_gym.llm import open_model_uri
         from trace_gym.validation.model_review import REVIEW, SOLVER
         from trace_gym.validation.selection import select_codes
         from trace_gym.validation.source import file_behind
@@ -45,14 +45,14 @@ class ModelUris:
         if self.reader and not (self.reviewer or self.solver):
             raise ConfigError("--reader has no effect without --reviewer or --solver. Add one of them")
         for uri in filter(None, (self.reviewer, self.solver, self.reader)):
-            resolve(uri).close()
+            open_model_uri(uri).close()
 
 
 def add_findings_of_models(
     report: Report, target: str | Path, uris: ModelUris, levels: Collection[int] | None, seeds_per_level: int | None
 ) -> Report:
     """Return the report with the findings of the language models, if the environment passed the other properties."""
-    from trace_gym.llm import Resolved, resolve
+    from trace_gym.llm import Resolved, open_model_uri
     from trace_gym.review import Checkers, add_model_checks
     from trace_gym.validation.source import file_behind
 
@@ -65,7 +65,7 @@ def add_findings_of_models(
         def opened(uri: str) -> Resolved | None:
             if not uri:
                 return None
-            model = resolve(uri)
+            model = open_model_uri(uri)
             stack.callback(model.close)
             return model
 

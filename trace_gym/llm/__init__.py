@@ -4,7 +4,7 @@ from trace_gym.llm.answers import ask, ask_for
 from trace_gym.llm.budget import Budget, Price
 from trace_gym.llm.extract import code_in, json_in
 from trace_gym.llm.ledger import Usage
-from trace_gym.llm.model_uri import Resolved, resolve
+from trace_gym.llm.model_uri import Resolved, open_model_uri
 from trace_gym.llm.request import Completion, Model, ModelRequest
 
 __all__ = [
@@ -19,5 +19,5 @@ __all__ = [
     "ask_for",
     "code_in",
     "json_in",
-    "resolve",
+    "open_model_uri",
 ]

@@ -56,7 +56,7 @@ def ignored_settings(uri: str, given: Mapping[str, object], others: Sequence[str
     """Yield the names of settings that have no effect on the models that URIs select.
 
     Args:
-        uri: Model URI, as for `resolve`.
+        uri: Model URI, as for `open_model_uri`.
         given: Values of the settings ``tokens``, ``dollars``, ``price`` and ``by``. None and ``""`` mean not set.
         others: URIs of models that share the settings except for ``by``. Empty URIs are ignored.
     """
@@ -107,7 +107,7 @@ def log_to_stderr(line: str) -> None:
     say(line, err=True)
 
 
-def resolve(
+def open_model_uri(
     uri: str,
     *,
     cache: Path | None = None,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trace_gym.errors import ConfigError
 from trace_gym.llm.budget import Budget, Price
-from trace_gym.llm.model_uri import Resolved, ignored_settings, resolve
+from trace_gym.llm.model_uri import Resolved, ignored_settings, open_model_uri
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def open_models(
         answered_by: Name of the person or model that answers the requests of ``files:DIR``.
 
     Raises:
-        ConfigError: The price is not valid, a setting has no effect on this model, or `trace_gym.llm.resolve` fails.
+        ConfigError: The price is not valid, a setting has no effect on this model, or `open_model_uri` fails.
         ReadError: The recordings or the log of requests cannot be read.
         MissingExtra: The openai package is not installed.
     """
@@ -48,7 +48,7 @@ def open_models(
     with ExitStack() as stack:
 
         def opened(uri: str, answered_by: str = "") -> Resolved:
-            model = resolve(
+            model = open_model_uri(
                 uri,
                 cache=folder / "completions",
                 ledger=folder / "requests.jsonl",

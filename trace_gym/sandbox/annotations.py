@@ -37,9 +37,9 @@ def annotation_errors(node: ast.expr, context: NameContext, seen: set[str] | Non
                 seen.add(name)
                 yield from annotation_errors(value, context, seen)
         case ast.Attribute():
-            if not isinstance(context.resolve(node), (type, GenericAlias, UnionType)):  # a class, or dict[str, Any]
+            if not isinstance(context.imported(node), (type, GenericAlias, UnionType)):  # a class, or dict[str, Any]
                 yield f"{ast.unparse(node)} is not a type"
-        case ast.Subscript(value=value) if context.resolve(value) is Literal:
+        case ast.Subscript(value=value) if context.imported(value) is Literal:
             if not all(isinstance(n, (ast.Constant, ast.Tuple, ast.Load)) for n in ast.walk(node.slice)):
                 yield f"{ast.unparse(node)} contains more than constants"
         case ast.Subscript(value=value, slice=inner):

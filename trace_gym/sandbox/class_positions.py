@@ -17,12 +17,12 @@ def class_position(node: ast.AST, parents: dict[int, ast.AST], context: NameCont
     parent = parents.get(id(node))
     match parent:
         case ast.Attribute(ctx=ast.Load()):
-            return context.resolve(node) is UNKNOWN or isinstance(context.resolve(node), type)
+            return context.imported(node) is UNKNOWN or isinstance(context.imported(node), type)
         case ast.MatchClass() | ast.Raise() | ast.ExceptHandler() | ast.ClassDef():
             return True
         case ast.keyword(arg="default_factory"):
             call = parents.get(id(parent))
-            return isinstance(call, ast.Call) and getattr(context.resolve(call.func), "__name__", "") == "field"
+            return isinstance(call, ast.Call) and getattr(context.imported(call.func), "__name__", "") == "field"
         case ast.keyword(arg="key", value=ast.Name(id=name)):
             return name not in context.names.imports and name not in context.names.top_level
         case ast.Tuple() | ast.BinOp(op=ast.BitOr()):  # several classes, as in isinstance(x, (A, B))

@@ -50,7 +50,7 @@ def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> 
             return ValueSize(False, len(text))
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(values=parts):
             return ValueSize(False, len(parts))
-        case ast.Name(id=name) if context.resolve(node) is UNKNOWN:
+        case ast.Name(id=name) if context.imported(node) is UNKNOWN:
             if name not in known:
                 known[name] = None  # prevents infinite recursion if the name is defined in terms of itself
                 values = [value for value in context.bound(name) if isinstance(value, ast.expr)]

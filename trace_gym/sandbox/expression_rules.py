@@ -28,7 +28,7 @@ class Expressions(NameRules):
     """Visitor that checks expressions."""
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        base = self.context.resolve(node.value)
+        base = self.context.imported(node.value)
         if not isinstance(base, ModuleType):
             self.visit(node.value)
             offered = METHODS | CLOCK_NAMES | RANDOM_NAMES  # `check_attribute` handles these names
@@ -46,7 +46,7 @@ class Expressions(NameRules):
         elif node.attr not in exported(base):
             self.report(node, "attribute", f"{base.__name__} has no attribute {node.attr} that environments may use")
         else:
-            self.check_import_use(node, self.context.resolve(node))
+            self.check_import_use(node, self.context.imported(node))
         if isinstance(node.ctx, ast.Del):
             self.report(node, "statement", f"found del of the attribute {node.attr}. Assign None instead")
         elif isinstance(node.ctx, ast.Store):
@@ -87,7 +87,7 @@ class Expressions(NameRules):
         match self.parent(node):
             case ast.Call(func=func, args=[ast.Name(id="self"), *_]) if func is node:
                 return
-        kind = self.context.resolve(node.value)
+        kind = self.context.imported(node.value)
         held = getattr_static(kind, node.attr, None) if isinstance(kind, type) and _is_ours(kind) else None
         own = [line for named in self._classes(node.value) for line in named.body]
         methods = [line for line in own if isinstance(line, ast.FunctionDef) and line.name == node.attr]
@@ -163,7 +163,7 @@ class Expressions(NameRules):
     def visit_Call(self, node: ast.Call) -> None:
         self.mutations.check_construction(node)
         self.check_size(node)
-        found = self.context.resolve(node.func)
+        found = self.context.imported(node.func)
         if regex_rules.compiles(found) and getattr(found, "__name__", "") != "escape":
             for message in regex_rules.pattern_call_errors(node, self.context):
                 self.report(node, "regex", message)

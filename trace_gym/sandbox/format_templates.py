@@ -33,7 +33,7 @@ def violations(receiver: ast.expr, context: NameContext) -> Iterator[str]:
 def templates(node: ast.expr, context: NameContext, seen: set[str] | None = None) -> list[str] | None:
     """Return every string that an expression may evaluate to, or None if not all of them are known."""
     seen = set() if seen is None else seen
-    if (found := context.resolve(node)) is not UNKNOWN:
+    if (found := context.imported(node)) is not UNKNOWN:
         return list(_strings(found))
     match node:
         case ast.Constant(value=value):

@@ -100,7 +100,7 @@ class Changes:
     def check_construction(self, node: ast.Call) -> None:
         """Record the values that a call of a constructor or of `replace` stores in fields."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        is_replace = name == "replace" or self.context.resolve(node.func) is replace
+        is_replace = name == "replace" or self.context.imported(node.func) is replace
         if name != "cls" and name not in self._fields and not is_replace:
             return
         for keyword in node.keywords:

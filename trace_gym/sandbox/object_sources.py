@@ -58,10 +58,10 @@ class ObjectSources:
                     self.values(items.value) if plain and isinstance(items, ast.Attribute) else self.parts(node.value)
                 )
             case ast.Subscript(value=value, slice=at) if not (isinstance(at, ast.Constant) and at.kind == PART):
-                found = self.context.resolve(node)
+                found = self.context.imported(node)
                 return self.values(value) if found is UNKNOWN else _of_import(found)
             case ast.Attribute(value=value) | ast.Subscript(value=value):
-                found = self.context.resolve(node)
+                found = self.context.imported(node)
                 return self.parts(value) if found is UNKNOWN else _of_import(found)
             case ast.Starred(value=value) | ast.NamedExpr(value=value):
                 return self.of(value)
@@ -126,7 +126,7 @@ class ObjectSources:
     def _of_name(self, name: str, look: Callable[[ast.AST], Sources]) -> Sources:
         if name == "self":
             return frozenset({OWN})
-        imported = self.context.resolve(ast.Name(name))
+        imported = self.context.imported(ast.Name(name))
         if imported is not UNKNOWN:
             return _of_import(imported)
         if (
@@ -197,10 +197,10 @@ class ObjectSources:
             case ast.Name(id=name) as func:
                 if name in self.context.names.top_level and not self._is_class(name):
                     return ELSEWHERE
-                return self._of_imported(self.context.resolve(func), given, parts)
+                return self._of_imported(self.context.imported(func), given, parts)
             case ast.Attribute(value=value, attr=attr) as func:
-                if isinstance(self.context.resolve(value), ModuleType):
-                    return self._of_imported(self.context.resolve(func), given, parts)
+                if isinstance(self.context.imported(value), ModuleType):
+                    return self._of_imported(self.context.imported(func), given, parts)
                 return self._of_method(node, value, attr, parts)
         return ELSEWHERE
 
@@ -228,7 +228,7 @@ class ObjectSources:
             return holder | self._all(given) | self._within(given) | (found or NEW)
         if found is not None:
             return found
-        if attr in self.context.names.attributes or isinstance(self.context.resolve(value), type) or is_super:
+        if attr in self.context.names.attributes or isinstance(self.context.imported(value), type) or is_super:
             return NEW | holder
         return NEW if attr in METHODS else ELSEWHERE
 

@@ -38,7 +38,7 @@ def depth(node: ast.AST, context: NameContext, known: dict[str, int] | None = No
         case ast.Subscript(value=value) | ast.Call(func=ast.Attribute(attr="choice"), args=[value]):
             inner = depth(value, context, known)
             return DEEP if inner >= DEEP else max(0, inner - 1)
-        case ast.Name(id=name) if context.resolve(node) is UNKNOWN:
+        case ast.Name(id=name) if context.imported(node) is UNKNOWN:
             if name not in known:
                 found = context.origins(name)
                 known[name] = DEEP  # prevents infinite recursion if the name is defined in terms of itself

@@ -62,11 +62,11 @@ def pattern_call_errors(node: ast.Call, context: NameContext) -> Iterator[str]:
 
 def _flags_of(node: ast.Call, context: NameContext) -> int | None:
     """Return the flags of a call, or None if they are unknown."""
-    if context.resolve(node.func) is states_pattern:
+    if context.imported(node.func) is states_pattern:
         return 0
     if any(keyword.arg is None for keyword in node.keywords):
         return None
-    at = FLAGS_AT.get(context.resolve(node.func).__name__, 0)
+    at = FLAGS_AT.get(context.imported(node.func).__name__, 0)
     given = [*node.args[at : at + 1], *(k.value for k in node.keywords if k.arg == "flags")]
     if not at or len(given) > 1:
         return None
@@ -89,7 +89,7 @@ def _constant_flags(node: ast.expr, context: NameContext, known: dict[str, int |
                 value = context.names.constant(name)
                 known[name] = None if value is None else _constant_flags(value, context, known)
             return known[name]
-    found = context.resolve(node)
+    found = context.imported(node)
     return int(found) if isinstance(found, re.RegexFlag) else None
 
 
@@ -103,7 +103,7 @@ def constant_patterns(node: ast.expr, context: NameContext) -> list[str] | None:
             case ast.Constant(value=str() as text):
                 parts.append(text)
             case ast.FormattedValue(value=ast.Call(func=func), conversion=-1, format_spec=None) if (
-                context.resolve(func) is re.escape
+                context.imported(func) is re.escape
             ):
                 parts.append(PLACEHOLDER)
             case _:

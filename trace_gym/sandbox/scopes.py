@@ -249,12 +249,12 @@ class NameContext:
             return any(isinstance(node, ast.ClassDef) for node in self.names.top_level[name])
         return isinstance(getattr(builtins, name, None), type) and name not in self.names.imports
 
-    def resolve(self, node: ast.AST) -> Any:
+    def imported(self, node: ast.AST) -> Any:
         """Return the imported object that an expression refers to, else `UNKNOWN`."""
         match node:
             case ast.Name(id=name) if not self.local(name):
                 return self.names.imports.get(name, UNKNOWN)
-            case ast.Attribute(value=value, attr=attr) if isinstance(base := self.resolve(value), ModuleType):
+            case ast.Attribute(value=value, attr=attr) if isinstance(base := self.imported(value), ModuleType):
                 return getattr(base, attr, UNKNOWN) if attr in exported(base) else UNKNOWN
         return UNKNOWN
 
@@ -294,7 +294,7 @@ class NameContext:
             case ast.Call(func=ast.Attribute(attr="choice"), args=[value]):
                 return self.shared(value, seen)
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in LOOK_UPS:
-                return not isinstance(self.resolve(value), (ModuleType, type)) and self.shared(value, seen)
+                return not isinstance(self.imported(value), (ModuleType, type)) and self.shared(value, seen)
             case ast.IfExp(body=one, orelse=other) | ast.BoolOp(values=[one, other]):
                 return self.shared(one, seen) or self.shared(other, seen)
         return False

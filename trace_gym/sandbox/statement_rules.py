@@ -61,7 +61,7 @@ class Statements(Expressions):
         if node.keywords:
             self.report(node, "class", f"{node.name} has keyword arguments. A class may have only base classes")
         for base in node.bases:
-            found = self.context.resolve(base)
+            found = self.context.imported(base)
             own = isinstance(base, ast.Name) and isinstance(self.names.top_level.get(base.id, [None])[0], ast.ClassDef)
             ours = isinstance(found, type) and (issubclass(found, (World, ToolError)) or _of_a_target(found))
             if not (own or ours or is_record_base(found)):
@@ -92,8 +92,8 @@ class Statements(Expressions):
             constant = not isinstance(decorator, ast.Call) or (
                 not decorator.args and all(k.arg and isinstance(k.value, ast.Constant) for k in decorator.keywords)
             )
-            name = named.id if isinstance(named, ast.Name) else getattr(self.context.resolve(named), "__name__", "")
-            real = name not in ("dataclass", "tool") or self.context.resolve(named) in _DECORATORS
+            name = named.id if isinstance(named, ast.Name) else getattr(self.context.imported(named), "__name__", "")
+            real = name not in ("dataclass", "tool") or self.context.imported(named) in _DECORATORS
             plain = call is False or name in ("dataclass", "tool")
             if not (name in offered and constant and real and plain):
                 allowed = ", ".join(f"@{o}" for o in offered) or "none"
@@ -166,7 +166,7 @@ class Statements(Expressions):
         for kind in caught:
             name = kind.id if isinstance(kind, ast.Name) and not self.context.local(kind.id) else ""
             own = isinstance(self.names.top_level.get(name, [None])[0], ast.ClassDef)
-            if not (own or name in EXCEPTIONS or (kind is not None and self.context.resolve(kind) is ToolError)):
+            if not (own or name in EXCEPTIONS or (kind is not None and self.context.imported(kind) is ToolError)):
                 found = f"except {ast.unparse(kind)}" if kind else "except without an exception"
                 named = ", ".join(sorted({"ToolError", *EXCEPTIONS}))
                 self.report(node, "exception", f"found {found}, expected one of {named}. Catch the one that is raised")

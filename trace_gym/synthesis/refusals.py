@@ -143,7 +143,7 @@ class _Reader:
 
     def called(self, node: ast.Call, scope: _Scope) -> _Scope | None:
         """Return the scope of the called function if it belongs to a target; otherwise None."""
-        function = self.resolve(node.func, scope)
+        function = self.named_object(node.func, scope)
         if not isinstance(function, FunctionType) or not is_target_code(str(function.__module__)):
             return None
         callers = (*scope.callers, scope.function)
@@ -158,7 +158,7 @@ class _Reader:
     def static(self, node: ast.Attribute) -> object:
         return inspect.getattr_static(self.world, node.attr, None)
 
-    def resolve(self, node: ast.expr, scope: _Scope) -> object:
+    def named_object(self, node: ast.expr, scope: _Scope) -> object:
         """Return the object to which a name, or an attribute of ``self`` or ``super()``, refers; None if unknown."""
         match node:
             case ast.Name(id=name) if name not in scope.bindings:
@@ -175,11 +175,11 @@ class _Reader:
     def message(self, error: ast.expr, scope: _Scope) -> str | None:
         """Return the text of a raised exception if the exception is a refusal, else None."""
         if isinstance(error, ast.Name):
-            is_refusal = isinstance(found := self.resolve(error, scope), type) and issubclass(found, ToolError)
+            is_refusal = isinstance(found := self.named_object(error, scope), type) and issubclass(found, ToolError)
             return "" if is_refusal else None
         if not isinstance(error, ast.Call):
             return None
-        made = self.resolve(error.func, scope)
+        made = self.named_object(error.func, scope)
         if isinstance(made, type) and issubclass(made, ToolError):
             return template_of(self.substituted(error.args[0], scope)) if error.args else ""
         if (called := self.called(error, scope)) is not None:  # a function that creates the exception

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from trace_gym.errors import ConfigError, EmptyAnswer, ModelError, NoUsableAnswer, UserUnavailable
-from trace_gym.llm import Budget, Completion, ModelRequest, Price, Resolved, Usage, ask_for, resolve
+from trace_gym.llm import Budget, Completion, ModelRequest, Price, Resolved, Usage, ask_for, open_model_uri
 from trace_gym.llm.model_uri import log_to_stderr
 from trace_gym.llm.recordings import Recordings
 from trace_gym.speech import Spoken
@@ -84,7 +84,7 @@ class LanguageUser:
             weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self.ledger = self.folder / "requests.jsonl"
         self._model = _Answering(
-            resolve(
+            open_model_uri(
                 address,
                 cache=self.folder / "answers",
                 ledger=self.ledger,

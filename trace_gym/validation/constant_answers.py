@@ -121,7 +121,7 @@ def _solved(context: Context, rollouts: Sequence[OracleRollout], pattern: Patter
 
 def _steps(rollout: OracleRollout, pattern: Pattern) -> list[Step] | None:
     """Return the oracle's plan with the writes of a recipe; None if the recipe cannot be applied."""
-    if (calls := rollout.resolve(pattern)) is None:
+    if (calls := rollout.calls_for(pattern)) is None:
         return None
     tools = [rollout.steps.index(d) for d in rollout.write_calls]
     reads = [n for n, tool in enumerate(rollout.tools) if tool != "say" and n not in tools]

@@ -214,7 +214,7 @@ class OracleRollout:
             return known
         return ("text", "") if isinstance(value, str) and " " in value else ("value", repr(value))
 
-    def resolve(self, pattern: Pattern) -> list[Call] | None:
+    def calls_for(self, pattern: Pattern) -> list[Call] | None:
         """Return the calls that a pattern specifies in this scenario; None if a source does not exist here."""
         try:
             return [Call(tool, self._value(arguments)) for tool, arguments in pattern]

@@ -9,7 +9,7 @@ from pathlib import Path
 from trace_gym.diagnosis.analyst.model_analyst import ModelAnalyst
 from trace_gym.diagnosis.analyst.options import AnalystOptions
 from trace_gym.errors import ConfigError, ModelError
-from trace_gym.llm import Budget, Completion, ModelRequest, resolve
+from trace_gym.llm import Budget, Completion, ModelRequest, open_model_uri
 from trace_gym.llm.model_uri import ignored_settings
 from trace_gym.llm.opening import price_of
 
@@ -38,7 +38,7 @@ def open_analyst(
     """Yield the analyst for a model URI. Answers in the folder are reused, so that a run can be resumed.
 
     Args:
-        uri: Model URI, as for `trace_gym.llm.resolve`.
+        uri: Model URI, as for `trace_gym.llm.open_model_uri`.
         options: Options of the analyst.
         folder: Folder for answers and the ledger.
         log: Function that receives progress messages.
@@ -61,7 +61,7 @@ def open_analyst(
     if dry:
         yield ModelAnalyst(_NoModel(), options, log=log)
         return
-    model = resolve(
+    model = open_model_uri(
         uri,
         cache=folder / "answers",
         ledger=folder / "requests.jsonl",
