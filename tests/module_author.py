@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trace_gym import registry
-from trace_gym.synthesis.diagnostics import Diagnostic, Stage
+from trace_gym.synthesis.diagnostics import CheckStage, Diagnostic
 from trace_gym.types import Origin, Spec
 
 
@@ -25,7 +25,7 @@ class ModuleAuthor:
         assert self.old in text
         return text.replace(self.old, self.new) if self.old else text
 
-    def revise(self, spec: Spec, text: str, stage: Stage, diagnostics: Sequence[Diagnostic], number: int) -> str:
+    def revise(self, spec: Spec, text: str, stage: CheckStage, diagnostics: Sequence[Diagnostic], number: int) -> str:
         raise NotImplementedError
 
     def mutate(self, spec: Spec, text: str, direction: str, message: str, number: int) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trace_gym.actions import read_turn
 from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
-from trace_gym.model_text import MAX_TEXT, Malformed, clean, read_json
+from trace_gym.model_text import MAX_TEXT, Malformed, clean, parse_json
 from trace_gym.types import Call
 
 SURROGATE = "\ud800"
@@ -192,8 +192,8 @@ def test_any_text_is_read_or_malformed(style: str, text: str) -> None:
 @same_twice
 @given(value=VALUES | st.floats(allow_nan=False, allow_infinity=False))
 def test_json_that_others_write_is_read(value: Any) -> None:
-    assert read_json(json.dumps(value)) == value
-    assert read_json(json.dumps(value, ensure_ascii=False)) == value
+    assert parse_json(json.dumps(value)) == value
+    assert parse_json(json.dumps(value, ensure_ascii=False)) == value
 
 
 def test_the_longest_turn_is_read(episode: Episode) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trace_gym.diagnosis.analyst.prompts import Shown, label_request
+from trace_gym.diagnosis.analyst.prompts import ShownEpisode, label_request
 from trace_gym.diagnosis.analyst.transcript import find_quote, tokens, transcript
 from trace_gym.types import Trajectory
 
@@ -32,7 +32,7 @@ def trajectory(text: str) -> Trajectory:
 
 
 def prompt(item: Trajectory, budget: int = 3000) -> str:
-    shown = [Shown("T1", item, transcript(item, budget))]
+    shown = [ShownEpisode("T1", item, transcript(item, budget))]
     capabilities = [("C1", "name", "description")]
     request = label_request(shown, capabilities, None, purpose="label", run=0, outcome_aware=False, temperature=0.0)
     return str(request.messages[1]["content"])

@@ -44,6 +44,13 @@ CODE = re.compile(r"^ *(```|~~~).*?^ *\1|`[^`\n]+`|\{[{%].*?[%}]\}|<!--.*?-->|\]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")]
 PAGES += sorted((ROOT / "docs").rglob("*.md"))
 PAGES += sorted(p for p in (ROOT / "templates").rglob("*.jinja") if "recorded" not in p.parts)
+SHARED_NAMES = {
+    "Data": "tools of two targets, whose sources are part of prompts with recorded answers",
+    "Plan": "the expert of ToolSandbox, whose source is part of prompts with recorded answers",
+    "Request": "one class for each domain of tau2, which environments import",
+    "Step": "the expert of ToolSandbox, whose source is part of prompts with recorded answers",
+}
+"""Names of classes and type aliases that several modules define, with the reason."""
 IS_NO = re.compile(r"(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b|less\b|such\b|other\b)\w+")
 
 
@@ -76,6 +83,18 @@ def names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case ast.arg(arg=name) | ast.Name(id=name):
                 yield node.lineno, name
+
+
+def classes(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of the classes and type aliases at the top level of a module."""
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp()) if re.match(
+                "[A-Z].*[a-z]", name
+            ):
+                yield name
 
 
 def retired_words(page: str) -> Iterator[tuple[int, str]]:
@@ -114,3 +133,17 @@ def test_page_uses_standard_terms(path: Path) -> None:
 def test_retired_words_are_found_in_prose_only() -> None:
     page = "# Title\n\nThe limits stand\nin `alike`.\n\n```sh\nalike\n```\n\nThe rewards are alike.\n"
     assert list(retired_words(page)) == [(3, "stand in"), (10, "alike")]
+
+
+def test_class_names_are_unique() -> None:
+    modules: dict[str, set[str]] = {}
+    for path in (p for p in MODULES if p.is_relative_to(ROOT / "trace_gym")):
+        for name in classes(ast.parse(path.read_text(encoding="utf-8"))):
+            modules.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
+    repeated = {name: sorted(places) for name, places in modules.items() if len(places) > 1}
+    assert repeated.keys() == SHARED_NAMES.keys(), repeated
+
+
+def test_classes_and_type_aliases_are_found() -> None:
+    tree = ast.parse("class Row:\n    class Cell: ...\nRows = list[Row]\nMAX = 3\nT = TypeVar('T')\nJob = Row | int\n")
+    assert list(classes(tree)) == ["Row", "Rows", "Job"]

@@ -24,7 +24,7 @@ from trace_gym.adapters.limits import (
     BODY,
     DEPTH,
     DIGITS,
-    Event,
+    AsgiEvent,
     Receive,
     RequestLimits,
     Send,
@@ -34,7 +34,7 @@ from trace_gym.adapters.limits import (
 from trace_gym.errors import ConfigError
 
 
-async def echo(scope: Event, receive: Receive, send: Send) -> None:
+async def echo(scope: AsgiEvent, receive: Receive, send: Send) -> None:
     """Answer a request with its body, and a WebSocket message with itself; "bye" is answered with an error frame."""
     if scope["type"] == "http":
         body = (await receive()).get("body", b"")
@@ -81,25 +81,25 @@ def post(port: int, body: Any, **headers: str) -> tuple[int, Any]:
     return status, json.loads(content) if content else None
 
 
-def in_memory(socket_app: RequestLimits, *events: Event | None) -> list[Event]:
+def in_memory(socket_app: RequestLimits, *events: AsgiEvent | None) -> list[AsgiEvent]:
     """Return the events that a WebSocket client receives if it sends these events and then nothing; None waits."""
-    sent: list[Event] = []
-    waiting: list[Event | None] = [{"type": "websocket.connect"}, *events]
+    sent: list[AsgiEvent] = []
+    waiting: list[AsgiEvent | None] = [{"type": "websocket.connect"}, *events]
 
-    async def receive() -> Event:
+    async def receive() -> AsgiEvent:
         if (event := waiting.pop(0) if waiting else None) is None:
             await asyncio.sleep(3600)
         assert event is not None
         return event
 
-    async def send(event: Event) -> None:
+    async def send(event: AsgiEvent) -> None:
         sent.append(event)
 
     asyncio.run(asyncio.wait_for(socket_app({"type": "websocket", "path": "/ws"}, receive, send), 20))
     return sent
 
 
-def said(text: str) -> Event:
+def said(text: str) -> AsgiEvent:
     return {"type": "websocket.receive", "text": text}
 
 
@@ -187,7 +187,7 @@ def test_silent_connections_are_closed_and_block_nobody() -> None:
 
 
 def test_application_that_takes_long_is_not_mistaken_for_a_silent_client() -> None:
-    async def slow(scope: Event, receive: Receive, send: Send) -> None:
+    async def slow(scope: AsgiEvent, receive: Receive, send: Send) -> None:
         await asyncio.sleep(0.6)
         await echo(scope, receive, send)
 
@@ -196,7 +196,7 @@ def test_application_that_takes_long_is_not_mistaken_for_a_silent_client() -> No
 
 
 def test_client_that_does_not_read_is_given_up() -> None:
-    async def stuck(_: Event) -> None:
+    async def stuck(_: AsgiEvent) -> None:
         await asyncio.sleep(3600)
 
     with pytest.raises(OSError, match="did not read any data for 0.05 seconds"):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
-from trace_gym.types import Finding, Report, Verdict
+from trace_gym.types import Finding, FindingVerdict, Report
 from trace_gym.validation import PROPERTIES, validate
 from trace_gym.validation.checklists import CHECKLISTS, checklist_markdown, evaluate_checklist
 
@@ -26,7 +26,7 @@ IDS = (
 )
 
 
-def report_of(**verdicts: Verdict) -> Report:
+def report_of(**verdicts: FindingVerdict) -> Report:
     findings = tuple(Finding(code=c, property="x", verdict=v, message="m") for c, v in sorted(verdicts.items()))
     return Report(env="x", passed=False, findings=findings, scenarios=1)
 
@@ -49,14 +49,14 @@ def test_every_item_names_existing_properties_or_a_reason() -> None:
 
 @pytest.mark.parametrize("code", sorted({code for item in CHECKLISTS["abc"] for code in item.codes}))
 def test_failed_property_fails_exactly_its_items(code: str) -> None:
-    everything: dict[str, Verdict] = dict.fromkeys(PROPERTIES, "passed")
+    everything: dict[str, FindingVerdict] = dict.fromkeys(PROPERTIES, "passed")
     results = evaluate_checklist(report_of(**everything | {code: "failed"}))
     assert [r.item.id for r in results if r.verdict == "failed"] == [i.id for i in CHECKLISTS["abc"] if code in i.codes]
     assert all(f"failed: {code}" in r.detail for r in results if r.verdict == "failed")
 
 
-@pytest.mark.parametrize("verdict", get_args(Verdict))
-def test_item_has_the_verdict_of_its_only_property(verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", get_args(FindingVerdict))
+def test_item_has_the_verdict_of_its_only_property(verdict: FindingVerdict) -> None:
     expected = "manual" if verdict in ("skipped", "warning") else verdict
     assert verdict_of("T.9", report_of(TG201=verdict))[0] == expected
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trace_gym.chat_formats import FORMATS
-from trace_gym.model_text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Malformed, clean, printable, read_json, tool_name
+from trace_gym.model_text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Malformed, clean, parse_json, printable, tool_name
 from trace_gym.types import Call, Message, Say
 
 MARKERS = ("<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>", "<|tool_call_start|>")
@@ -83,7 +83,7 @@ def _object(name: str, arguments: Any) -> dict[str, Any]:
         body = arguments if isinstance(arguments, str) else json.dumps(arguments)
         if len(body) > MAX_TEXT:
             raise Malformed(f"the arguments have {len(body)} characters; at most {MAX_TEXT} are read")
-        made = read_json(body)
+        made = parse_json(body)
     except (TypeError, ValueError, RecursionError) as error:
         raise Malformed(f"the arguments of {name} are not valid JSON ({error})") from None
     if not isinstance(made, dict):
@@ -108,7 +108,7 @@ def read_step(step: Call | Say) -> tuple[str, list[Call]]:
 
 
 def _sound(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Return True if a fast check shows that a value survives a round trip through JSON and `read_json` unchanged.
+    """Return True if a fast check shows that a value survives a round trip through JSON and `parse_json` unchanged.
 
     False means that the check is inconclusive, for example because the value has more than `depth` nesting levels.
     """

@@ -31,7 +31,7 @@ def tool_name(text: str) -> str:
     return text
 
 
-def read_json(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse a JSON text, and reject values that some JSON parsers or worlds cannot process.
 
     Raises:
@@ -45,7 +45,7 @@ def read_first_json(text: str) -> tuple[Any, str]:
     """Parse the JSON value at the start of a text, and return it with the text that follows.
 
     Raises:
-        ValueError: The text does not start with a valid JSON value; see `read_json`.
+        ValueError: The text does not start with a valid JSON value; see `parse_json`.
     """
     value, end = _parse(_decoder.raw_decode, text.lstrip(), text)
     return value, text.lstrip()[end:]

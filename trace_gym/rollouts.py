@@ -27,7 +27,7 @@ LINE_SECONDS = 30.0
 """Time between two lines that show the progress of `rollout` if stderr is not a terminal."""
 
 EpisodeFactory = Callable[[Scenario], Episode]
-Job = tuple[Scenario, int]
+ScenarioRun = tuple[Scenario, int]
 Advance = Callable[[int], None]
 
 
@@ -136,7 +136,7 @@ def _records(
     return appending(Path(path), model, temperature, user.name if user else "")
 
 
-def _with_requested_id(record: Trajectory, job: Job) -> Trajectory:
+def _with_requested_id(record: Trajectory, job: ScenarioRun) -> Trajectory:
     """Return the record with the id of the requested scenario, which differs from the episode's id for a mixture."""
     return record.model_copy(update={"id": rollout_id(*job)})
 
@@ -149,7 +149,7 @@ def _default_factory(user: Speaker | None) -> EpisodeFactory:
 
 def _run_singly(
     policy: Policy,
-    jobs: Sequence[Job],
+    jobs: Sequence[ScenarioRun],
     open_episode: EpisodeFactory,
     source: str,
     concurrency: int,
@@ -159,7 +159,7 @@ def _run_singly(
     """Yield the records of a `Policy`, run one episode at a time, or in threads if the policy waits for a server."""
     outage = Outage(concurrency)
 
-    def run_one(job: Job) -> tuple[Trajectory, PolicyError | None]:
+    def run_one(job: ScenarioRun) -> tuple[Trajectory, PolicyError | None]:
         scenario, sample = job
         episode = open_episode(scenario)
         failure, notes = None, list[str]()
@@ -188,8 +188,8 @@ def _run_singly(
 
 def _run_batches(
     policy: BatchPolicy,
-    jobs: Sequence[Job],
-    missing: Collection[Job],
+    jobs: Sequence[ScenarioRun],
+    missing: Collection[ScenarioRun],
     open_episode: EpisodeFactory,
     source: str,
     temperature: float,

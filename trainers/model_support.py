@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from trace_gym.models.settings import ModelSettings
-from trace_gym.models.unused import Row, Use, check
+from trace_gym.models.unused import UnusedModel, Use, check
 from trace_gym.trainers.config import TrainerConfig
 
 _SAMPLES_IN_PROCESS = (
-    Row(
+    UnusedModel(
         ("endpoint", "concurrency", "price"),
         lambda model, _: model.engine == "process",
         "the rollouts are sampled in this process",
@@ -15,38 +15,40 @@ _SAMPLES_IN_PROCESS = (
     ),
 )
 _TRL = (
-    Row(
+    UnusedModel(
         ("engine",),
         lambda *_: True,
         "TRL samples the rollouts",
         "Remove engine, and use the settings vllm and vllm_url of the trainer",
         refused=True,
     ),
-    Row(
+    UnusedModel(
         ("device",),
         lambda model, _: model.device.partition(":")[2] not in ("", "0"),
         "TRL uses the first device of a kind",
         "Remove the number of the device, and set the environment variable CUDA_VISIBLE_DEVICES to it",
         refused=True,
     ),
-    Row(("endpoint", "server", "cache_gib", "concurrency", "price"), lambda *_: True, "TRL samples the rollouts"),
+    UnusedModel(
+        ("endpoint", "server", "cache_gib", "concurrency", "price"), lambda *_: True, "TRL samples the rollouts"
+    ),
 )
 _SKYRL = (
-    Row(("engine",), lambda *_: True, "SkyRL starts its own engines", refused=True),
-    Row(
+    UnusedModel(("engine",), lambda *_: True, "SkyRL starts its own engines", refused=True),
+    UnusedModel(
         ("tool_calls",),
         lambda model, _: model.tool_calls != "hermes",
         "SkyRL reads only tool calls in the Hermes format",
         "Use a model that writes this format, or the trainer torch_grpo",
         refused=True,
     ),
-    Row(
+    UnusedModel(
         ("device", "endpoint", "server", "cache_gib", "concurrency", "price"),
         lambda *_: True,
         "SkyRL runs the model on the GPUs of its Ray cluster",
     ),
 )
-_OWN: dict[str, tuple[Row, ...]] = {
+_OWN: dict[str, tuple[UnusedModel, ...]] = {
     "torch_grpo": _SAMPLES_IN_PROCESS,
     "distill": _SAMPLES_IN_PROCESS,
     "trl_grpo": _TRL,

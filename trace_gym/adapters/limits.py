@@ -15,10 +15,10 @@ from typing import Any
 
 from trace_gym.errors import ConfigError
 
-Event = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Event]]
-Send = Callable[[Event], Awaitable[None]]
-App = Callable[[Event, Receive, Send], Awaitable[None]]
+AsgiEvent = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiEvent]]
+Send = Callable[[AsgiEvent], Awaitable[None]]
+App = Callable[[AsgiEvent, Receive, Send], Awaitable[None]]
 
 BODY = 2**20
 """Maximum number of bytes of a request body and of a WebSocket message."""
@@ -79,7 +79,7 @@ class RequestLimits:
     def __init__(self, app: App, *, body: int = BODY, idle: float = IDLE, patience: float = PATIENCE) -> None:
         self.app, self.body, self.idle, self.patience = app, body, idle, patience
 
-    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiEvent, receive: Receive, send: Send) -> None:
         """Handle one connection or request."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
@@ -88,7 +88,7 @@ class RequestLimits:
         else:
             await self.app(scope, receive, send)
 
-    async def send(self, send: Send, event: Event) -> None:
+    async def send(self, send: Send, event: AsgiEvent) -> None:
         """Send an event, and wait at most `patience` seconds for the client to accept the data.
 
         Raises:
@@ -99,8 +99,8 @@ class RequestLimits:
         except TimeoutError:
             raise OSError(f"the client did not read any data for {self.patience:g} seconds") from None
 
-    async def _http(self, scope: Event, receive: Receive, send: Send) -> None:
-        async def bounded(event: Event) -> None:
+    async def _http(self, scope: AsgiEvent, receive: Receive, send: Send) -> None:
+        async def bounded(event: AsgiEvent) -> None:
             await self.send(send, event)
 
         headers = {name.lower(): value for name, value in scope["headers"]}
@@ -122,9 +122,9 @@ class RequestLimits:
         if problem := problems[status]:
             await refuse(bounded, 400 if status == 200 else status, problem)
             return
-        first: list[Event] = [{"type": "http.request", "body": content, "more_body": False}]
+        first: list[AsgiEvent] = [{"type": "http.request", "body": content, "more_body": False}]
 
-        async def replayed() -> Event:
+        async def replayed() -> AsgiEvent:
             return first.pop() if first else await receive()
 
         await self.app(scope, replayed, bounded)
@@ -153,7 +153,7 @@ class RequestLimits:
 class _Socket:
     """Wrapper of one WebSocket connection that applies the limits."""
 
-    def __init__(self, limits: RequestLimits, scope: Event, receive: Receive, send: Send) -> None:
+    def __init__(self, limits: RequestLimits, scope: AsgiEvent, receive: Receive, send: Send) -> None:
         self.limits, self.scope, self.receive, self.send = limits, scope, receive, send
         self.error = ""
         """Message of the last sent frame if that frame was an error, otherwise ``""``."""
@@ -163,7 +163,7 @@ class _Socket:
     async def run(self) -> None:
         await self.limits.app(self.scope, self.receive_event, self.send_event)
 
-    async def receive_event(self) -> Event:
+    async def receive_event(self) -> AsgiEvent:
         """Return the next event of the client that passes the limits, or a disconnect event."""
         while not self.closed:
             try:
@@ -184,7 +184,7 @@ class _Socket:
             await self.refuse(problem)
         return {"type": "websocket.disconnect", "code": CLOSED_ERROR}
 
-    async def send_event(self, event: Event) -> None:
+    async def send_event(self, event: AsgiEvent) -> None:
         """Send an event of the application. If it closes the connection after an error, add the error as the reason."""
         if self.closed:
             return
@@ -212,7 +212,7 @@ class _Socket:
         text = json.dumps(rpc if self.scope["path"].endswith("/mcp") else frame)
         await self.limits.send(self.send, {"type": "websocket.send", "text": text})
 
-    async def close(self, code: int, reason: str) -> Event:
+    async def close(self, code: int, reason: str) -> AsgiEvent:
         """Close the connection and return the disconnect event for the application."""
         self.closed = True
         short = reason.encode()[:123].decode(errors="ignore")  # the reason in a close frame has at most 123 bytes

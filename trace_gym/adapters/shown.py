@@ -11,7 +11,7 @@ from typing import Any
 
 from trace_gym.types import Message
 
-Note = Callable[[], None]
+OnChange = Callable[[], None]
 
 
 class ShownMessages:
@@ -54,7 +54,7 @@ class _Dict(dict[str, Any]):
 
     __slots__ = ("note",)
 
-    def __init__(self, content: Message, note: Note) -> None:
+    def __init__(self, content: Message, note: OnChange) -> None:
         super().__init__(content)
         self.note = note
 
@@ -67,7 +67,7 @@ class _List(list[Any]):
 
     __slots__ = ("note",)
 
-    def __init__(self, content: list[Any], note: Note) -> None:
+    def __init__(self, content: list[Any], note: OnChange) -> None:
         super().__init__(content)
         self.note = note
 

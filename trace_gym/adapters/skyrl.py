@@ -28,7 +28,7 @@ try:
 except ImportError as error:
     raise MissingExtra(f"{error.name} is missing; pip install 'trace-gym[skyrl-gym]'") from None
 
-Row = dict[str, Any]
+PromptRow = dict[str, Any]
 """One row of a dataset: ``prompt`` and ``env_class`` for SkyRL, and further keys for the environment."""
 
 TOOLS = """
@@ -188,7 +188,7 @@ def write_dataset(
     """
     file = Path(path)
     _weights(weights)
-    rows: list[Row] = [
+    rows: list[PromptRow] = [
         {
             "prompt": opening_of(scenario, tools),
             "env_class": registry.gym_id(scenario.env),
@@ -210,7 +210,7 @@ def write_dataset(
     return len(rows)
 
 
-def _write_parquet(file: Path, rows: list[Row]) -> None:
+def _write_parquet(file: Path, rows: list[PromptRow]) -> None:
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError:
@@ -219,7 +219,7 @@ def _write_parquet(file: Path, rows: list[Row]) -> None:
         parquet.write_table(arrow.Table.from_pylist(rows), new)
 
 
-def _scenario(row: Row, name: str) -> Scenario:
+def _scenario(row: PromptRow, name: str) -> Scenario:
     if not isinstance(text := row.get("scenario"), str):
         found = ", ".join(row) or "nothing"
         raise ConfigError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from trace_gym.model_text import Malformed, read_json, tool_name
+from trace_gym.model_text import Malformed, parse_json, tool_name
 from trace_gym.types import Call, Message
 
 EXAMPLE = '{"name": "<tool>", "arguments": {...}}'
@@ -38,7 +38,7 @@ def read_call(body: str, where: str) -> Call:
         Malformed: The text is not a call.
     """
     try:
-        return call_of(read_json(body), where)
+        return call_of(parse_json(body), where)
     except ValueError as error:
         raise Malformed(invalid_json(error, where)) from None
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from trace_gym.chat_formats.base import call_of, invalid_json, read_call
-from trace_gym.model_text import Malformed, read_first_json, read_json
+from trace_gym.model_text import Malformed, parse_json, read_first_json
 from trace_gym.types import Call, Message
 
 
@@ -81,11 +81,11 @@ class Mistral:
         if named := self._named.match(block):
             body = block[named.end() :]
             try:
-                return [call_of({"name": named[1], "arguments": read_json(body)}, "[TOOL_CALLS]")]
+                return [call_of({"name": named[1], "arguments": parse_json(body)}, "[TOOL_CALLS]")]
             except ValueError as error:
                 raise Malformed(invalid_json(error, "[TOOL_CALLS]")) from None
         try:
-            made = read_json(block)
+            made = parse_json(block)
         except ValueError as error:
             raise Malformed(invalid_json(error, "[TOOL_CALLS]")) from None
         return [call_of(item, "[TOOL_CALLS]") for item in (made if isinstance(made, list) else [made])]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trace_gym.model_text import Malformed, read_json, tool_name
+from trace_gym.model_text import Malformed, parse_json, tool_name
 from trace_gym.types import Call, Message
 
 
@@ -82,7 +82,7 @@ class Pythonic:
         if not (isinstance(item, ast.Call) and isinstance(item.func, ast.Name)) or item.args:
             raise ValueError("the list must contain only tool calls with keyword arguments")
         arguments = {str(k.arg): ast.literal_eval(k.value) for k in item.keywords if k.arg is not None}
-        return Call(tool_name(item.func.id), read_json(json.dumps(arguments)))
+        return Call(tool_name(item.func.id), parse_json(json.dumps(arguments)))
 
 
 def _typed(text: str, schema: Mapping[str, Any]) -> Any:
@@ -93,7 +93,7 @@ def _typed(text: str, schema: Mapping[str, Any]) -> Any:
     if "string" in types and not ("null" in types and text.strip() == "null"):
         return text
     try:
-        return read_json(text)
+        return parse_json(text)
     except ValueError:
         return text  # the tool rejects a value of the wrong type
 

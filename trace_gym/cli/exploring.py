@@ -21,7 +21,7 @@ Values = Annotated[
     Path | None, typer.Option(help="YAML or JSON file that maps parameter names to lists of values to try.")
 ]
 Skip = Annotated[list[str] | None, typer.Option(help="Tool that is never called; repeatable.")]
-Seconds = Annotated[
+SecondsOption = Annotated[
     float, typer.Option(min=0.1, help="Time limit in seconds for the start of the server and for each call.")
 ]
 
@@ -41,7 +41,7 @@ def record(
     ] = None,
     values: Values = None,
     skip: Skip = None,
-    seconds: Seconds = 60.0,
+    seconds: SecondsOption = 60.0,
 ) -> None:
     """Record episodes from a live MCP server by seeded exploration. All tools are called, including writes.
 
@@ -82,7 +82,7 @@ def compare(
         float, typer.Option(min=0, max=1, help="Accepted share of calls of a tool with different results.")
     ] = 0.0,
     out: Annotated[Path | None, typer.Option(help="JSONL file for the episodes recorded from the server.")] = None,
-    seconds: Seconds = 60.0,
+    seconds: SecondsOption = 60.0,
 ) -> None:
     """Make the same calls on a live MCP server and on the target's base world, and compare the results.
 
@@ -129,12 +129,12 @@ def compare(
 
 
 def _kinds(assignments: list[str]) -> dict[str, Any]:
-    from trace_gym.targets.user.folder import Kind
+    from trace_gym.targets.user.folder import ToolKind
 
     made = {}
     for text in assignments:
         tool, _, kind = text.rpartition("=")
-        if not tool or kind not in get_args(Kind):
+        if not tool or kind not in get_args(ToolKind):
             raise ConfigError(f"--kind is not valid: found {text!r}, expected TOOL=read, TOOL=write or TOOL=generic")
         made[tool] = kind
     return made

@@ -24,8 +24,8 @@ MODEL_HELP = (
     "lab (the built-in toy model), smollm2 (after trace-gym model fetch smollm2), a Hugging Face folder or name, or a "
     "YAML file with model settings (name, device, dtype, max_tokens, ...)."
 )
-Model = Annotated[str, typer.Option(help=MODEL_HELP)]
-Levels = Annotated[list[int] | None, typer.Option("--level", help="Level; repeatable. By default all levels.")]
+ModelOption = Annotated[str, typer.Option(help=MODEL_HELP)]
+LevelsOption = Annotated[list[int] | None, typer.Option("--level", help="Level; repeatable. By default all levels.")]
 AllowUnisolated = Annotated[
     bool,
     typer.Option(
@@ -76,7 +76,7 @@ Solver = Annotated[
     ),
 ]
 """Option for the language model of TG215."""
-Reader = Annotated[
+ReaderOption = Annotated[
     str,
     typer.Option(
         help="Model that judges the evidence of --reviewer and --solver; by default, "

@@ -57,7 +57,7 @@ class OpenedPolicy(NamedTuple):
     """Ledger of the requests to an endpoint. The file exists only after the first request."""
 
 
-def open_policy(
+def open_policy_option(
     policy: str, *, model: str | None, adapter: Path | None, base_url: str | None, options: ModelOptions, out: Path
 ) -> AbstractContextManager[OpenedPolicy]:
     """Return the policy that the options select, in a context in which a server that it requires runs.

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trace_gym.cli.environments import Env
-from trace_gym.cli.options import MODEL_HELP, Levels, User
+from trace_gym.cli.options import MODEL_HELP, LevelsOption, User
 from trace_gym.terminal import say
 
 
@@ -31,7 +31,7 @@ def rollout(
     adapter: Annotated[Path | None, typer.Option(help="Folder of a LoRA adapter for the model.")] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of scenarios.")] = 100,
     samples: Annotated[int, typer.Option(min=1, help="Number of rollouts per scenario.")] = 1,
-    level: Levels = None,
+    level: LevelsOption = None,
     split: Annotated[str, typer.Option(help="Seed range: train, validate, select, test or pretrain.")] = "select",
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sampling temperature of the model; 1 by default, 0 is greedy.")
@@ -75,14 +75,14 @@ def rollout(
     With a model that rewords the user: trace-gym rollout tau2_precondition --user openai:gpt-4o-mini --out a.jsonl
     """
     from trace_gym import registry
-    from trace_gym.cli.policies import ModelOptions, build_user_model, open_policy
+    from trace_gym.cli.policies import ModelOptions, build_user_model, open_policy_option
     from trace_gym.llm import Usage
     from trace_gym.rollouts import rollout
 
     scenarios = registry.scenarios(registry.name_of(env), split, n, levels=level)
     options = ModelOptions(temperature, max_tokens, max_turn_tokens, concurrency, price)
     user_model = build_user_model(user, folder=user_folder, tokens=user_tokens, out=out)
-    opened = open_policy(policy, model=model, adapter=adapter, base_url=base_url, options=options, out=out)
+    opened = open_policy_option(policy, model=model, adapter=adapter, base_url=base_url, options=options, out=out)
     with opened as (player, limit, ledger):
         records = rollout(
             player,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from trace_gym.cli.environments import matching_names
-from trace_gym.cli.options import Model, require_lab_extra
+from trace_gym.cli.options import ModelOption, require_lab_extra
 from trace_gym.terminal import say
 
 
@@ -26,7 +26,7 @@ def route(
             autocompletion=matching_names,
         ),
     ],
-    model: Model = "lab",
+    model: ModelOption = "lab",
     permutations: Annotated[
         int | None,
         typer.Option(

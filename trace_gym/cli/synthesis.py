@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from trace_gym import terminal
-from trace_gym.cli.options import AllowUnisolated, Reader, Reviewer, Solver, reject_options
+from trace_gym.cli.options import AllowUnisolated, ReaderOption, Reviewer, Solver, reject_options
 from trace_gym.errors import ConfigError, TraceGymError
 from trace_gym.files import read_text
 from trace_gym.locks import working_in
@@ -91,7 +91,7 @@ def synthesize(
     ] = "",
     reviewer: Reviewer = "",
     solver: Solver = "",
-    reader: Reader = "",
+    reader: ReaderOption = "",
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
     """Generate environments and admit those that pass validation.

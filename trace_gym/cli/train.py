@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from trace_gym.cli.environments import Env
-from trace_gym.cli.options import MODEL_HELP, Levels, User, require_lab_extra
+from trace_gym.cli.options import MODEL_HELP, LevelsOption, User, require_lab_extra
 from trace_gym.errors import ConfigError
 from trace_gym.terminal import say
 
@@ -44,7 +44,7 @@ def train(
         ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Number of iterations; overrides the settings.")] = None,
-    level: Levels = None,
+    level: LevelsOption = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed; overrides the settings, 0 by default.")] = None,
     user: User = None,
 ) -> None:

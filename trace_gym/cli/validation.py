@@ -12,7 +12,7 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.cli.environments import matching_names
-from trace_gym.cli.options import AllowUnisolated, Reader, Reviewer, Solver, given_options, reject_options
+from trace_gym.cli.options import AllowUnisolated, ReaderOption, Reviewer, Solver, given_options, reject_options
 from trace_gym.cli.reviewing import ModelUris, add_findings_of_models
 from trace_gym.cli.validation_output import check_output_options, print_listing, print_report, write_report
 from trace_gym.errors import ConfigError, ReadError
@@ -71,7 +71,7 @@ def validate(
     ] = None,
     reviewer: Reviewer = "",
     solver: Solver = "",
-    reader: Reader = "",
+    reader: ReaderOption = "",
     budget: Annotated[
         float, typer.Option(help="Time limit in seconds. Properties that exceed it are reported as unfinished.")
     ] = 60.0,

@@ -62,7 +62,7 @@ class ReferenceComparison:
     refused call is included only if a tool result contains its entity, so that the entity exists."""
     acted: bool
     """Whether the agent made at least one write call."""
-    settings: tuple[Settings, Settings]
+    settings: tuple[SettingsDict, SettingsDict]
     """Final settings after the calls of the reference, and those after the accepted calls of the agent."""
     refused: bool
     """Whether a tool that does not change a setting refused at least one call."""
@@ -76,7 +76,7 @@ class ReferenceComparison:
         return tuple(p for p in self.pairs if p.attempt is not None)
 
 
-Settings = dict[str, Any]
+SettingsDict = dict[str, Any]
 """Mapping from a tool that changes a setting to the arguments of its last call."""
 
 
@@ -119,7 +119,7 @@ def compare_with_reference(trajectory: Trajectory) -> ReferenceComparison | None
     )
 
 
-def _settings(calls: Iterable[Call], roles: Roles) -> Settings:
+def _settings(calls: Iterable[Call], roles: Roles) -> SettingsDict:
     return {c.tool: canonical(c.arguments) for c in calls if c.tool in roles.settings}
 
 

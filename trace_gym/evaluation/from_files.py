@@ -19,7 +19,7 @@ BENCHMARK = "benchmark"
 UNSEEN = "test"
 """Name of the only split that no stage before the evaluation uses."""
 
-Records = Mapping[str, Sequence[Trajectory]]
+RolloutsByPolicy = Mapping[str, Sequence[Trajectory]]
 """Mapping of task to its rollouts by one policy."""
 
 
@@ -100,7 +100,7 @@ def _by_task(records: Iterable[Trajectory]) -> dict[str, list[Trajectory]]:
     return made
 
 
-def _common_tasks(policies: Mapping[str, Records]) -> list[str]:
+def _common_tasks(policies: Mapping[str, RolloutsByPolicy]) -> list[str]:
     shared = set.intersection(*(set(records) for records in policies.values()))
     if not shared:
         details = "; ".join(f"{name} has {len(r)}, such as {next(iter(r))}" for name, r in policies.items())
@@ -138,7 +138,7 @@ def _scenario(task: str) -> Scenario | None:
         return None
 
 
-def _row(name: str, tasks: Sequence[str], records: Records) -> PolicyResult:
+def _row(name: str, tasks: Sequence[str], records: RolloutsByPolicy) -> PolicyResult:
     """Return the result of one policy. Tasks with fewer rollouts than others are padded with unscored rollouts."""
     samples = max(len(records[task]) for task in tasks)
     outcomes: list[bool | None] = []
@@ -162,7 +162,7 @@ def _temperature(records: Iterable[Trajectory]) -> float | Literal["mixed", "unk
     return "unknown" if used is None else used
 
 
-def _note(split: str, tasks: Sequence[str], policies: Mapping[str, Records]) -> str:
+def _note(split: str, tasks: Sequence[str], policies: Mapping[str, RolloutsByPolicy]) -> str:
     made = []
     if split not in (UNSEEN, BENCHMARK):
         made.append(
@@ -173,7 +173,7 @@ def _note(split: str, tasks: Sequence[str], policies: Mapping[str, Records]) -> 
     return " ".join(made)
 
 
-def _users(policies: Mapping[str, Records]) -> str:
+def _users(policies: Mapping[str, RolloutsByPolicy]) -> str:
     """Return a note about the models that reworded the user messages, or `""` if none were reworded."""
     used = {n: {r.user.model if r.user else "the script" for rs in p.values() for r in rs} for n, p in policies.items()}
     every = set().union(*used.values())

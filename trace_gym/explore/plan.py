@@ -30,7 +30,7 @@ It is less than 1 so that the features are tried again with other arguments, and
 tries.
 """
 LOOKS = ("read", "generic")
-Counts = defaultdict[str, float]
+CallCounts = defaultdict[str, float]
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Explorer:
     interface: Interface
     given: Mapping[str, Sequence[Any]]
     """Mapping from parameter name to the values to try."""
-    seen: Counts = field(default_factory=lambda: defaultdict(float))
+    seen: CallCounts = field(default_factory=lambda: defaultdict(float))
     """Weighted number of recorded calls with each feature."""
 
     words: Sequence[str] = WORDS
@@ -106,7 +106,7 @@ class Explorer:
         """Return a sampled call of one tool, or None if no sample matches its schema."""
         return sampler(rng, self.interface, _results(made), self.given, self.words).call_of(tool)
 
-    def _drawn(self, rng: Random, kinds: set[str], made: Made, now: Counts) -> Iterator[Call]:
+    def _drawn(self, rng: Random, kinds: set[str], made: Made, now: CallCounts) -> Iterator[Call]:
         """Yield candidates for the next call: random calls of each tool, and calls for goals not reached yet."""
         results = list(_results(made))
         known, strange, exact = (
@@ -121,9 +121,9 @@ class Explorer:
             calls += [call_for(goal, tool, strange if goal.how == "unknown id" else exact) for goal in missing]
             yield from (call for call in calls if call is not None)
 
-    def _shown(self, made: Made) -> Counts:
+    def _shown(self, made: Made) -> CallCounts:
         """Return how many calls of an episode have each feature. A refused call counts with the weight `REFUSED`."""
-        counts: Counts = defaultdict(float)
+        counts: CallCounts = defaultdict(float)
         for (call, told), situation in zip(made, situations(made, self.interface.kinds), strict=False):
             expected = is_strange(call) or not refused(told)
             for feature in self._features(call, situation):

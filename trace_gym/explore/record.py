@@ -17,7 +17,7 @@ from trace_gym.explore.plan import LOOKS, Explorer, known_since_write
 from trace_gym.files import read_text, write
 from trace_gym.nested import walk
 from trace_gym.parsing import json_lines
-from trace_gym.targets.user.folder import Kind, TargetSettings
+from trace_gym.targets.user.folder import TargetSettings, ToolKind
 from trace_gym.targets.user.mcp import SECONDS, Server, is_url, opened
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.targets.user.start import kind_of
@@ -44,7 +44,7 @@ class Recorder:
     """Number of calls in one episode."""
     reset: str = ""
     """Shell command that resets the records of the server before each episode."""
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, ToolKind] = field(default_factory=dict)
     """Mapping from tool to its kind, for tools whose name and annotations do not indicate the right kind."""
     skip: Sequence[str] = ()
     """Tools that are not called."""

@@ -19,7 +19,7 @@ LESSON_WEIGHT = 8.0
 """Loss weight of the answer in a lesson. It is large because an answer has only one or two tokens, whereas a
 demonstration has about sixty."""
 
-Row = tuple[list[int], list[float]]
+WeightedTokens = tuple[list[int], list[float]]
 """Token ids of a conversation, and the loss weight of each token."""
 CHUNK = 500
 """Number of conversations that a worker process renders at a time."""
@@ -53,11 +53,11 @@ def batches(
             yield from _grouped(rows, budget, Random(f"{seed}/{starts[n]}"))
 
 
-def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, Any], int]]:
+def _grouped(rows: list[WeightedTokens], budget: int, rng: Random) -> list[tuple[dict[str, Any], int]]:
     import torch
 
     rows = sorted(rows, key=lambda r: len(r[0]))
-    groups: list[list[Row]] = [[]]
+    groups: list[list[WeightedTokens]] = [[]]
     for row in rows:
         if groups[-1] and len(row[0]) * (len(groups[-1]) + 1) > budget:
             groups.append([])
@@ -75,7 +75,7 @@ def _grouped(rows: list[Row], budget: int, rng: Random) -> list[tuple[dict[str, 
     return made
 
 
-def rendered(folder: str, start: int, phase: Phase) -> list[Row]:
+def rendered(folder: str, start: int, phase: Phase) -> list[WeightedTokens]:
     """Return token ids and loss weights of `CHUNK` conversations of a phase."""
     tok = load_tokenizer(folder)
     routes, quizzes = CHUNK * phase.routes // 100, CHUNK * phase.quizzes // 100
@@ -83,7 +83,7 @@ def rendered(folder: str, start: int, phase: Phase) -> list[Row]:
     texts = [(tokenizer.render(tok, e.messages, e.tools), 1.0) for e in shown]
     texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.routing_exercises(start, routes)]
     texts += [(tokenizer.render(tok, m, ()), LESSON_WEIGHT) for m in lessons.questions(start, quizzes, phase.kinds)]
-    rows: list[Row] = []
+    rows: list[WeightedTokens] = []
     for text, weight in texts:
         ids = tok(text)["input_ids"]
         rows.append((ids, _weights(ids, weight, tok, Random(f"{start}/{len(rows)}"))))

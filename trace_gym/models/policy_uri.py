@@ -14,7 +14,7 @@ from pathlib import Path
 from trace_gym.errors import ConfigError, MissingExtra, ReadError
 from trace_gym.models.loading import load_policy
 from trace_gym.models.settings import ModelSettings
-from trace_gym.models.unused import Row, Use, check
+from trace_gym.models.unused import UnusedModel, Use, check
 from trace_gym.policies import scripted
 from trace_gym.policies.base import BatchPolicy, Policy
 from trace_gym.policies.exploits import EXPLOITS
@@ -26,7 +26,7 @@ POLICY = Use(
     "the option --policy",
     weights=False,
     samples=True,
-    rows=(Row(("price",), lambda *_: True, "the requests of this policy are not recorded"),),
+    rows=(UnusedModel(("price",), lambda *_: True, "the requests of this policy are not recorded"),),
 )
 SCRIPTED: dict[str, Callable[[], Policy]] = {
     "oracle": scripted.Oracle,

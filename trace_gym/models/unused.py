@@ -40,12 +40,12 @@ class Use:
     """Whether rollouts are sampled."""
     trains: bool = False
     """Whether the model is trained."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[UnusedModel, ...] = ()
     """Rows of the table that apply to this use only."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class UnusedModel:
     """Row of the table: settings, the condition under which they have no effect, the reason, and what to do."""
 
     settings: tuple[str, ...]
@@ -71,26 +71,28 @@ def _at_openai(model: ModelSettings, use: Use) -> bool:
 
 
 EVERYWHERE = (
-    Row(("endpoint",), lambda model, _: not model.has_weights, "the setting name is already the endpoint {name}"),
-    Row(
+    UnusedModel(
+        ("endpoint",), lambda model, _: not model.has_weights, "the setting name is already the endpoint {name}"
+    ),
+    UnusedModel(
         ("device", "dtype", "cache_gib", "engine", "server", "tool_calls"),
         lambda model, _: not model.has_weights,
         "name is the endpoint {name}",
     ),
-    Row(
+    UnusedModel(
         ("server",),
         lambda model, _: not model.starts_server,
         "trace_gym starts a server only if engine is vllm and endpoint is not set",
         "Remove server, or set engine to vllm and remove endpoint",
     ),
-    Row(("cache_gib",), lambda model, _: model.engine == "vllm", "vLLM manages its own memory"),
-    Row(
+    UnusedModel(("cache_gib",), lambda model, _: model.engine == "vllm", "vLLM manages its own memory"),
+    UnusedModel(
         ("concurrency",),
         lambda model, _: not model.is_remote,
         "cache_gib limits the number of conversations of a model in this process",
         "Remove concurrency, or set endpoint or engine: vllm",
     ),
-    Row(
+    UnusedModel(
         ("price",),
         lambda model, _: not model.has_chat_endpoint,
         "only requests to an endpoint without engine: vllm are recorded",
@@ -100,27 +102,27 @@ EVERYWHERE = (
 """Rows that apply to every use of the model."""
 
 BY_USE = (
-    Row(("device", "dtype"), lambda m, use: _served(m, use) and not m.starts_server, "{served} runs the model"),
-    Row(("cache_gib",), _served, "{served} manages its own memory"),
-    Row(
+    UnusedModel(("device", "dtype"), lambda m, use: _served(m, use) and not m.starts_server, "{served} runs the model"),
+    UnusedModel(("cache_gib",), _served, "{served} manages its own memory"),
+    UnusedModel(
         ("tool_calls",),
         lambda model, use: _served(model, use) and model.engine == "process",
         "{served} renders the chat template and reads the tool calls",
     ),
-    Row(
+    UnusedModel(
         ("engine", "endpoint", "server", "cache_gib", "concurrency", "price", "top_p", "top_k"),
         lambda _, use: not use.samples,
         "no rollouts are sampled",
     ),
-    Row(("tool_calls",), lambda _, use: not (use.samples or use.trains), "the model writes no tool calls"),
-    Row(
+    UnusedModel(("tool_calls",), lambda _, use: not (use.samples or use.trains), "the model writes no tool calls"),
+    UnusedModel(
         ("top_p", "top_k"),
         lambda _, use: use.samples and use.trains,
         "its gradient assumes that tokens are sampled from the whole distribution",
         "Remove {settings}. Only rollouts without training can exclude tokens",
         refused=True,
     ),
-    Row(
+    UnusedModel(
         ("top_k", "template"),
         _at_openai,
         "the endpoint of OpenAI rejects these fields",
@@ -185,9 +187,9 @@ def used_by(model: ModelSettings, use: Use) -> ModelSettings:
     return model.model_copy(update={key: _default(model, key) for key in _found(model, use, (*use.rows, *BY_USE))})
 
 
-def _found(model: ModelSettings, use: Use, rows: Iterable[Row]) -> dict[str, Row]:
+def _found(model: ModelSettings, use: Use, rows: Iterable[UnusedModel]) -> dict[str, UnusedModel]:
     """Map each setting that is not the default and has no effect on a use to the first row that applies."""
-    found: dict[str, Row] = {}
+    found: dict[str, UnusedModel] = {}
     for row in rows:
         for key in row.settings:
             if getattr(model, key) != _default(model, key) and key not in found and row.when(model, use):
@@ -195,7 +197,7 @@ def _found(model: ModelSettings, use: Use, rows: Iterable[Row]) -> dict[str, Row
     return found
 
 
-def _refusals(model: ModelSettings, uses: Iterable[Use], found: Iterable[Mapping[str, Row]]) -> Iterable[str]:
+def _refusals(model: ModelSettings, uses: Iterable[Use], found: Iterable[Mapping[str, UnusedModel]]) -> Iterable[str]:
     for use, own in zip(uses, found, strict=True):
         for row, names in _grouped({key: row for key, row in own.items() if row.refused}):
             yield _message(model, [(use, row)], names)
@@ -206,7 +208,7 @@ def _grouped(found: Mapping[str, T]) -> list[tuple[T, list[str]]]:
     return [(value, [key for key, own in found.items() if own == value]) for value in dict.fromkeys(found.values())]
 
 
-def _message(model: ModelSettings, reasons: list[tuple[Use, Row]], names: list[str]) -> str:
+def _message(model: ModelSettings, reasons: list[tuple[Use, UnusedModel]], names: list[str]) -> str:
     """Return the error message for settings that have the same rows, one for each use."""
     shown = " and ".join(names)
     values = ", ".join(f"{name}: {_value(getattr(model, name))}" for name in names)

@@ -20,7 +20,7 @@ from trace_gym.report.drawing import BarChart, Lines, bar_chart, lines, number
 from trace_gym.report.page import _jinja
 from trace_gym.report.replays import Played, played
 from trace_gym.report.talk import Said, Talk, talk
-from trace_gym.types import Bars, Curves, Exhibit, Finding, Message, Report, Trajectory, Verdict
+from trace_gym.types import Bars, Curves, Exhibit, Finding, FindingVerdict, Message, Report, Trajectory
 from trace_gym.validation.experts import CHECKS
 from trace_gym.validation.properties import PROPERTIES
 from trace_gym.validation.remedies import remedy
@@ -28,7 +28,7 @@ from trace_gym.validation.task_files.registry import TASK_PROPERTIES
 from trace_gym.validation.third_party import is_third_party
 from trace_gym.validation.third_party.checks import statement_for
 
-MARKS: dict[Verdict, tuple[str, str, str]] = {
+MARKS: dict[FindingVerdict, tuple[str, str, str]] = {
     "passed": ("\N{CHECK MARK}", "passed", "good"),
     "failed": ("\N{BALLOT X}", "failed", "bad"),
     "skipped": ("\N{EN DASH}", "does not apply", "soft"),
@@ -153,7 +153,7 @@ def conversation(messages: Sequence[Message], trajectory: Trajectory | None = No
     return view if trajectory else replace(view, outcome="", tone="soft")
 
 
-def _verdict(report: Report) -> Verdict:
+def _verdict(report: Report) -> FindingVerdict:
     if report.passed:
         return "passed"
     verdicts = {f.verdict for f in report.findings}

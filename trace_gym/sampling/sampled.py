@@ -8,7 +8,7 @@ from math import isfinite
 LOWEST = -1e3
 """Log-probabilities below this value are errors. vLLM sends -9999 instead of minus infinity."""
 
-Sampled = tuple[list[int], list[float]]
+SampledTokens = tuple[list[int], list[float]]
 """Token ids that the model sampled, and their log-probabilities."""
 
 
@@ -16,7 +16,7 @@ class BadAnswer(Exception):
     """A successful HTTP response without the token ids and log-probabilities that were requested."""
 
 
-def read_sampled(text: str, prompt: list[int], limit: int, end: int) -> Sampled:
+def read_sampled(text: str, prompt: list[int], limit: int, end: int) -> SampledTokens:
     """Return the token ids and their log-probabilities in the body of a completion.
 
     Raises:

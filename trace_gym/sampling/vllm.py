@@ -19,7 +19,7 @@ from trace_gym.errors import ConfigError, MissingExtra, Unavailable
 from trace_gym.llm.dialect import overflows
 from trace_gym.llm.retries import is_temporary, next_pause, retry_after
 from trace_gym.sampling.last_words import GAVE_UP
-from trace_gym.sampling.sampled import BadAnswer, Sampled, read_sampled, shown
+from trace_gym.sampling.sampled import BadAnswer, SampledTokens, read_sampled, shown
 from trace_gym.sampling.serving import HOW, versioned_name
 from trace_gym.sampling.truncation import ALL_TOKENS, Truncation
 
@@ -144,7 +144,7 @@ class VLLMServer:
 
     def sample(
         self, prompt: list[int], *, limit: int, temperature: float, seed: int, end: int, stop: Event, among: Truncation
-    ) -> Sampled:
+    ) -> SampledTokens:
         """Return the token ids of one turn and their log-probabilities.
 
         Args:

@@ -32,10 +32,10 @@ class ValueSize(NamedTuple):
     """Length of a sequence, or absolute value of a number."""
 
 
-Known = dict[str, ValueSize | None]
+KnownSizes = dict[str, ValueSize | None]
 
 
-def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> ValueSize | None:
+def size_of(node: ast.AST, context: NameContext, known: KnownSizes | None = None) -> ValueSize | None:
     """Return the size of an expression, or None if constants do not determine it.
 
     If a name has several values, the size is that of the largest known value.
@@ -75,7 +75,7 @@ def size_of(node: ast.AST, context: NameContext, known: Known | None = None) -> 
     return None
 
 
-def _of_call(node: ast.Call, context: NameContext, known: Known) -> ValueSize | None:
+def _of_call(node: ast.Call, context: NameContext, known: KnownSizes) -> ValueSize | None:
     sizes = [size_of(arg, context, known) for arg in node.args]
     match node.func:
         case ast.Name(id=name) if context.local(name) or name in context.names.top_level:

@@ -17,7 +17,7 @@ from trace_gym.errors import TraceGymError
 from trace_gym.types import Call, Say, Scenario
 from trace_gym.world import World
 
-Answer = dict[str, Any]
+ServerAnswer = dict[str, Any]
 
 MAX_VALUE = 80
 """Maximum number of characters of a measured value. Longer values are truncated."""
@@ -66,47 +66,47 @@ class _EpisodeServer:
         self.episodes: dict[int, Episode] = {}
         self.count = 0
 
-    def start(self, scenario: str) -> Answer:
+    def start(self, scenario: str) -> ServerAnswer:
         episode = Episode(self.world, Scenario.parse(scenario))
         self.count += 1
         self.episodes[self.count] = episode
         return {"number": self.count, **_state(episode, 0)}
 
-    def step(self, number: int, action: Any, style: str) -> Answer:
+    def step(self, number: int, action: Any, style: str) -> ServerAnswer:
         episode = self.episodes[number]
         episode.style = style
         before = len(episode.messages)
         answers = episode.step(as_action(action))
         return {**_state(episode, before), "answers": list(answers)}
 
-    def finish(self, number: int) -> Answer:
+    def finish(self, number: int) -> ServerAnswer:
         episode = self.episodes[number]
         episode.finish()
         return _state(episode, len(episode.messages))
 
-    def plan(self, number: int, expert: str) -> Answer:
+    def plan(self, number: int, expert: str) -> ServerAnswer:
         episode = self.episodes[number]
         steps = islice(getattr(episode.start, expert)(), self.world.max_turns + 1)
         return {"steps": [as_data(step) for step in steps]}
 
-    def measure(self, scenario: str) -> Answer:
+    def measure(self, scenario: str) -> ServerAnswer:
         """Call the module's function ``measure`` with the start state of a scenario."""
         episode = Episode(self.world, Scenario.parse(scenario))
         plan = [as_data(step) for step in islice(episode.start.copy().oracle(), self.world.max_turns + 1)]
         measure = sys.modules[self.world.__module__].measure  # a function that was appended to the module
         return {"value": str(measure(episode.start.copy(), episode.messages[-1]["content"], plan))[:MAX_VALUE]}
 
-    def drop(self, number: int) -> Answer:
+    def drop(self, number: int) -> ServerAnswer:
         self.episodes.pop(number, None)
         return {}
 
 
-_OPERATIONS: dict[str, Callable[..., Answer]] = {
+_OPERATIONS: dict[str, Callable[..., ServerAnswer]] = {
     name: getattr(_EpisodeServer, name) for name in ("start", "step", "finish", "plan", "measure", "drop")
 }
 
 
-def _state(episode: Episode, before: int) -> Answer:
+def _state(episode: Episode, before: int) -> ServerAnswer:
     """Return the state of an episode, with all messages except for the first `before`."""
     return {
         "messages": episode.messages[before:],

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from trace_gym.sandbox.aliasing import CHOOSERS, CONTAINERS, DRAWERS, PARTS
 from trace_gym.sandbox.object_sources import MADE, OWN, ObjectSources, Sources, results
-from trace_gym.sandbox.scopes import NameContext, Origin, keys_of, unpacked
+from trace_gym.sandbox.scopes import BindingOrigin, NameContext, keys_of, unpacked
 
 ReportFunction = Callable[[ast.AST, str, str], None]
 FieldUse = tuple[str, bool]
@@ -205,7 +205,7 @@ def external_source(sources: Sources) -> str:
     return f"outside ({named[0]})" if named else "elsewhere" if strange else ""
 
 
-def _is_declared(value: Origin) -> bool:
+def _is_declared(value: BindingOrigin) -> bool:
     """Return whether the annotation of a parameter is a specific type, such as a record or a table."""
     if not isinstance(value, ast.arg) or value.annotation is None:
         return False

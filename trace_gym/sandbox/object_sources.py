@@ -18,7 +18,7 @@ from trace_gym.sandbox.module_names import UNKNOWN
 from trace_gym.sandbox.scopes import PART, Bindings, Comprehension, NameContext, parameters, part_of
 
 Sources = frozenset[str]
-Key = tuple[int, str, str]
+SourceKey = tuple[int, str, str]
 """Key of a cached result: id of a scope or function, a name, and the method of `ObjectSources` that was used."""
 OWN, MADE, FOREIGN = "self", "", "?"
 NEW, ELSEWHERE = frozenset({MADE}), frozenset({FOREIGN})
@@ -40,10 +40,10 @@ class ObjectSources:
             for node in kind.body if isinstance(kind, ast.ClassDef) else ():
                 if isinstance(node, ast.FunctionDef):
                     self.methods.setdefault(node.name, []).append(node)
-        self._known: dict[Key, Sources] = {}
+        self._known: dict[SourceKey, Sources] = {}
         """Sources that were found so far for names and functions."""
-        self._final: set[Key] = set()
-        self._seen: set[Key] = set()
+        self._final: set[SourceKey] = set()
+        self._seen: set[SourceKey] = set()
         """Keys that were analyzed in this round. `_final` contains the keys whose sources are complete."""
         self._grew = False
 
@@ -147,7 +147,7 @@ class ObjectSources:
 
         return self._once((id(scopes[-1]) if scopes else 0, name, look.__name__), scopes, found)
 
-    def _once(self, key: Key, scopes: list[Bindings], found: Callable[[], Iterator[Sources]]) -> Sources:
+    def _once(self, key: SourceKey, scopes: list[Bindings], found: Callable[[], Iterator[Sources]]) -> Sources:
         """Return the sources for a key, which is analyzed only once per round.
 
         Without this restriction, names that are defined in terms of themselves would cause infinite recursion.

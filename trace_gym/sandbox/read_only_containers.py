@@ -22,7 +22,7 @@ HANDED_BY = {
     **dict.fromkeys(("enumerate", "zip"), 1),
 }
 """Functions that only read a container argument, with the nesting depth of their result relative to the container."""
-Seen = set[tuple[str, int]]
+VisitedNames = set[tuple[str, int]]
 
 
 def depth(node: ast.AST, context: NameContext, known: dict[str, int] | None = None) -> int:
@@ -54,7 +54,7 @@ def is_mutable(node: ast.AST) -> bool:
     return any(isinstance(part, made) for part in ast.walk(node))
 
 
-def is_only_read(name: str, context: NameContext, levels: int, seen: Seen | None = None) -> bool:
+def is_only_read(name: str, context: NameContext, levels: int, seen: VisitedNames | None = None) -> bool:
     """Return whether every use of a name in the module only reads the container that the name refers to.
 
     Args:
@@ -72,7 +72,7 @@ def is_only_read(name: str, context: NameContext, levels: int, seen: Seen | None
     return all(_reads(node, context, levels, seen) for node in context.uses.get(name, ()))
 
 
-def _reads(node: ast.AST, context: NameContext, levels: int, seen: Seen) -> bool:
+def _reads(node: ast.AST, context: NameContext, levels: int, seen: VisitedNames) -> bool:
     """Return whether the parent of a container expression only reads the container."""
     if levels <= 0:
         return True
@@ -107,7 +107,7 @@ def _reads(node: ast.AST, context: NameContext, levels: int, seen: Seen) -> bool
     return isinstance(parent, (ast.Compare, ast.FormattedValue, ast.Expr, ast.If, ast.While, ast.Assert))
 
 
-def _bound(target: ast.AST, context: NameContext, levels: int, seen: Seen) -> bool:
+def _bound(target: ast.AST, context: NameContext, levels: int, seen: VisitedNames) -> bool:
     """Return whether the module only reads the containers bound to the names in an assignment target."""
     match target:
         case ast.Name(id=name):

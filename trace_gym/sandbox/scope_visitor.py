@@ -7,7 +7,7 @@ import ast
 from trace_gym.sandbox.lint_rules import LintViolation
 from trace_gym.sandbox.module_names import ModuleNames
 from trace_gym.sandbox.mutation_rules import Changes
-from trace_gym.sandbox.scopes import Comprehension, Function, NameContext, parameters, part_of
+from trace_gym.sandbox.scopes import Comprehension, FunctionNode, NameContext, parameters, part_of
 from trace_gym.sandbox.shared_values import is_shared_default
 
 
@@ -40,7 +40,7 @@ class ScopeVisitor(ast.NodeVisitor):
 
     # Scopes
 
-    def in_scope(self, node: Function) -> None:
+    def in_scope(self, node: FunctionNode) -> None:
         """Visit the defaults of a function in the surrounding scope, and its body in a new scope."""
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
@@ -58,7 +58,7 @@ class ScopeVisitor(ast.NodeVisitor):
 
     visit_Lambda = in_scope
 
-    def _named_self(self, node: Function) -> None:
+    def _named_self(self, node: FunctionNode) -> None:
         """Report parameters named `self` or `cls` that are not the first parameter of a method or a classmethod."""
         marks = {ast.unparse(d) for d in node.decorator_list} if isinstance(node, ast.FunctionDef) else set()
         own = "" if not isinstance(self.parent(node), ast.ClassDef) or "staticmethod" in marks else "self"
@@ -88,4 +88,4 @@ class ScopeVisitor(ast.NodeVisitor):
     def in_function(self, node: ast.AST) -> bool:
         """Return whether a node is inside a function."""
         around = self.parent(node)
-        return around is not None and (isinstance(around, Function) or self.in_function(around))
+        return around is not None and (isinstance(around, FunctionNode) or self.in_function(around))

@@ -12,11 +12,11 @@ from typing import Any
 from trace_gym.sandbox.allowlist import MUTATORS
 from trace_gym.sandbox.module_names import UNKNOWN, ModuleNames, exported
 
-Function = ast.FunctionDef | ast.Lambda
+FunctionNode = ast.FunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Origin = ast.expr | ast.arg | None
+BindingOrigin = ast.expr | ast.arg | None
 """Value to which a name is bound: an expression, a parameter, or None if it is unknown."""
-Bindings = dict[str, list[Origin]]
+Bindings = dict[str, list[BindingOrigin]]
 """Names that a scope binds, each with all values that it may have."""
 
 PART = "part"
@@ -27,16 +27,16 @@ LOOK_UPS = frozenset(["choice", "get", "items", "pop", "setdefault", "values"])
 """Methods that return the object itself or a part of the object."""
 
 
-def parameters(node: Function) -> list[ast.arg]:
+def parameters(node: FunctionNode) -> list[ast.arg]:
     """Return all parameters of a function."""
     a = node.args
     return [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
 
 
-def bindings_of(node: Function | Comprehension) -> Bindings:
+def bindings_of(node: FunctionNode | Comprehension) -> Bindings:
     """Return the names that a function or a comprehension binds, with their values."""
     found: Bindings = {}
-    if isinstance(node, Function):
+    if isinstance(node, FunctionNode):
         body = node.body if isinstance(node, ast.FunctionDef) else [node.body]
         made = [pair for line in body for pair in _stored(line)]
         found = {p.arg: [p] for p in parameters(node)}
@@ -233,7 +233,7 @@ class NameContext:
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 self.uses.setdefault(node.target.id, []).append(node.target)
 
-    def scope(self, node: Function | Comprehension) -> Bindings:
+    def scope(self, node: FunctionNode | Comprehension) -> Bindings:
         """Return the bindings of a function or a comprehension, which are computed only once."""
         if id(node) not in self._scopes:
             self._scopes[id(node)] = bindings_of(node)
@@ -258,7 +258,7 @@ class NameContext:
                 return getattr(base, attr, UNKNOWN) if attr in exported(base) else UNKNOWN
         return UNKNOWN
 
-    def bound(self, name: str) -> list[Origin]:
+    def bound(self, name: str) -> list[BindingOrigin]:
         """Return all values to which a name is bound."""
         for scope in reversed(self.scopes):
             if name in scope:

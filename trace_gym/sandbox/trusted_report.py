@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from trace_gym.model_text import clean
 from trace_gym.sandbox.filesystem_view import WORK
-from trace_gym.types import Finding, Report, Verdict
+from trace_gym.types import Finding, FindingVerdict, Report
 from trace_gym.validation import PROPERTIES
 from trace_gym.validation.loading import LOADS, failed_to_load
 from trace_gym.validation.stacks import environment_frame
@@ -122,7 +122,7 @@ def _stopped(request: SandboxedRequest, findings: list[Finding], outcome: JobOut
     late = [c for c in request.codes if c not in done]
     if not late:  # the module kept running after the last check, so its findings cannot be trusted
         return _rejected_report(request, f"after the last check, {outcome.message}")
-    verdict: Verdict = "unfinished" if outcome.ended in ("budget", "interrupted") else "failed"
+    verdict: FindingVerdict = "unfinished" if outcome.ended in ("budget", "interrupted") else "failed"
     message = f"the sandbox stopped the module: {outcome.message}{_place(outcome, request)}"
     stopped = PROPERTIES[late[0]].finding(verdict, message)
     rest = [PROPERTIES[c].finding("unfinished", f"not finished: {outcome.message}") for c in late[1:]]

@@ -12,7 +12,7 @@ from trace_gym.statements.amounts import FIRST_WORDS
 from trace_gym.statements.calendar import Day
 from trace_gym.statements.cues import CUES, ROLES, UNITS
 from trace_gym.statements.text import normalize
-from trace_gym.statements.values import Kind, find_values
+from trace_gym.statements.values import ValueKind, find_values
 
 _FITTING = frozenset((kind, role) for kind, table in CUES.items() for role in table) | {("number", u) for u in UNITS}
 """Valid combinations of a kind and a role."""
@@ -21,7 +21,7 @@ _number_in_front = re.compile(rf"{FIRST_WORDS}|us|eur|gbp")
 
 
 @lru_cache(maxsize=8192)
-def read(value: str | float) -> tuple[Kind | str, float | str | Day]:
+def read(value: str | float) -> tuple[ValueKind | str, float | str | Day]:
     """Return the kind and the parsed form of a value. A value that is not a number, date or time is a phrase."""
     if isinstance(value, int | float):
         return "number", float(value)

@@ -12,7 +12,7 @@ from trace_gym.statements import amounts, calendar
 from trace_gym.statements.calendar import Day
 from trace_gym.statements.text import normalize
 
-Kind = Literal["number", "date", "time"]
+ValueKind = Literal["number", "date", "time"]
 
 _DIGITS_OF = ("ending in ", "ending with ", "ends in ", "ends with ", "digits ")
 """Words before the last digits of a card number.
@@ -24,7 +24,7 @@ In `your card ending in 5732 and 672 dollars`, the digits after such words do no
 class Value(NamedTuple):
     """A value and its span in the normalized text."""
 
-    kind: Kind
+    kind: ValueKind
     value: float | str | Day
     """A number, a time ``HH:MM``, or a day."""
     unit: str
@@ -89,7 +89,7 @@ def _find(text: str, today: str) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def values_between(text: str, kind: Kind, start: int, end: int) -> tuple[Value, ...]:
+def values_between(text: str, kind: ValueKind, start: int, end: int) -> tuple[Value, ...]:
     """Return the values of a kind that begin between two positions of a normalized text."""
     found = _of_kind(text, kind)
     low, high = (bisect_left(found, at, key=lambda v: v.start) for at in (start, end))
@@ -97,7 +97,7 @@ def values_between(text: str, kind: Kind, start: int, end: int) -> tuple[Value, 
 
 
 @lru_cache(maxsize=1024)
-def _of_kind(text: str, kind: Kind) -> tuple[Value, ...]:
+def _of_kind(text: str, kind: ValueKind) -> tuple[Value, ...]:
     return tuple(v for v in _find(text, "") if v.kind == kind)
 
 

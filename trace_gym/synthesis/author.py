@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from trace_gym.parsing import parse_python
-from trace_gym.synthesis.diagnostics import Diagnostic, Stage
+from trace_gym.synthesis.diagnostics import CheckStage, Diagnostic
 from trace_gym.types import Origin, Spec
 
 
@@ -37,7 +37,7 @@ class Author(Protocol):
         """Return the module text of a spec."""
         ...
 
-    def revise(self, spec: Spec, text: str, stage: Stage, diagnostics: Sequence[Diagnostic], number: int) -> str:
+    def revise(self, spec: Spec, text: str, stage: CheckStage, diagnostics: Sequence[Diagnostic], number: int) -> str:
         """Return the module text of the `number`-th repair attempt, which corrects the diagnostics of `text`."""
         ...
 

@@ -10,7 +10,7 @@ from typing import Literal
 from trace_gym.types import Report
 from trace_gym.validation import PROPERTIES
 
-Stage = Literal["lint", "checks"]
+CheckStage = Literal["lint", "checks"]
 """Stage that produced the diagnostics: ``lint`` reads the module without running it, ``checks`` runs it."""
 LINT_CODE = "screen"
 """Code of lint diagnostics that belong to no lint rule. It must not change, because existing manifests contain it."""

@@ -21,7 +21,7 @@ from trace_gym.synthesis.allowed_names import allowed_names
 from trace_gym.synthesis.behavior import behavior, inherited_needs, public_part
 from trace_gym.synthesis.behavior import code as code_of_tools
 from trace_gym.synthesis.changes import MARK, is_changeable, with_changes
-from trace_gym.synthesis.diagnostics import Diagnostic, Stage
+from trace_gym.synthesis.diagnostics import CheckStage, Diagnostic
 from trace_gym.synthesis.schema_types import types_in_words
 from trace_gym.targets.base import Target
 from trace_gym.targets.catalogue import default_target, target
@@ -120,7 +120,7 @@ class LlmAuthor:
         """
         return self._module(spec, f"write {spec.id}", self._writing_prompt(spec))
 
-    def revise(self, spec: Spec, text: str, stage: Stage, diagnostics: Sequence[Diagnostic], number: int) -> str:
+    def revise(self, spec: Spec, text: str, stage: CheckStage, diagnostics: Sequence[Diagnostic], number: int) -> str:
         """Return the module text of the `number`-th repair attempt, which corrects the diagnostics of `text`.
 
         Raises:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from trace_gym.synthesis.substitution import Bindings, Substituter, arguments_of, definition, template_of
+from trace_gym.synthesis.substitution import Substituter, Substitutions, arguments_of, definition, template_of
 from trace_gym.targets.catalogue import is_target_code
 from trace_gym.world import ToolError, World
 
@@ -40,7 +40,7 @@ class _Scope:
     """Function under analysis, its parameters with their arguments, and the conditions under which its code runs."""
 
     function: FunctionType
-    bindings: Bindings
+    bindings: Substitutions
     conditions: tuple[str, ...]
     callers: tuple[FunctionType, ...]
 

@@ -19,7 +19,14 @@ from trace_gym.review import NO_CHECKERS, Checkers, add_model_checks
 from trace_gym.sandbox import RULES, SandboxedWorld, lint_source, validate_sandboxed
 from trace_gym.synthesis.author import Author, identity_errors
 from trace_gym.synthesis.calibrate import Calibration, calibrate_for_policy, calibrate_from_report
-from trace_gym.synthesis.diagnostics import LINT_CODE, Diagnostic, Stage, diagnostics_of_report, excerpt, line_numbers
+from trace_gym.synthesis.diagnostics import (
+    LINT_CODE,
+    CheckStage,
+    Diagnostic,
+    diagnostics_of_report,
+    excerpt,
+    line_numbers,
+)
 from trace_gym.synthesis.sandbox_inputs import sandbox_inputs
 from trace_gym.synthesis.slots import InvalidModuleError
 from trace_gym.types import Report, Spec
@@ -69,7 +76,7 @@ class Candidate:
 
     number: int
     text: str
-    stage: Stage
+    stage: CheckStage
     diagnostics: tuple[Diagnostic, ...]
     report: Report | None = None
     """Validation report; None if the module was rejected before it was run."""

@@ -14,7 +14,7 @@ LONGEST_CONSTANT = 120
 """Maximum number of characters of a constant's value. A longer value does not replace the constant's name."""
 LONGEST_EXPRESSION = 60
 """Maximum number of characters of an expression in the text of a refusal. A longer expression appears as ``...``."""
-Bindings = Mapping[str, ast.expr]
+Substitutions = Mapping[str, ast.expr]
 """Mapping from parameter name to the expression of the argument."""
 
 
@@ -28,7 +28,7 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef:
 class Substituter(ast.NodeTransformer):
     """Syntax tree transformer that replaces parameters with arguments, and names of constants with their values."""
 
-    def __init__(self, bindings: Bindings, names: Mapping[str, Any]) -> None:
+    def __init__(self, bindings: Substitutions, names: Mapping[str, Any]) -> None:
         self.bindings, self.names = bindings, names
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:

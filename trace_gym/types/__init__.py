@@ -6,7 +6,7 @@ Types that are written to disk are immutable pydantic models that are validated 
 from trace_gym.types.base import FORMAT_VERSION, Record, sha256, to_jsonl
 from trace_gym.types.episode import Call, Check, Event, Interface, Message, NamedCheck, Say, Scenario, Score
 from trace_gym.types.manifest import Adapter, Description, Manifest, Origin
-from trace_gym.types.report import Bars, Curves, Exhibit, Finding, Replay, Report, Transcript, Verdict
+from trace_gym.types.report import Bars, Curves, Exhibit, Finding, FindingVerdict, Replay, Report, Transcript
 from trace_gym.types.spec import Family, Plan, Spec
 from trace_gym.types.trajectory import Capability, Label, Trajectory, UserWords
 
@@ -40,7 +40,7 @@ __all__ = [
     "Trajectory",
     "Transcript",
     "UserWords",
-    "Verdict",
+    "FindingVerdict",
     "sha256",
     "to_jsonl",
 ]

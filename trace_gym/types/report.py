@@ -62,7 +62,7 @@ Exhibit = Annotated[
 ]
 """A chart or conversation that illustrates a finding."""
 
-Verdict = Literal["passed", "failed", "skipped", "unfinished", "warning"]
+FindingVerdict = Literal["passed", "failed", "skipped", "unfinished", "warning"]
 """Result of one property: ``skipped`` if it does not apply, ``unfinished`` if it was interrupted, and ``warning`` if a
 heuristic check of a task file reports a possible defect."""
 
@@ -82,7 +82,7 @@ class Finding(Record):
 
     code: str
     property: str
-    verdict: Verdict
+    verdict: FindingVerdict
     message: str
     """One sentence: the measurement, the failure, or the reason why the property was skipped."""
     counterexample: str = ""

@@ -9,7 +9,7 @@ from statistics import fmean
 from trace_gym.episode import Episode
 from trace_gym.score import fold
 from trace_gym.types import Bars, Call, Message, Say, Scenario
-from trace_gym.validation.context import Context, Expert, episode_reward
+from trace_gym.validation.context import Context, ExpertName, episode_reward
 from trace_gym.validation.expert_plans import EXPERTS, evenly_spaced, hybrid_plans, state_after
 from trace_gym.validation.experts import CHECKS, needs_capability
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped, property_check
@@ -97,7 +97,7 @@ def reward_ignores_surface_form(world: type[World], scenarios: Sequence[Scenario
     return Passed(f"rollouts with these variants get the same reward: {message or 'there are no variants'}", metrics)
 
 
-def _counts_not(context: Context, scenario: Scenario, expert: Expert, plan: Sequence[Step], what: str) -> int:
+def _counts_not(context: Context, scenario: Scenario, expert: ExpertName, plan: Sequence[Step], what: str) -> int:
     """Check that a variant of an expert's plan gets the same score.
 
     Return 1 if the variant differs from the plan, else 0.

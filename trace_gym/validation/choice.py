@@ -51,11 +51,11 @@ ERRORS = 2.0
 SCENARIOS, RETRY_FACTOR = 8, 4
 """Sample size per level, as a multiple of the profile's, and the factor by which the sample is enlarged to confirm a
 failure."""
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 """Location of a list of values: the initial observation or a tool result, followed by field names; ``*`` is any record
 of a table."""
-SCHEMA: Path = ("the schema",)
-Argument = tuple[int, str, Path]
+SCHEMA: KeyPath = ("the schema",)
+ArgumentSlot = tuple[int, str, KeyPath]
 """Level, tool and path of an argument."""
 
 
@@ -63,8 +63,8 @@ Argument = tuple[int, str, Path]
 class ArgumentChoice:
     """All cases of one argument and one list of values."""
 
-    argument: Argument
-    location: Path
+    argument: ArgumentSlot
+    location: KeyPath
     cases: tuple[ChoiceCase, ...]
 
     @property
@@ -150,10 +150,10 @@ def argument_choices(
     """Yield the choices that have enough cases for an evaluation, and enough cases in which the experts differ."""
     for level in sorted({s.level for s in scenarios}):
         sample = extend_sample([s for s in scenarios if s.level == level], context, factor, least=6 * factor)
-        seen = defaultdict[tuple[Argument, Path], list[ChoiceCase]](list)
+        seen = defaultdict[tuple[ArgumentSlot, KeyPath], list[ChoiceCase]](list)
         for argument, location, case in _cases(sample, context):
             seen[argument, location].append(case)
-        reported = set[tuple[Argument, tuple[ChoiceCase, ...]]]()  # different locations may have the same cases
+        reported = set[tuple[ArgumentSlot, tuple[ChoiceCase, ...]]]()  # different locations may have the same cases
         for (argument, location), cases in seen.items():
             kept = tuple(_of_one_kind(cases, str if location == SCHEMA else _kind))
             differ = sum(c.rival not in (None, c.right) for c in kept)
@@ -163,7 +163,7 @@ def argument_choices(
                 yield ArgumentChoice(argument, location, kept)
 
 
-def _cases(sample: Sequence[Scenario], context: Context) -> Iterator[tuple[Argument, Path, ChoiceCase]]:
+def _cases(sample: Sequence[Scenario], context: Context) -> Iterator[tuple[ArgumentSlot, KeyPath, ChoiceCase]]:
     """Yield one case per argument value that the oracle writes and per list of values displayed before the write."""
     if not any(_differ(scenario, context) for scenario in sample):
         return  # both experts make the same writes, so there are no choices
@@ -199,16 +199,16 @@ def _differ(scenario: Scenario, context: Context) -> bool:
     return any(rival and rival.arguments != write.arguments for write, rival in paired_writes(written, ablated))
 
 
-def _lists(rollout: OracleRollout, before: int) -> dict[Path, dict[str, None]]:
+def _lists(rollout: OracleRollout, before: int) -> dict[KeyPath, dict[str, None]]:
     """Return the lists of values in the initial observation and in the first `before` tool results."""
-    found = defaultdict[Path, dict[str, None]](dict)
+    found = defaultdict[KeyPath, dict[str, None]](dict)
     for key, result in [("opening", rollout.opening), *islice(rollout.shown.items(), before)]:
         for path, value in _side_by_side(result, (key,)):
             found[path][value] = None
     return found
 
 
-def _side_by_side(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _side_by_side(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Yield every scalar, record id and id-like word in a nested value, each with its path."""
     if isinstance(value, dict):
         for key, part in value.items():
@@ -227,7 +227,7 @@ def _side_by_side(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, str(value)
 
 
-def _enumerated(schema: Any, path: Path, value: Any) -> tuple[str, ...]:
+def _enumerated(schema: Any, path: KeyPath, value: Any) -> tuple[str, ...]:
     """Return the enum values of an argument's schema, or an empty tuple if there are none."""
     for step in path:
         part = "items" if step.startswith("#") else "properties"

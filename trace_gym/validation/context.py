@@ -18,7 +18,7 @@ from trace_gym.validation.properties import CheckFailed, describe_exception
 from trace_gym.validation.repeat_snippets import episode_snippet
 from trace_gym.world import Step, World, plan_of
 
-Expert = Literal["oracle", "ablated"]
+ExpertName = Literal["oracle", "ablated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Context:
     """Location from which a fresh process loads the class: the path of its module, or ``module:name``."""
     profile: Profile
     inputs: ValidationInputs = NO_INPUTS
-    _plans: dict[tuple[str, Expert], list[Step]] = field(default_factory=dict)
-    _episodes: dict[tuple[str, Expert, int], Episode] = field(default_factory=dict)
+    _plans: dict[tuple[str, ExpertName], list[Step]] = field(default_factory=dict)
+    _episodes: dict[tuple[str, ExpertName, int], Episode] = field(default_factory=dict)
     _variants: dict[str, list[Variant]] = field(default_factory=dict)
 
     @property
@@ -87,7 +87,7 @@ class Context:
         with self.catch_failures(scenario):
             return Episode(self.world, scenario)
 
-    def plan(self, scenario: Scenario, expert: Expert) -> list[Step]:
+    def plan(self, scenario: Scenario, expert: ExpertName) -> list[Step]:
         """Return an expert's steps, truncated to one step more than the turn limit."""
         key = (str(scenario), expert)
         if key not in self._plans:
@@ -101,7 +101,7 @@ class Context:
             self._plans[key] = steps
         return self._plans[key]
 
-    def expert(self, scenario: Scenario, expert: Expert, steps: int | None = None) -> Episode:
+    def expert(self, scenario: Scenario, expert: ExpertName, steps: int | None = None) -> Episode:
         """Return the finished episode of an expert's plan, or of the first `steps` steps of the plan.
 
         The episode is cached and must not be stepped.

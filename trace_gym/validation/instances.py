@@ -11,7 +11,7 @@ from trace_gym.episode import Episode
 from trace_gym.errors import EnvBug
 from trace_gym.types import Scenario
 from trace_gym.validation import fresh_process
-from trace_gym.validation.context import Context, Expert
+from trace_gym.validation.context import Context, ExpertName
 from trace_gym.validation.expert_plans import EXPERTS, evenly_spaced
 from trace_gym.validation.gymnasium_env import WorldEnv, as_text, step_results
 from trace_gym.validation.properties import CheckFailed, Passed, property_check
@@ -24,7 +24,7 @@ MOST = 32
 """Maximum number of scenarios, evenly spaced over the sample."""
 SENT = 24
 """Number of episodes that are sent to a fresh process."""
-ExpertRun = tuple[Scenario, Expert]
+ExpertRun = tuple[Scenario, ExpertName]
 ENDS = "print(episode.state_hash, episode.messages, episode.finish())"
 
 
@@ -49,7 +49,7 @@ def rollouts_are_independent(world: type[World], scenarios: Sequence[Scenario], 
     return Passed(message, {"beside": len(expected), "reused": reused})
 
 
-def run_alone(context: Context, scenario: Scenario, expert: Expert) -> str:
+def run_alone(context: Context, scenario: Scenario, expert: ExpertName) -> str:
     """Run an expert's plan alone and return the trace of the episode."""
     steps = context.plan(scenario, expert)
     with context.catch_failures(scenario, steps, ENDS):
@@ -155,7 +155,7 @@ def survives_pickling(world: type[World], scenarios: Sequence[Scenario], context
     )
 
 
-def _check_pickles(context: Context, scenario: Scenario, expert: Expert) -> int:
+def _check_pickles(context: Context, scenario: Scenario, expert: ExpertName) -> int:
     steps = context.plan(scenario, expert)
     expected = episode_trace("", context.expert(scenario, expert))
     with context.catch_failures(scenario, steps, "import pickle; pickle.dumps(episode)"):

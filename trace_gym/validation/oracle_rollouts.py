@@ -21,7 +21,7 @@ from trace_gym.validation.context import Context
 from trace_gym.validation.random_calls import StateValues
 from trace_gym.world import Step
 
-Source = tuple[str, ...]
+ValueSource = tuple[str, ...]
 """Source of a value, such as ``(enum, value)``, ``(opening, field, index)`` or ``(shown, result, path...)``."""
 Pattern = tuple[tuple[str, Any], ...]
 """Writes of a plan as pairs of the tool and its arguments, with sources in place of values."""
@@ -163,9 +163,9 @@ class OracleRollout:
         return StateValues.of(self.episode.start)
 
     @cached_property
-    def first_locations(self) -> dict[Any, tuple[int, Source]]:
+    def first_locations(self) -> dict[Any, tuple[int, ValueSource]]:
         """First location of each scalar in the tool results, with the number of results before that location."""
-        found: dict[Any, tuple[int, Source]] = {}
+        found: dict[Any, tuple[int, ValueSource]] = {}
         for number, (key, result) in enumerate(self.shown.items()):
             for path, value in scalars_by_path(result):
                 found.setdefault((type(value), value), (number, ("shown", key, *path)))
@@ -190,7 +190,7 @@ class OracleRollout:
             return ("list", *(self._with_sources(name, v, schema.get("items", {}), before) for v in value))
         return self.source(name, value, schema, before)
 
-    def source(self, name: str, value: Any, schema: dict[str, Any], before: int) -> Source:
+    def source(self, name: str, value: Any, schema: dict[str, Any], before: int) -> ValueSource:
         """Return the source of an argument value.
 
         Args:

@@ -13,7 +13,7 @@ from typing import Any
 
 from trace_gym.validation.loading import declaration_errors
 from trace_gym.validation.processes import ProcessLauncher, TimedOut
-from trace_gym.validation.source import Target, load
+from trace_gym.validation.source import EnvironmentReference, load
 from trace_gym.validation.third_party.black_box import exits_raise
 from trace_gym.validation.third_party.uri import open_with_retry
 
@@ -38,7 +38,7 @@ class BlackBoxOutline:
     """True if the environment runs in an existing server process."""
 
 
-def outline(place: ProcessLauncher, target: Target, seconds: float | None) -> WorldOutline | TimedOut:
+def outline(place: ProcessLauncher, target: EnvironmentReference, seconds: float | None) -> WorldOutline | TimedOut:
     """Load a world in a separate process and return its outline.
 
     Raises:
@@ -68,7 +68,7 @@ def black_box_facts(address: str) -> dict[str, Any]:
         return asdict(BlackBoxOutline(box.problems, box.served))
 
 
-def _of_world(target: Target) -> dict[str, Any]:
+def _of_world(target: EnvironmentReference) -> dict[str, Any]:
     world, reference = load(target)
     if declaration_errors(world):
         return {"reference": reference}

@@ -26,8 +26,8 @@ RARE = 10**6
 three-digit flight numbers, may coincide by chance."""
 
 _time = re.compile(r"\d{4}-\d\d-\d\d.*|\d\d:\d\d.*")
-Run = tuple[str, ...]
-Runs = tuple[Run, ...]
+WordRun = tuple[str, ...]
+Runs = tuple[WordRun, ...]
 
 
 @property_check(
@@ -97,10 +97,10 @@ def _runs(words: Sequence[str]) -> Runs:
     return tuple(tuple(words[n : n + RUN]) for n in range(len(words) - RUN + 1))
 
 
-def _shared(wanted: set[Run], found: Iterable[str]) -> set[Run]:
+def _shared(wanted: set[WordRun], found: Iterable[str]) -> set[WordRun]:
     """Return the n-grams that occur in at least one of the texts."""
     begins = {run[0] for run in wanted}
-    shared: set[Run] = set()
+    shared: set[WordRun] = set()
     for text in set(found):
         words = _masked(text) if len(text.split()) >= RUN else ()
         shared |= {r for n, w in enumerate(words) if w in begins and (r := tuple(words[n : n + RUN])) in wanted}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from trace_gym.episode import Episode
 from trace_gym.types import Bars, Say, Scenario
-from trace_gym.validation.context import Context, Expert, episode_reward
+from trace_gym.validation.context import Context, ExpertName, episode_reward
 from trace_gym.validation.expert_plans import evenly_spaced
 from trace_gym.validation.experts import CHECKS
 from trace_gym.validation.paraphrase import ANNOUNCED, GROUPS, KINDS, Facts, variants
@@ -63,12 +63,16 @@ def paraphrases_keep_success(world: type[World], scenarios: Sequence[Scenario], 
     raise failure
 
 
-def _failure(context: Context, scenario: Scenario, expert: Expert, plan: Sequence[Step], change: str) -> CheckFailed:
+def _failure(
+    context: Context, scenario: Scenario, expert: ExpertName, plan: Sequence[Step], change: str
+) -> CheckFailed:
     message = first_change(context.plan(scenario, expert), plan)
     return context.failure(scenario, f"with paraphrased messages, {change}; the {expert} says {message}", plan, CHECKS)
 
 
-def paraphrased_plans(context: Context, scenario: Scenario, expert: Expert, n: int) -> Iterator[tuple[str, list[Step]]]:
+def paraphrased_plans(
+    context: Context, scenario: Scenario, expert: ExpertName, n: int
+) -> Iterator[tuple[str, list[Step]]]:
     """Yield paraphrased variants of an expert's plan that fit in the turn limit, each with its kind of paraphrase."""
     steps = context.plan(scenario, expert)
     if not any(isinstance(step, Say) for step in steps):

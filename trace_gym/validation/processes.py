@@ -27,7 +27,7 @@ from trace_gym.validation.stacks import StackFile
 from trace_gym.validation.third_party.black_box import Busy
 from trace_gym.validation.worker_process import ENDING, Worker, begin_process, begin_worker, kill, new_context
 
-Facts = dict[str, Any]
+ProcessFacts = dict[str, Any]
 """Plain data about an environment."""
 
 
@@ -46,7 +46,7 @@ class ProcessLauncher(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
-    def facts(self, what: str, make: Callable[[], Facts], seconds: float | None) -> Facts | TimedOut:
+    def facts(self, what: str, make: Callable[[], ProcessFacts], seconds: float | None) -> ProcessFacts | TimedOut:
         """Run a function in a separate process, because an environment may hang or exit, and return the result.
 
         Args:
@@ -88,7 +88,7 @@ class LocalLauncher:
     def __exit__(self, *error: object) -> None:
         """Do nothing, because each method stops the processes that it started."""
 
-    def facts(self, what: str, make: Callable[[], Facts], seconds: float | None) -> Facts | TimedOut:
+    def facts(self, what: str, make: Callable[[], ProcessFacts], seconds: float | None) -> ProcessFacts | TimedOut:
         """Implement `ProcessLauncher.facts`."""
         fresh = new_context()
         pipe, child_pipe = fresh.Pipe(duplex=False)
@@ -100,7 +100,7 @@ class LocalLauncher:
         try:
             if pipe not in wait([pipe, *self._caller], seconds):
                 return TimedOut(log.place())
-            found: Facts = json.loads(pipe.recv_bytes())
+            found: ProcessFacts = json.loads(pipe.recv_bytes())
         except (EOFError, ConnectionError):
             process.join(ENDING)
             at = f", in {place}" if (place := log.place()) else ""
@@ -165,7 +165,7 @@ class Coordinator:
             self._process.join()
             self._process.close()
 
-    def facts(self, what: str, make: Callable[[], Facts], seconds: float | None) -> Facts | TimedOut:
+    def facts(self, what: str, make: Callable[[], ProcessFacts], seconds: float | None) -> ProcessFacts | TimedOut:
         """Implement `ProcessLauncher.facts`."""
         match list(self._request("facts", what, make, seconds)):
             case [(str(kind), str(message))]:
@@ -224,7 +224,12 @@ def _coordinate(pipe: Connection, parent: int) -> None:
 
 
 def _send(
-    pipe: Connection, what: str, make: Callable[[], Facts], parent: int, inherited: Sequence[Connection], log: StackFile
+    pipe: Connection,
+    what: str,
+    make: Callable[[], ProcessFacts],
+    parent: int,
+    inherited: Sequence[Connection],
+    log: StackFile,
 ) -> None:
     """Run a function and send its result as JSON, because unpickling could make the receiver import the environment."""
     begin_worker(parent, inherited)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trace_gym.terminal import unstyled
-from trace_gym.types import Exhibit, Finding, Replay, Scenario, Verdict
+from trace_gym.types import Exhibit, Finding, FindingVerdict, Replay, Scenario
 from trace_gym.world import World
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Skipped(Exception):
     """Exception that reports that a property does not apply to an environment. The message states the reason."""
 
 
-Check = Callable[[type[World], Sequence[Scenario], "Context"], Passed]
+CheckFunction = Callable[[type[World], Sequence[Scenario], "Context"], Passed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Property:
     statement: str
     reason: str
     fix: str
-    check: Check
+    check: CheckFunction
     raising: bool = False
     """True if the property tests for exceptions, so that `fix` also applies if the environment raises one."""
 
@@ -93,7 +93,7 @@ class Property:
             exhibits=result.exhibits,
         )
 
-    def finding(self, verdict: Verdict, message: str) -> Finding:
+    def finding(self, verdict: FindingVerdict, message: str) -> Finding:
         """Return a finding that contains only a verdict and a message."""
         return Finding(code=self.code, property=self.name, verdict=verdict, message=message)
 
@@ -126,14 +126,14 @@ def describe_exception(error: BaseException) -> str:
 
 def property_check(
     code: str, *, statement: str, reason: str, fix: str, raising: bool = False
-) -> Callable[[Check], Check]:
+) -> Callable[[CheckFunction], CheckFunction]:
     """Register the decorated check under `code`. The name of the property is the function name with hyphens.
 
     Raises:
         ValueError: The code is already registered.
     """
 
-    def register(check: Check) -> Check:
+    def register(check: CheckFunction) -> CheckFunction:
         if code in PROPERTIES:
             raise ValueError(
                 f"the property code {code} is already registered as {PROPERTIES[code].name}. Choose another code"

@@ -33,7 +33,7 @@ from trace_gym.world import ToolError, World, call_tool, overrides
 VALUES = 0.95
 """Minimum fraction of a tool's computable results that equal the recorded results. Structures must always match."""
 
-Shown = list[tuple[Call, Any]]
+RecordedResults = list[tuple[Call, Any]]
 
 
 @dataclass

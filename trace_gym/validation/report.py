@@ -13,7 +13,7 @@ import trace_gym
 from trace_gym.errors import ReadError
 from trace_gym.parsing import read_json
 from trace_gym.tables import Grid
-from trace_gym.types import FORMAT_VERSION, Finding, Report, Verdict
+from trace_gym.types import FORMAT_VERSION, Finding, FindingVerdict, Report
 from trace_gym.validation.properties import PROPERTIES, Property
 from trace_gym.validation.remedies import remedy
 from trace_gym.validation.task_files import call_checks, information_checks  # noqa: F401  # register the properties
@@ -21,7 +21,7 @@ from trace_gym.validation.task_files.registry import TASK_PROPERTIES
 from trace_gym.validation.third_party.checks import statement_for
 from trace_gym.validation.third_party.remedies import how_to_add_reference
 
-MARKS: dict[Verdict, tuple[str, str]] = {
+MARKS: dict[FindingVerdict, tuple[str, str]] = {
     "passed": ("ok", "green"),
     "skipped": ("n/a", "dim"),
     "failed": ("fails", "red"),

@@ -52,7 +52,7 @@ from trace_gym.validation.policy_groups import check_policy
 from trace_gym.validation.processes import ProcessLauncher, TimedOut, process_launcher
 from trace_gym.validation.properties import PROPERTIES, CheckFailed
 from trace_gym.validation.selection import sample, sample_by_name, select_codes
-from trace_gym.validation.source import Target, load
+from trace_gym.validation.source import EnvironmentReference, load
 from trace_gym.validation.task_files.runner import is_task_file, validate_task_file
 from trace_gym.validation.third_party.black_box_job import black_box_job
 from trace_gym.validation.third_party.uri import is_third_party
@@ -101,7 +101,7 @@ The result is similar to the total for native environments, which have three or 
 
 
 def validate(
-    target: Target,
+    target: EnvironmentReference,
     *,
     profile: str = "gate",
     seeds_per_level: int | None = None,
@@ -210,7 +210,7 @@ def validate(
 
 
 def _prepare(
-    target: Target,
+    target: EnvironmentReference,
     profile: Profile,
     seeds_per_level: int | None,
     levels: Collection[int] | None,

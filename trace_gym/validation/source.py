@@ -14,11 +14,11 @@ from trace_gym.types import Scenario
 from trace_gym.validation.interventions import start_variant
 from trace_gym.world import World
 
-Target = type[World] | str | os.PathLike[str]
+EnvironmentReference = type[World] | str | os.PathLike[str]
 """World class, environment name or gymnasium id, path that ends in ``.py``, or ``module:class``."""
 
 
-def load(target: Target) -> tuple[type[World], str]:
+def load(target: EnvironmentReference) -> tuple[type[World], str]:
     """Load a world class, admitted or not; return it with a reference from which a fresh process can load it.
 
     Raises:
@@ -41,7 +41,7 @@ def load(target: Target) -> tuple[type[World], str]:
     return registry.world_at(path), _relative_path(path)
 
 
-def file_behind(target: Target) -> Path | None:
+def file_behind(target: EnvironmentReference) -> Path | None:
     """Return the module file that `load` executes for a path or a name; None for a class and for ``module:class``.
 
     Raises:
@@ -58,7 +58,7 @@ def file_behind(target: Target) -> Path | None:
     return Path(_relative_path(registry.module_path(text if text.isidentifier() else registry.name_of(text))))
 
 
-def begin(target: Target, scenario: str) -> Episode:
+def begin(target: EnvironmentReference, scenario: str) -> Episode:
     """Start and return an episode of a world, whether or not the world has been admitted.
 
     The counterexamples in reports use this function.
@@ -66,7 +66,7 @@ def begin(target: Target, scenario: str) -> Episode:
     return Episode(load(target)[0], Scenario.parse(scenario))
 
 
-def begin_variant(target: Target, scenario: str, replaced: int, salt: int = 0) -> Episode:
+def begin_variant(target: EnvironmentReference, scenario: str, replaced: int, salt: int = 0) -> Episode:
     """Start and return an episode of a scenario in which one random draw has a different value.
 
     The counterexamples in reports use this function; see `trace_gym.validation.interventions`.

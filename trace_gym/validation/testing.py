@@ -22,11 +22,11 @@ from trace_gym.validation.properties import PROPERTIES
 from trace_gym.validation.remedies import remedy
 from trace_gym.validation.runner import validate
 from trace_gym.validation.selection import select_codes
-from trace_gym.validation.source import Target
+from trace_gym.validation.source import EnvironmentReference
 
 
 def property_tests(
-    target: Target,
+    target: EnvironmentReference,
     *,
     profile: str = "gate",
     seeds_per_level: int | None = None,
@@ -68,14 +68,14 @@ def property_tests(
     return test_property
 
 
-def failure_text(finding: Finding, target: Target) -> str:
+def failure_text(finding: Finding, target: EnvironmentReference) -> str:
     """Return the message of a finding that did not pass, its fix, and the code that reproduces it."""
     fix = remedy(finding, target)
     said = "\n".join([finding.message, *([f"Fix: {fix}"] if fix else [])])
     return f"{said}\n\n{finding.counterexample}".rstrip()
 
 
-def validate_or_fail(target: Target, **options: Any) -> Report:
+def validate_or_fail(target: EnvironmentReference, **options: Any) -> Report:
     """Validate an environment, and return the report or fail the current test without a traceback.
 
     The test also fails if the validation cannot start, for example because the environment does not exist.

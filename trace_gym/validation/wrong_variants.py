@@ -41,8 +41,8 @@ to be equally good."""
 
 SILENT = "no word about a record that is left unchanged"
 
-Path = tuple[str, ...]
-Named = tuple[str, list[Step]]
+ArgumentPath = tuple[str, ...]
+NamedVariant = tuple[str, list[Step]]
 """Description of a plan and the plan."""
 
 
@@ -123,7 +123,7 @@ def _differ(one: Step, other: Step) -> bool:
     return one != other and (isinstance(one, Call) or isinstance(other, Call))
 
 
-def wrong_plans(context: Context, scenario: Scenario) -> Iterator[Named]:
+def wrong_plans(context: Context, scenario: Scenario) -> Iterator[NamedVariant]:
     """Yield all wrong plans, each with a description. Some of them may have the oracle's final state."""
     plan = context.plan(scenario, "oracle")
     others = [v.oracle for v in context.variants(scenario) if len(v.oracle) <= context.world.max_turns]
@@ -144,9 +144,9 @@ def wrong_plans(context: Context, scenario: Scenario) -> Iterator[Named]:
         yield "an additional call that ends the conversation", [*plan[:last], call, *plan[last:]]
 
 
-def _values(plans: Sequence[Sequence[Step]], context: Context) -> dict[tuple[str, Path], dict[str, Any]]:
+def _values(plans: Sequence[Sequence[Step]], context: Context) -> dict[tuple[str, ArgumentPath], dict[str, Any]]:
     """Return the values of each argument, and the elements of each list, in the writes of several plans."""
-    pool = defaultdict[tuple[str, Path], dict[str, Any]](dict)
+    pool = defaultdict[tuple[str, ArgumentPath], dict[str, Any]](dict)
     for step in (s for plan in plans for s in plan):
         if isinstance(step, Call) and is_write(step, context.interface):
             for path, value in scalars_by_path(step.arguments):
@@ -157,7 +157,7 @@ def _values(plans: Sequence[Sequence[Step]], context: Context) -> dict[tuple[str
     return pool
 
 
-def _changed(call: Call, pool: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[tuple[str, Any, Any, Call]]:
+def _changed(call: Call, pool: dict[tuple[str, ArgumentPath], dict[str, Any]]) -> Iterator[tuple[str, Any, Any, Call]]:
     """Yield calls with one changed argument, each with a description, the old value and the new value."""
     for path, value in scalars_by_path(call.arguments):
         known = [v for v in pool[call.tool, path].values() if v != value][:VALUES]
@@ -175,7 +175,7 @@ def _changed(call: Call, pool: dict[tuple[str, Path], dict[str, Any]]) -> Iterat
                 yield name, values, changed, Call(call.tool, {**call.arguments, key: changed})
 
 
-def replaced(arguments: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+def replaced(arguments: dict[str, Any], path: ArgumentPath, value: Any) -> dict[str, Any]:
     """Return a copy of arguments with a different value at a path from `scalars_by_path`."""
     made = copy.deepcopy(arguments)
     inner: Any = made
@@ -197,7 +197,7 @@ def _restated(plan: Sequence[Step], old: str, new: str) -> list[Step]:
     return [Say(pattern.sub(lambda _: new, s.text)) if isinstance(s, Say) else s for s in plan]
 
 
-def _silent(context: Context, scenario: Scenario, plan: Sequence[Step]) -> Iterator[Named]:
+def _silent(context: Context, scenario: Scenario, plan: Sequence[Step]) -> Iterator[NamedVariant]:
     """Yield the plan without any mention of a record, for each record in the first message that it does not change.
 
     Only tables with records that the plan changes are considered.

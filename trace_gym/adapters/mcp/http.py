@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from trace_gym.adapters.gymnasium import WEIGHTS
-from trace_gym.adapters.limits import IDLE, SESSIONS, Event, Receive, RequestLimits, Send, check_options
+from trace_gym.adapters.limits import IDLE, SESSIONS, AsgiEvent, Receive, RequestLimits, Send, check_options
 from trace_gym.adapters.mcp.sessions import McpSessions
 from trace_gym.adapters.problems import Problems
 from trace_gym.adapters.rollout import AdapterRollout, library
@@ -93,7 +93,7 @@ class _Endpoint:
     def __init__(self, sessions: McpSessions) -> None:
         self.sessions = sessions
 
-    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiEvent, receive: Receive, send: Send) -> None:
         await self.sessions(scope, receive, send)
 
 

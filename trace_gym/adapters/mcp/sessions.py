@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from trace_gym import registry
-from trace_gym.adapters.limits import Event, Receive, Send, refuse
+from trace_gym.adapters.limits import AsgiEvent, Receive, Send, refuse
 from trace_gym.adapters.mcp import server
 from trace_gym.adapters.problems import Problems
 from trace_gym.adapters.rollout import AdapterRollout, library
@@ -69,7 +69,7 @@ class McpSessions:
         self.taken = 0
         """Number of sessions that are open or being opened."""
 
-    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiEvent, receive: Receive, send: Send) -> None:
         """Handle one request."""
         known = next((value.decode("latin-1") for name, value in scope["headers"] if name == HEADER), None)
         if scope["method"] not in ("POST", "DELETE"):
@@ -101,7 +101,7 @@ class McpSessions:
         for name in list(self.open):
             await self._end(name)
 
-    async def _start(self, scope: Event, receive: Receive, send: Send) -> None:
+    async def _start(self, scope: AsgiEvent, receive: Receive, send: Send) -> None:
         first = await receive()
         if (message := _initialize(first.get("body", b""))) is None:
             await refuse(send, 400, "the request has no session id: expected a POST with an initialize request first")
@@ -122,7 +122,7 @@ class McpSessions:
             error_body = {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": code, "message": problem}}
             await library("starlette.responses", "mcp").JSONResponse(error_body)(scope, receive, send)
 
-    async def _open(self, scope: Event, first: Event, receive: Receive, send: Send) -> bool:
+    async def _open(self, scope: AsgiEvent, first: AsgiEvent, receive: Receive, send: Send) -> bool:
         """Open a session for an initialize request, and return whether the request succeeded.
 
         If the request fails, close the session.
@@ -139,10 +139,10 @@ class McpSessions:
         await ready
         events, names = [first], list[str]()
 
-        async def replayed() -> Event:
+        async def replayed() -> AsgiEvent:
             return events.pop() if events else await receive()
 
-        async def watched(event: Event) -> None:
+        async def watched(event: AsgiEvent) -> None:
             if event["type"] == "http.response.start" and event["status"] < 400:
                 names.extend(v.decode("latin-1") for n, v in event["headers"] if n.lower() == HEADER)
                 self.open.update(dict.fromkeys(names, session))
@@ -159,7 +159,7 @@ class McpSessions:
                 await _stop(session)
         return bool(names)
 
-    async def _serve(self, session: McpSession, scope: Event, receive: Receive, send: Send) -> None:
+    async def _serve(self, session: McpSession, scope: AsgiEvent, receive: Receive, send: Send) -> None:
         session.used = time.monotonic()
         try:
             await session.manager.handle_request(scope, receive, send)

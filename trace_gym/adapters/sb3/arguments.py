@@ -14,7 +14,7 @@ CHOICES = 4
 """Maximum number of candidate values for one argument, and of calls that a menu offers for one tool."""
 _MARKS = "_-@#."
 
-Shape = tuple[Any, ...]
+ArgumentShape = tuple[Any, ...]
 
 
 class SeenValues:
@@ -34,7 +34,7 @@ class SeenValues:
     def __init__(self, leaves: int, objects: int) -> None:
         self.named: list[dict[Any, int]] = [{} for _ in range(leaves)]
         self.objects_found: list[list[dict[str, Any]]] = [[] for _ in range(objects)]
-        self.user_words: dict[Shape, list[str]] = {}
+        self.user_words: dict[ArgumentShape, list[str]] = {}
         self.field_values: set[str] = set()
         self.fallback: list[str] = []
         self.numbers: dict[int, None] = {}
@@ -112,7 +112,7 @@ class TextArgument(Leaf):
     shape is expected if the first value of the best-matching field or an example in the argument's description has it.
     """
 
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[ArgumentShape, ...] = ()
 
     def find(self, values: SeenValues) -> list[Any] | None:
         if not (shapes := self.shaped(values)):
@@ -121,7 +121,7 @@ class TextArgument(Leaf):
         words = [w for s in shapes for w in values.user_words.get(s, ()) if w in named or w not in values.field_values]
         return list(dict.fromkeys([*words, *(v for v in named if shape(v) in shapes)]))[:CHOICES]
 
-    def shaped(self, values: SeenValues) -> tuple[Shape, ...]:
+    def shaped(self, values: SeenValues) -> tuple[ArgumentShape, ...]:
         """Return the shapes that candidate strings may have."""
         if not (named := values.named[self.place]):
             return self.shapes
@@ -200,7 +200,7 @@ class ObjectOf(Argument):
 
 
 @lru_cache(maxsize=8192)
-def shape(value: str) -> Shape:
+def shape(value: str) -> ArgumentShape:
     """Return the kinds of characters that a string contains.
 
     The shape of an uppercase string, such as a code, also includes its length.

@@ -11,6 +11,7 @@ from typing import Any
 
 from trace_gym.adapters.sb3.arguments import (
     Argument,
+    ArgumentShape,
     Enum,
     Fixed,
     Leaf,
@@ -18,7 +19,6 @@ from trace_gym.adapters.sb3.arguments import (
     Number,
     ObjectOf,
     SeenValues,
-    Shape,
     TextArgument,
     shape,
 )
@@ -144,7 +144,7 @@ class ToolPlan:
         return self._leaf_of[key]
 
 
-def _shapes_in(description: str) -> tuple[Shape, ...]:
+def _shapes_in(description: str) -> tuple[ArgumentShape, ...]:
     """Return the shapes of the examples in an argument's description.
 
     If the description mentions YYYY-MM-DD, the shape of a date is included.

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from trace_gym.types import Label
 
-Run = Mapping[str, Mapping[str, Label]]
+LabelRun = Mapping[str, Mapping[str, Label]]
 """Mapping from trajectory id to capability to label."""
 
 
@@ -26,14 +26,14 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     return 1.0 if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def mean_kappa(runs: Sequence[Run]) -> float | None:
+def mean_kappa(runs: Sequence[LabelRun]) -> float | None:
     """Return the mean kappa over all pairs of runs, or None if no two runs label the same trajectories."""
     found = [cohen_kappa(_common(a, b)) for a, b in combinations(runs, 2)]
     known = [k for k in found if k is not None]
     return fmean(known) if known else None
 
 
-def _common(first: Run, second: Run) -> list[tuple[str, str]]:
+def _common(first: LabelRun, second: LabelRun) -> list[tuple[str, str]]:
     return [
         (label, second[i][name])
         for i, labels in first.items()

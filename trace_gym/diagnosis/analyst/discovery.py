@@ -11,7 +11,7 @@ from itertools import zip_longest
 from random import Random
 
 from trace_gym.diagnosis.analyst.options import AnalystOptions
-from trace_gym.diagnosis.analyst.prompts import Shown, match_request, merge_request, proposal_request
+from trace_gym.diagnosis.analyst.prompts import ShownEpisode, match_request, merge_request, proposal_request
 from trace_gym.diagnosis.analyst.records import Found, Matches, Merged, Proposal, ProposedCapability
 from trace_gym.diagnosis.analyst.transcript import transcript
 from trace_gym.errors import ModelError
@@ -45,7 +45,7 @@ def proposal_requests(trajectories: Sequence[Trajectory], options: AnalystOption
     samples = batches(trajectories, options)
     return [
         proposal_request(
-            [Shown(f"T{n}", t, transcript(t, options.trajectory_tokens)) for n, t in enumerate(batch, 1)],
+            [ShownEpisode(f"T{n}", t, transcript(t, options.trajectory_tokens)) for n, t in enumerate(batch, 1)],
             f"discover batch {number} of {len(samples)}",
             options.temperature,
         )

@@ -9,7 +9,7 @@ from random import Random
 from typing import TypeGuard
 
 from trace_gym.diagnosis.analyst.options import AnalystOptions
-from trace_gym.diagnosis.analyst.prompts import Shown, label_request
+from trace_gym.diagnosis.analyst.prompts import ShownEpisode, label_request
 from trace_gym.diagnosis.analyst.records import Evidence, LabelAnswers, NotLabeled
 from trace_gym.diagnosis.analyst.transcript import find_quote, transcript
 from trace_gym.errors import ModelError
@@ -27,7 +27,7 @@ class LabelJob:
 
     run: int
     batch: int
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownEpisode, ...]
     capabilities: tuple[tuple[str, str, str], ...]
     """Number (as in the prompt), name and description of each capability."""
     outcome_aware: bool
@@ -85,7 +85,7 @@ def label_jobs(
         capabilities = tuple((f"C{n}", name, descriptions[name]) for n, name in enumerate(names, 1))
         for batch, start in enumerate(range(0, len(order), options.label_batch), 1):
             group = order[start : start + options.label_batch]
-            shown = tuple(Shown(f"T{n}", t, transcripts[t.id]) for n, t in enumerate(group, 1))
+            shown = tuple(ShownEpisode(f"T{n}", t, transcripts[t.id]) for n, t in enumerate(group, 1))
             yield LabelJob(run, batch, shown, capabilities, options.outcome_aware, options.temperature)
 
 

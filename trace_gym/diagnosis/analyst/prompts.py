@@ -18,7 +18,7 @@ MAX_SYSTEM_PROMPT = 16_000
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownEpisode:
     """Trajectory as it appears in a prompt. A number such as ``T1`` replaces its id."""
 
     number: str
@@ -41,7 +41,7 @@ class Excerpt:
     outcome: str
 
 
-def proposal_request(shown: Sequence[Shown], purpose: str, temperature: float) -> ModelRequest:
+def proposal_request(shown: Sequence[ShownEpisode], purpose: str, temperature: float) -> ModelRequest:
     """Return the request for the capabilities that distinguish failed from successful trajectories."""
     return _request("diagnose_discover.md.jinja", purpose, temperature, 0, **_excerpts(shown, outcomes=True))
 
@@ -66,7 +66,7 @@ def match_request(
 
 
 def label_request(
-    shown: Sequence[Shown],
+    shown: Sequence[ShownEpisode],
     capabilities: Sequence[tuple[str, str, str]],
     wanted: Mapping[str, Sequence[str]] | None,
     *,
@@ -99,7 +99,7 @@ def label_request(
     )
 
 
-def _excerpts(shown: Sequence[Shown], outcomes: bool) -> dict[str, Any]:
+def _excerpts(shown: Sequence[ShownEpisode], outcomes: bool) -> dict[str, Any]:
     """Return the trajectories and their system prompts. Equal system prompts are included only once."""
     rules: dict[str, str] = {}
     excerpts = []

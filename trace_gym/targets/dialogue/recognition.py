@@ -61,7 +61,7 @@ _confirm = re.compile(
 """Pattern of a request for consent that has the form of a question about a fact."""
 Plain = tuple[str, bool]
 """A clause in lowercase, and a flag that is True if the clause is a question."""
-Found = tuple[str, float]
+ScoredKind = tuple[str, float]
 """A kind of dialogue act, and its probability."""
 
 
@@ -88,7 +88,7 @@ def split(text: str) -> tuple[Clause, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _kinds(parts: tuple[Plain, ...]) -> tuple[Found, ...]:
+def _kinds(parts: tuple[Plain, ...]) -> tuple[ScoredKind, ...]:
     """Return the kind of each clause of a message.
 
     The result is cached. Messages that differ only in ids and numbers share a cache entry.
@@ -115,7 +115,7 @@ def _kinds(parts: tuple[Plain, ...]) -> tuple[Found, ...]:
     return tuple((kind, confidence) if n == best else one for n, one in enumerate(found))
 
 
-def _told(parts: tuple[Plain, ...], kinds: set[str], kind: str, confidence: float) -> Found:
+def _told(parts: tuple[Plain, ...], kinds: set[str], kind: str, confidence: float) -> ScoredKind:
     """Return the kind of a message without a question.
 
     Args:
@@ -153,7 +153,7 @@ _would_tell = re.compile(r"\b(?:do|would) you mind (?:telling|giving|sharing|sen
 """Pattern of a polite request for a fact, which a person does not answer with ``yes``."""
 
 
-def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
+def _asked(plain: str, question: bool, scores: list[float]) -> ScoredKind | None:
     """Return the kind of request in a clause, such as `choice` or `proposal`, or None if there is no request."""
     if not appeals(plain, question):
         return None
@@ -176,7 +176,7 @@ def _asked(plain: str, question: bool, scores: list[float]) -> Found | None:
     return None if kind == "none" else (kind, confidence)
 
 
-def _ruled(plain: str, question: bool) -> Found:
+def _ruled(plain: str, question: bool) -> ScoredKind:
     """Return the kind of a clause without a request, according to the first matching rule."""
     kinds = [k for k in matched(plain, question) if k not in ("request", "choice", "proposal")]
     return (kinds[0] if kinds else "inform"), 1.0

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from trace_gym.targets.dialogue.classifier import Classifier, features, most_probable, words_of
-from trace_gym.targets.dialogue.recognition import CERTAIN, FINAL, Act
+from trace_gym.targets.dialogue.recognition import CERTAIN, FINAL, Act, Plain
 from trace_gym.targets.dialogue.rules import matched
 
 __all__ = ["KINDS", "WEIGHTS", "in_context", "labeled", "labels", "trained"]
@@ -43,8 +43,6 @@ ENDS = frozenset({"completion", "closing"})
 """Labels that may end the conversation. They replace another recognized kind only if a rule of their kind matches."""
 PROBABLE = 0.4
 """Minimum probability of labels that `NEEDED` does not mention."""
-Plain = tuple[str, bool]
-"""A clause in lowercase, and a flag that is True if the clause is a question."""
 
 
 def in_context(parts: Sequence[Plain]) -> Iterator[list[str]]:

@@ -74,17 +74,17 @@ AMBIGUOUS = frozenset({"choice", "clarify", "complete_more"})
 """Intents that do not determine the kind of a message with a single clause."""
 _KINDS = tuple(KINDS.values())
 _AIMS = tuple(AIMS.values())
-Row = tuple[Counter[str], int]
+LabeledFeatures = tuple[Counter[str], int]
 """A training example: features with their counts, and the index of the kind."""
 
 
 class Examples(NamedTuple):
     """Training examples of the two decisions of the classifier of messages, and of the other two classifiers."""
 
-    asking: list[Row]
-    telling: list[Row]
-    statements: list[Row]
-    aims: list[Row]
+    asking: list[LabeledFeatures]
+    telling: list[LabeledFeatures]
+    statements: list[LabeledFeatures]
+    aims: list[LabeledFeatures]
 
 
 def read(text: str, name: str = "the corpus") -> Examples:
@@ -131,7 +131,7 @@ def _example(row: object, place: str) -> tuple[str, str, str | None]:
     )
 
 
-def _question(row: Mapping[str, object], place: str) -> Row:
+def _question(row: Mapping[str, object], place: str) -> LabeledFeatures:
     """Return the example that a row with an aim gives for the classifier of aims."""
     text, clause, opening, aim = (row.get(key) for key in ("text", "clause", "opening", "aim"))
     if isinstance(text, str) and isinstance(opening, str) and aim in AIMS:
@@ -190,7 +190,7 @@ def _strong(table: Mapping[str, list[int]]) -> dict[str, list[int]]:
     return {name: table[name] for name in sorted(table) if max(map(abs, table[name])) >= WEAK * SCALE}
 
 
-def _fit(rows: Sequence[Row], kinds: int) -> dict[str, list[int]]:
+def _fit(rows: Sequence[LabeledFeatures], kinds: int) -> dict[str, list[int]]:
     """Fit a multinomial logistic regression by stochastic gradient descent.
 
     Return the weights by feature, averaged over the second half of the epochs.

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from trace_gym.targets.conversation import Logged
 
-Kind = Literal["read", "write", "generic"]
+LoggedKind = Literal["read", "write", "generic"]
 
 RENAMES = {
     "kwargs": "arguments",  # of a reference action
@@ -23,14 +23,14 @@ and ``get_item_details``. Its customers have no ``user_id``, and its reservation
 cancelled. ``list_all_airports`` returns {code: city} in tau-bench and a list of records in tau2.
 """
 
-SHARED: dict[str, Kind] = {
+SHARED: dict[str, LoggedKind] = {
     "calculate": "generic",
     "get_user_details": "read",
     "think": "generic",
     "transfer_to_human_agents": "generic",
 }
 """Mapping from each tool that all domains share to its kind."""
-KINDS: dict[str, dict[str, Kind]] = {
+KINDS: dict[str, dict[str, LoggedKind]] = {
     "airline": {
         **SHARED,
         "book_reservation": "write",
@@ -68,7 +68,7 @@ UNSCORED = frozenset({"infrastructure_error", "unexpected_error", "user_error"})
 """Termination reasons of tau2 that the agent did not cause. Such episodes have no reward here; tau2 records 0."""
 
 
-class Action(BaseModel):
+class LoggedAction(BaseModel):
     """A reference action of a task."""
 
     name: str
@@ -79,7 +79,7 @@ class Action(BaseModel):
 class LoggedCriteria(BaseModel):
     """Expected actions and facts of a task."""
 
-    actions: list[Action] | None = None
+    actions: list[LoggedAction] | None = None
     communicate_info: list[str] | None = None
 
 
@@ -101,7 +101,7 @@ class TauBenchEpisode(BaseModel):
     trial: int | None = None
 
 
-class Named(BaseModel):
+class NamedFunction(BaseModel):
     """A reference action, of which only the name is read."""
 
     name: str
@@ -110,7 +110,7 @@ class Named(BaseModel):
 class NamedActions(BaseModel):
     """Reference actions of a task, of which only the names are read."""
 
-    actions: list[Named] | None = None
+    actions: list[NamedFunction] | None = None
 
 
 class CallsInfo(BaseModel):

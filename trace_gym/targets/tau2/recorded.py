@@ -15,7 +15,7 @@ from trace_gym.targets.tau2.records import Data
 from trace_gym.types import Call
 from trace_gym.world import World
 
-Shown = Sequence[tuple[Call, Any]]
+ShownResults = Sequence[tuple[Call, Any]]
 """Calls before the first write call, in order, each with its result. Results in JSON are parsed."""
 
 _UPDATES = ("update_reservation_baggages", "update_reservation_flights", "update_reservation_passengers")
@@ -49,11 +49,11 @@ class AirlineRecorded(World):
     flights: dict[str, Data]
 
     @classmethod
-    def from_records(cls, shown: Shown) -> Self:
+    def from_records(cls, shown: ShownResults) -> Self:
         """Return a world with the records in tool results. If a record occurs more than once, use its first version."""
         return cls(**_tables(shown))
 
-    def knows(self, call: Call, shown: Shown) -> bool:
+    def knows(self, call: Call, shown: ShownResults) -> bool:
         """Return whether the records of this state suffice to compute the result of a recorded call."""
         given = call.arguments
         if call.tool.startswith("search"):
@@ -95,7 +95,7 @@ def _other_day(leg: Data, call: Call) -> Data:
     return leg if same else {k: v for k, v in leg.items() if k not in ("available_seats", "prices")}
 
 
-def _tables(shown: Shown) -> dict[str, dict[str, Data]]:
+def _tables(shown: ShownResults) -> dict[str, dict[str, Data]]:
     users: dict[str, Data] = {}
     reservations: dict[str, Data] = {}
     flights: dict[str, Data] = {}

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.generic import Data
-from trace_gym.targets.tau2.recorded import Shown
+from trace_gym.targets.tau2.recorded import ShownResults
 from trace_gym.targets.tau2.retail_records import LATER
 from trace_gym.types import Call
 from trace_gym.world import World
@@ -45,7 +45,7 @@ class RetailRecorded(World):
     products: dict[str, Data]
 
     @classmethod
-    def from_records(cls, shown: Shown) -> Self:
+    def from_records(cls, shown: ShownResults) -> Self:
         """Return a world with the records in tool results. If a record occurs more than once, use its first version."""
         tables: dict[str, dict[str, Data]] = {"users": {}, "orders": {}, "products": {}}
         for call, answer in shown:
@@ -56,7 +56,7 @@ class RetailRecorded(World):
                 tables[f"{kind}s"].setdefault(key, deepcopy({**absent, **answer}))
         return cls(**tables)
 
-    def knows(self, call: Call, shown: Shown) -> bool:
+    def knows(self, call: Call, shown: ShownResults) -> bool:
         """Return whether the records of this state suffice to compute the result of a recorded call."""
         given = call.arguments
         if call.tool in ("calculate", "transfer_to_human_agents"):

@@ -13,14 +13,14 @@ import jsonschema
 from trace_gym.errors import ReadError, TamperedEnv
 from trace_gym.schemas import complaint_about
 from trace_gym.targets.user import bases, coverage
-from trace_gym.targets.user.folder import ANY, GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, Kind, TargetFolder
+from trace_gym.targets.user.folder import ANY, GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, TargetFolder, ToolKind
 from trace_gym.targets.user.formats import format_of
 from trace_gym.targets.user.methods import colliding, fault_of_name
 from trace_gym.targets.user.replays import answers, refused
 from trace_gym.targets.user.tools import names_of
 from trace_gym.tool_schema import python_name
 
-KINDS = get_args(Kind)
+KINDS = get_args(ToolKind)
 NAMED = 8
 """Maximum number of names that a message lists."""
 

@@ -19,7 +19,7 @@ from trace_gym.types import Call, Trajectory
 ANSWERABLE = 0.5
 """Minimum fraction of the answered calls that must be comparable before a base world can be admitted."""
 
-Shown = dict[str, tuple[Call, Any]]
+ResultsById = dict[str, tuple[Call, Any]]
 """Calls before the first write of an episode, by key, each with its result."""
 
 
@@ -142,9 +142,9 @@ def unexplained_changes(home: HasEpisodes) -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def shown_before(home: HasEpisodes, episode: Trajectory) -> Shown:
+def shown_before(home: HasEpisodes, episode: Trajectory) -> ResultsById:
     """Return the calls of an episode before its first write, with their results."""
-    shown: Shown = {}
+    shown: ResultsById = {}
     for call, answer in _calls(home, episode):
         if refused(answer):
             continue
@@ -158,11 +158,11 @@ def _calls(home: HasEpisodes, episode: Trajectory) -> list[tuple[Call, str]]:
     return [(call, answer) for call, answer in answers(episode) if call.tool in home.kinds]
 
 
-def _reads(home: HasEpisodes) -> Callable[[Shown], bool]:
+def _reads(home: HasEpisodes) -> Callable[[ResultsById], bool]:
     return lambda shown: any(home.kinds[call.tool] == "read" for call, _ in shown.values())
 
 
-def _conflicts(home: HasEpisodes, shown: dict[str, Shown]) -> Iterator[tuple[Call, str, str]]:
+def _conflicts(home: HasEpisodes, shown: dict[str, ResultsById]) -> Iterator[tuple[Call, str, str]]:
     """Yield reads with different results in two episodes before their first write, and the ids of the episodes."""
     first: dict[str, tuple[str, Any]] = {}
     for name, own in shown.items():

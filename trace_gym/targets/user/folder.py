@@ -30,7 +30,7 @@ GUESSED = "?"
 ANY = "*"
 """Value in `TargetSettings.not_compared` that excludes the complete result of a tool from comparison."""
 
-Kind = Literal["read", "write", "generic"]
+ToolKind = Literal["read", "write", "generic"]
 
 
 class TargetSettings(Record):
@@ -128,7 +128,7 @@ class TargetFolder:
         return text_of(self.path / POLICY).strip()
 
     @cached_property
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, ToolKind]:
         """The kind of each tool. A tool without a valid kind in the settings counts as a write tool."""
         told = {tool: kind.rstrip(GUESSED) for tool, kind in self.settings.kinds.items()}
         return {n: told[n] if told.get(n) in ("read", "generic") else "write" for n in names_of(self.tools)}  # type: ignore[misc]  # narrowed by `in`

@@ -13,7 +13,7 @@ from trace_gym.files import write
 from trace_gym.locks import working_in
 from trace_gym.targets.catalogue import registered
 from trace_gym.targets.user import mcp
-from trace_gym.targets.user.folder import GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, Kind, TargetFolder, read
+from trace_gym.targets.user.folder import GUESSED, POLICY, SETTINGS, TOOLS, TRAJECTORIES, TargetFolder, ToolKind, read
 from trace_gym.targets.user.formats import FORMATS, format_of
 from trace_gym.targets.user.logs import read_logs
 from trace_gym.targets.user.replays import answers
@@ -137,7 +137,7 @@ def init(
     return read(place)
 
 
-def guess(tool: dict[str, Any]) -> Kind:
+def guess(tool: dict[str, Any]) -> ToolKind:
     """Guess the kind of a tool from its name and description.
 
     If neither indicates a kind, return ``write``.
@@ -180,7 +180,7 @@ def _settings(
     )
 
 
-def kind_of(row: Any, tool: dict[str, Any]) -> Kind:
+def kind_of(row: Any, tool: dict[str, Any]) -> ToolKind:
     """Return the kind of a tool according to the annotations of its server, or else a guess."""
     return "read" if _is_marked_read(row) else guess(tool)
 

@@ -16,7 +16,7 @@ from openenv.validation import (  # type: ignore[import-not-found]  # openenv an
     Level,
 )
 
-from trace_gym.types import Finding, Verdict
+from trace_gym.types import Finding, FindingVerdict
 from trace_gym.validation.context import PROFILES
 from trace_gym.validation.remedies import remedy
 from trace_gym.validation.third_party.black_box_context import BlackBoxContext
@@ -26,7 +26,7 @@ SERVER = "openenv:"
 """URI scheme of the graded environments."""
 SEEDS = 8
 """Number of problems per check."""
-STATUS: dict[Verdict, Any] = {
+STATUS: dict[FindingVerdict, Any] = {
     "passed": CheckStatus.PASS,
     "failed": CheckStatus.FAIL,
     "skipped": CheckStatus.SKIP,

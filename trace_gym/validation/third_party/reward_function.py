@@ -18,7 +18,7 @@ from trace_gym.validation.third_party.answer_forms import FORMS
 from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse
 from trace_gym.validation.third_party.uri import SEARCHED, EnvironmentURI, creation_error
 
-Row = dict[str, Any]
+RewardRow = dict[str, Any]
 """Case of a file: ``prompt`` (a text or chat messages), a reference, and any other columns."""
 
 SINGLE = ("completion", "response", "solution_str")
@@ -79,7 +79,7 @@ class FunctionBox(BlackBox):
     def act(self, text: str) -> TurnResponse:
         return TurnResponse("", self.reward(self._row, text), True)
 
-    def reward(self, row: Row, text: str) -> float:
+    def reward(self, row: RewardRow, text: str) -> float:
         """Return the reward of a completion.
 
         Raises:
@@ -104,7 +104,7 @@ class FunctionBox(BlackBox):
             self._form = self._best_form()
         return [str(self._form).replace("{}", reference)]
 
-    def _reference(self, row: Row) -> str | None:
+    def _reference(self, row: RewardRow) -> str | None:
         column = self._column or next((name for name in REFERENCES if row.get(name) is not None), None)
         value = row.get(column) if column else None
         if value is None or isinstance(value, str):
@@ -122,7 +122,7 @@ class FunctionBox(BlackBox):
                 break
         return forms[totals.index(max(totals))]
 
-    def _reward_or_zero(self, row: Row, text: str) -> float:
+    def _reward_or_zero(self, row: RewardRow, text: str) -> float:
         with suppress(Exception):
             made = self.reward(row, text)
             return made if math.isfinite(made) else 0.0
@@ -157,7 +157,7 @@ def load_function(name: str, file: str, uri: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", found)
 
 
-def read_cases(path: str) -> list[Row]:
+def read_cases(path: str) -> list[RewardRow]:
     """Return the cases in a file with one JSON object per line.
 
     Raises:

@@ -15,14 +15,14 @@ from trace_gym.validation.third_party import synthetic_tasks
 from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse, solution_turns
 from trace_gym.validation.third_party.uri import EnvironmentURI, creation_error, import_required
 
-Row = dict[str, Any]
+SkyrlRow = dict[str, Any]
 """A task as a row of a data set: ``prompt`` (chat messages) and other arguments of the environment, such as
 ``reward_spec``."""
 
 ALIASES = {"sql": "text2sql"}
 RANGES = {"text2sql": (-1.0, 1.0), "aime": (-1.0, 1.0)}
 """Reward ranges of skyrl-gym's environments, if they differ from [0, 1]."""
-SOLUTIONS: dict[str, Callable[[Row], list[str]]] = {
+SOLUTIONS: dict[str, Callable[[SkyrlRow], list[str]]] = {
     "gsm8k": lambda row: [f"#### {row['reward_spec']['ground_truth']}"],
     "gsm8k_multi_turn": lambda row: [f"#### {row['reward_spec']['ground_truth']}"],
     "aime": lambda row: [f"Answer: {row['reward_model']['ground_truth']}"],
@@ -78,10 +78,10 @@ class SkyrlBox(BlackBox):
             raise creation_error(address.text, error) from error
         self.limit = max(1, getattr(self._env, "max_turns", 1))
 
-    def _row(self, seed: int) -> Row:
+    def _row(self, seed: int) -> SkyrlRow:
         return synthetic_tasks.TASKS[self.env_id](seed) if self.synthetic else self.rows[seed]
 
-    def _open(self, seed: int) -> Row:
+    def _open(self, seed: int) -> SkyrlRow:
         row = dict(self._row(seed))
         if (script := row.pop("script", None)) is not None:
             row["db_id"] = synthetic_tasks.write_database(script)
@@ -118,7 +118,7 @@ def _as_text(messages: list[dict[str, str]]) -> str:
     return "\n\n".join(str(m["content"]) for m in messages)
 
 
-def rows(path: str) -> list[Row]:
+def rows(path: str) -> list[SkyrlRow]:
     """Return the tasks in a file with one JSON object per line, or in a parquet table.
 
     Raises:
@@ -128,7 +128,7 @@ def rows(path: str) -> list[Row]:
     fix = "Pass a file with one JSON object per line, or parquet"
     if path.endswith(".parquet"):
         try:
-            made: list[Row] = json.loads(import_module("pandas").read_parquet(path).to_json(orient="records"))
+            made: list[SkyrlRow] = json.loads(import_module("pandas").read_parquet(path).to_json(orient="records"))
         except ImportError:
             raise MissingExtra(f"{path} requires pyarrow. Run pip install pyarrow") from None
         except (OSError, ValueError) as error:
