@@ -31,10 +31,10 @@ from trace_gym.validation.third_party.heuristic_answers import guesses_earn_litt
 from trace_gym.validation.third_party.near_miss_checks import near_misses_fail
 from trace_gym.validation.third_party.no_op_checks import nothing_is_paid_for_nothing
 from trace_gym.validation.third_party.prompt_checks import (
+    malformed_text_gets_an_answer,
     prompt_holds_no_answer,
     prompts_are_not_the_test,
-    the_end_is_survived,
-    ugly_text_is_answered,
+    steps_after_the_end_do_not_fail,
     wordings_are_counted,
 )
 from trace_gym.validation.third_party.reward_checks import (
@@ -59,8 +59,8 @@ BLACK_BOX_CHECKS: dict[str, BlackBoxCheck] = {
     "TG301": nothing_is_paid_for_nothing,
     "TG303": rewards_are_in_range,
     "TG304": near_misses_fail,
-    "TG402": ugly_text_is_answered,
-    "TG405": the_end_is_survived,
+    "TG402": malformed_text_gets_an_answer,
+    "TG405": steps_after_the_end_do_not_fail,
     "TG501": reference_spreads_rewards,
     "TG502": rewards_of_the_policy_spread,
     "TG601": guesses_earn_little,

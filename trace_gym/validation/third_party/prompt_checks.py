@@ -44,7 +44,7 @@ MAX_POSITIONS = 6
 """Number of words, and of lines, from each end of the prompt that are compared with the answer."""
 
 
-def ugly_text_is_answered(context: BlackBoxContext) -> Passed:
+def malformed_text_gets_an_answer(context: BlackBoxContext) -> Passed:
     """Every turn gets a response: no turn raises an exception, hangs the environment, or is executed as code."""
     rng, prompt = Random("ugly"), context.begin(context.seeds[0])
     with context.catch_failures(context.seeds[0]):
@@ -70,7 +70,7 @@ def _malformed_commands(turns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
                 yield (*turns[:n], wrong)
 
 
-def the_end_is_survived(context: BlackBoxContext) -> Passed:
+def steps_after_the_end_do_not_fail(context: BlackBoxContext) -> Passed:
     """Turns after the end raise no exception, whether the rollout succeeded or failed."""
     seed = context.seeds[0]
     ways = [("...",) * context.box.limit, (context.solution(seed) or ())]
