@@ -47,6 +47,11 @@ def test_every_item_names_existing_properties_or_a_reason() -> None:
         assert item.statement[0].isupper() and item.statement.endswith(".") and "|" not in item.review, item.id
 
 
+@pytest.mark.parametrize("code", sorted(code for code in PROPERTIES if code.startswith(("TG2", "TG7"))))
+def test_properties_of_solutions_and_leaks_are_in_the_checklist(code: str) -> None:
+    assert any(code in item.codes for item in CHECKLISTS["abc"])
+
+
 @pytest.mark.parametrize("code", sorted({code for item in CHECKLISTS["abc"] for code in item.codes}))
 def test_failed_property_fails_exactly_its_items(code: str) -> None:
     everything: dict[str, FindingVerdict] = dict.fromkeys(PROPERTIES, "passed")
@@ -62,14 +67,17 @@ def test_item_has_the_verdict_of_its_only_property(verdict: FindingVerdict) -> N
 
 
 def test_item_passes_if_its_other_properties_do_not_apply() -> None:
-    assert verdict_of("T.8", report_of(TG201="passed", TG202="skipped")) == (
+    assert verdict_of("T.8", report_of(TG201="passed", TG202="skipped", TG211="passed")) == (
         "passed",
-        "passed: TG201; not applicable: TG202",
+        "passed: TG201, TG211; not applicable: TG202",
     )
 
 
 def test_item_is_unfinished_if_a_property_was_not_checked() -> None:
-    assert verdict_of("T.8", report_of(TG201="passed")) == ("unfinished", "not checked: TG202; passed: TG201")
+    assert verdict_of("T.8", report_of(TG201="passed", TG211="passed")) == (
+        "unfinished",
+        "not checked: TG202; passed: TG201, TG211",
+    )
 
 
 def test_verdicts_of_an_environment_with_a_defect() -> None:
@@ -90,7 +98,8 @@ def test_command_prints_the_items_without_an_environment() -> None:
 
 
 def test_command_prints_the_verdict_of_every_item() -> None:
-    arguments = ["--only", "TG201", "--only", "TG202", "--profile", "quick", "--engine", "here", "--checklist", "abc"]
+    only = [part for code in ("TG201", "TG202", "TG211") for part in ("--only", code)]
+    arguments = [*only, "--profile", "quick", "--engine", "here", "--checklist", "abc"]
     result = CliRunner().invoke(app, ["validate", "tau2_multi_step", *arguments], env={"COLUMNS": "120"})
     assert result.exit_code == 0
     lines = {line.split()[0]: line.split()[1] for line in result.output.splitlines() if line[:2] in ("T.", "O.", "R.")}

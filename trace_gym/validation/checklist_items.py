@@ -45,7 +45,7 @@ _TASK = (
     Item(
         "T.5",
         "The agent cannot access the ground truth.",
-        ("TG701", "TG702", "TG402"),
+        ("TG701", "TG702", "TG706", "TG402"),
         "files and processes that the agent can access",
     ),
     Item(
@@ -57,15 +57,15 @@ _TASK = (
     Item(
         "T.7",
         "The ground truth is verified.",
-        ("TG201", "TG204", "TG215", "TG413"),
+        ("TG201", "TG204", "TG214", "TG215", "TG413"),
         "whether the ground truth is what the task means",
     ),
-    Item("T.8", "Every task is verified to be solvable.", ("TG201", "TG202")),
+    Item("T.8", "Every task is verified to be solvable.", ("TG201", "TG202", "TG211")),
     Item("T.9", "The benchmark contains a solver that solves every task automatically.", ("TG201",)),
     Item(
         "T.10",
         "No defect lets an agent pass without completing the task.",
-        ("TG203", "TG205", "TG206", "TG301", "TG304", "TG306", "TG402", "TG601", "TG602", "TG705", "TG804"),
+        ("TG203", "TG205", "TG206", "TG212", "TG301", "TG304", "TG306", "TG402", "TG601", "TG602", "TG705", "TG804"),
     ),
 )
 _OUTCOME = (
@@ -85,7 +85,8 @@ _OUTCOME = (
         "O.b.1",
         "Substring matching handles a negated answer.",
         (),
-        "no property negates an answer; search for a reward of `not X`",
+        "for other libraries, TG304 adds a negation to answers that are texts, or removes it; for a world, no property "
+        "does, so search for a reward of `not X`",
     ),
     Item("O.b.2", "Substring matching gives nothing for a list of all possible answers.", ("TG601", "TG602")),
     Item("O.b.3", "The ground truth cannot be guessed.", ("TG601", "TG804", "TG705")),
@@ -99,20 +100,20 @@ _OUTCOME = (
     Item(
         "O.f.1",
         "End-to-end tests exercise all relevant parts.",
-        ("TG206", "TG304", "TG306"),
+        ("TG206", "TG304", "TG306", "TG805"),
         "tests of the agent's code",
     ),
     Item("O.f.2", "The result of an end-to-end test is not random.", ("TG101", "TG102", "TG208", "TG406")),
     Item(
         "O.g.1",
         "State matching accepts every state that a success can reach.",
-        ("TG207", "TG305"),
+        ("TG207", "TG213", "TG305"),
         "solutions that differ from the plan of the oracle",
     ),
     Item(
         "O.g.2",
         "State matching checks the states that the task must change and those that it must not.",
-        ("TG304", "TG306"),
+        ("TG212", "TG304", "TG306"),
     ),
     Item(
         "O.g.3",
