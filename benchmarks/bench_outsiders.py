@@ -1,10 +1,12 @@
 """Measure how many bugs by outside authors `trace-gym validate` detects.
 
     python benchmarks/bench_outsiders.py [--half development|unseen|all] [--only TG2,TG7] [--out results.jsonl]
+    python benchmarks/bench_outsiders.py [--half all] --groups results.jsonl
 
 The bugs are in ``benchmarks/outsiders/``. Each one is applied to a copy of its environment, which is validated in the
 sandbox. A bug is detected if at least one property fails. Results are appended to a file, and a second run with the
-same file skips the bugs that the file contains.
+same file skips the bugs that the file contains. With ``--groups``, the script only prints the detection rate of each
+group of bugs for a file of results, which may also come from ``bench_review.py``.
 """
 
 from __future__ import annotations
@@ -28,6 +30,17 @@ from trace_gym.statistics import wilson
 
 FOLDER = Path(__file__).parent / "outsiders"
 HALVES = ("development", "unseen")
+GROUPS = {
+    "shortcut": "A position, a relation between records, or a constant decision gives the correct action.",
+    "leak": "The words of the user or the answer of a tool reveal the correct action or the next step.",
+    "wrong text or answer": "The text of the request or an answer of the user contradicts the expected outcome.",
+    "hidden information": "The correct action depends on information that the agent cannot obtain.",
+    "right outcome rejected": "The text is clear, but the expected outcome or the verifier rejects a correct agent.",
+    "levels and randomness": "Cases or start states that a level needs never occur, rarely occur, or never vary.",
+    "wrong outcome rewarded": "The verifier accepts a wrong value, a false report, or no report.",
+    "unchecked side effect": "The verifier ignores an additional action or a part of the request.",
+}
+"""Groups of bugs, with the criterion for each of them."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,7 @@ class Bug:
     title: str
     what: str
     kind: str
+    group: str
     edits: tuple[tuple[str, str], ...]
 
     @property
@@ -73,10 +87,14 @@ def main() -> None:
     parser.add_argument("--profile", choices=["quick", "gate"], default="gate")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--missed", type=Path, help="results of an earlier run: validate only the bugs that it missed")
+    parser.add_argument("--groups", type=Path, metavar="FILE", help="print the table of groups for a file of results")
     parser.add_argument("--out", type=Path, default=Path("outsiders.jsonl"))
     options = parser.parse_args()
     bugs = [b for b in load_bugs() if options.half in ("all", b.half)]
     bugs = [b for b in bugs if options.author in (None, b.author) and options.env in (None, b.env)]
+    if options.groups:
+        print(group_table(bugs, {r["key"]: detected(r) for r in read(options.groups)}))
+        return
     if options.missed:
         missed = {r["key"] for r in read(options.missed) if not r["failed"]}
         bugs = [b for b in bugs if b.key in missed]
@@ -92,7 +110,9 @@ def load_bugs() -> list[Bug]:
     for path in sorted(FOLDER.glob("author*.json")):
         for row in json.loads(path.read_text(encoding="utf-8")):
             edits = tuple((e["old"], e["new"]) for e in row["edits"])
-            found.append(Bug(path.stem, row["env"], row["title"], row["what"], row["class"], edits))
+            found.append(
+                Bug(path.stem, row["env"], row["title"], row["what"], row["class"], row.get("group", ""), edits)
+            )
     return [bug for bug in found if bug.key not in excluded]
 
 
@@ -131,8 +151,29 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
+def detected(row: dict[str, Any]) -> bool:
+    """Return whether a result of this script or of ``bench_review.py`` is a detection."""
+    return bool(row["failed"]) if "failed" in row else bool(row["verdict"] == "failed")
+
+
+def group_table(bugs: list[Bug], results: dict[str, bool]) -> str:
+    """Return the Markdown table of the detection rate of each group of bugs in each half, with its 95% interval."""
+    halves = [half for half in HALVES if any(b.half == half for b in bugs)]
+    lines = [f"| {' | '.join(['Group', *(f'{half} half' for half in halves)])} |", "|---" * (1 + len(halves)) + "|"]
+    for group in [*GROUPS, ""]:
+        cells = [_rate([b for b in bugs if b.half == half and group in ("", b.group)], results) for half in halves]
+        lines.append(f"| {' | '.join([group or 'all', *cells])} |")
+    return "\n".join(lines)
+
+
+def _rate(bugs: list[Bug], results: dict[str, bool]) -> str:
+    found = [results[b.key] for b in bugs if b.key in results]
+    span = wilson(sum(found), len(found))
+    return f"{sum(found)} of {len(found)} ({span.low:.0%} to {span.high:.0%})" if span else "not measured"
+
+
 def summarize(bugs: list[Bug], results: dict[str, dict[str, Any]]) -> None:
-    """Print the detection rate with its 95% interval, in total and by author, and the detections of each property."""
+    """Print the detection rate with its 95% interval in total, by author and by group, and those of each property."""
     rows = [results[b.key] for b in bugs if b.key in results]
     for author in [*sorted({r["author"] for r in rows}), ""]:
         chosen = [r for r in rows if author in ("", r["author"])]
@@ -140,6 +181,7 @@ def summarize(bugs: list[Bug], results: dict[str, dict[str, Any]]) -> None:
         span = wilson(caught, len(chosen))
         rate = f"{caught / len(chosen):.1%} ({span.low:.1%} to {span.high:.1%})" if span else "no bugs"
         print(f"{author or 'all':10} detected {caught} of {len(chosen)}: {rate}")
+    print(group_table(bugs, {key: detected(row) for key, row in results.items()}))
     codes = Counter(code for r in rows for code in r["failed"])
     alone = Counter(*[[next(iter(r["failed"])) for r in rows if len(r["failed"]) == 1]])
     for code, count in codes.most_common():
