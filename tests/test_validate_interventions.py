@@ -152,6 +152,14 @@ def test_message_names_the_code_location_of_the_hidden_draw() -> None:
     assert "`choice` (interventions.py, line" in found.message and "settle(" in found.message
 
 
+def test_number_that_the_oracle_states_but_nothing_shows_is_hidden() -> None:
+    report = validate(broken.UnseenDeposit, profile="quick", only=("TG202", "TG211"), progress=False)
+    verdicts = {f.code: f for f in report.findings}
+    assert verdicts["TG202"].verdict == "passed"  # it checks only the arguments of calls
+    assert verdicts["TG211"].verdict == "failed"
+    assert "is the message 'You owed" in verdicts["TG211"].message
+
+
 def test_right_plans_keep_the_values_of_the_plan() -> None:
     context = Context(Hotel, "hotel", PROFILES["quick"])
     plans = dict(right_plans(context, SCENARIO))

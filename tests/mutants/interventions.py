@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from mutants.hotel import Hotel, mutants
 
-from trace_gym.world import Call, Check, Say, ToolError
+from trace_gym.world import Call, Check, Say, ToolError, asserted
 
 
 @dataclass
@@ -34,6 +34,30 @@ class HiddenSurcharge(Hotel):
     def payment(self) -> Call:
         due = self.mine.due + self.surcharge
         return Call("settle", {"room": self.room, "invoice": self.mine.invoice, "amount": due})
+
+
+@dataclass
+class UnseenDeposit(Hotel):
+    """The oracle tells the guest a number that no message and no tool shows."""
+
+    id, rejected_by = "unseen_deposit", "TG211"
+    deposit: int = 0
+
+    @classmethod
+    def generate(cls, rng: Random, level: int) -> Self:
+        made = super().generate(rng, level)
+        made.deposit = rng.choice(range(110, 200, 10))
+        return made
+
+    def verify(self, start: Self, said: list[str]) -> Iterator[Check]:
+        yield from super().verify(start, said)
+        told = asserted(start.deposit, range(110, 200, 10), said)
+        yield Check.goal("the guest heard what the deposit is", told)
+
+    def oracle(self) -> Iterator[Call | Say]:
+        *steps, _ = super().oracle()
+        yield from steps
+        yield Say(f"You owed {self.mine.due}; here is the key. The deposit is {self.deposit}.")
 
 
 class AnyRoomWillDo(Hotel):
