@@ -104,6 +104,7 @@ def start(paid: Paid, tmp_path: Path) -> Iterator[Callable[[str], Runner]]:
 
     def begin(folder: str) -> Runner:
         options = ["--from", wanted, "--author", "llm", "--llm", f"openai:m@{paid.server.url}", "--workers", "1"]
+        options += ["--solver", "none"]
         command = [sys.executable, "-m", "interrupted", "synthesize", *options, "--out", tmp_path / folder]
         known = {k: v for k, v in os.environ.items() if not k.startswith("TRACE_GYM")}
         env = {**known, "PYTHONPATH": str(TESTS), "OPENAI_API_KEY": "none", "OMP_NUM_THREADS": "1"}

@@ -233,7 +233,9 @@ def test_what_no_environment_serves_is_written_by_the_model_of_the_settings(
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     server = Server(author)
     try:
-        run = diagnosed(tmp_path / "one", {"model": f"openai:m@{server.url}"}, "tool_precision", LACKING)
+        run = diagnosed(
+            tmp_path / "one", {"model": f"openai:m@{server.url}", "solver": "none"}, "tool_precision", LACKING
+        )
         synthesize.synthesize(run)
         synthesize.synthesize(run)
         assert len(server.requests) == 2  # a plan and a module; the stage that was done is not done again

@@ -284,11 +284,19 @@ def test_models_that_check_environments_are_checked_before_the_first_stage(
 
 
 def test_reader_requires_evidence_of_another_model(tmp_path: Path) -> None:
-    llm = {"model": f"files:{tmp_path}", "reader": "openai:m"}
+    llm = {"model": f"files:{tmp_path}", "solver": "none", "reader": "openai:m"}
     with pytest.raises(ValueError, match="llm.reader has no effect without llm.reviewer or llm.solver"):
         RunConfig.model_validate(
             {"author": "llm", "capabilities": {"precondition_verification": "Verify."}, "llm": llm}
         )
+
+
+def test_reader_judges_the_solver_that_is_the_author_by_default(tmp_path: Path) -> None:
+    llm = {"model": f"files:{tmp_path}", "reader": "openai:m"}
+    made = RunConfig.model_validate(
+        {"author": "llm", "capabilities": {"precondition_verification": "Verify."}, "llm": llm}
+    )
+    assert made.llm.reader == "openai:m"
 
 
 def test_budget_limits_checkers_of_an_author_without_an_endpoint(tmp_path: Path) -> None:

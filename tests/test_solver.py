@@ -19,12 +19,18 @@ from trace_gym.cli.entry import app
 from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import BudgetSpent, ConfigError, ModelError
 from trace_gym.llm import Completion, ModelRequest, Usage, open_model_uri
+from trace_gym.llm.model_uri import solver_uri
 from trace_gym.llm.opening import open_models
+from trace_gym.pipeline import authoring
+from trace_gym.pipeline.ledger import Run
 from trace_gym.review import Checkers, add_model_checks, solve
 from trace_gym.review.solving import solve_world
 from trace_gym.sandbox import SandboxedWorld
+from trace_gym.settings import RunConfig
+from trace_gym.synthesis import synthesize_many
 from trace_gym.synthesis.repair_loop import AuthoringContext, ValidationConfig, make_candidate
-from trace_gym.types import Call, Finding, Report, Say, Scenario
+from trace_gym.synthesis.synthesize_many import SynthesisRequest
+from trace_gym.types import Call, Capability, Finding, Report, Say, Scenario
 from trace_gym.validation.model_review import SOLVER
 
 REASON = "the text and the reward disagree"
@@ -294,6 +300,55 @@ def test_finding_reaches_the_author_of_a_generated_environment(tmp_path: Path) -
     assert diagnostic.code == SOLVER
     assert REASON in diagnostic.message
     assert "# AGENT: I cannot say." in diagnostic.counterexample
+
+
+@pytest.mark.parametrize(
+    ("solver", "author", "expected"),
+    [
+        ("", "openai:m@http://127.0.0.1:9/v1", "openai:m@http://127.0.0.1:9/v1"),
+        ("", "files:desk", "files:desk/solver"),
+        ("", "replay:desk", ""),
+        ("", "replay-purpose:desk", ""),
+        ("", "", ""),
+        ("none", "openai:m", ""),
+        ("openai:other", "replay:desk", "openai:other"),
+    ],
+)
+def test_solver_is_the_author_unless_it_is_replayed(solver: str, author: str, expected: str) -> None:
+    assert solver_uri(solver, author) == expected
+
+
+@pytest.mark.parametrize("command", [True, False], ids=["command", "run"])
+@pytest.mark.parametrize(("solver", "opened"), [({}, True), ({"solver": "none"}, False)], ids=["default", "turned off"])
+def test_author_of_generated_environments_solves_their_scenarios(
+    command: bool, solver: dict[str, str], opened: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests: list[SynthesisRequest] = []
+
+    def write_all(request: SynthesisRequest, *_: object) -> dict[str, Any]:
+        requests.append(request)
+        return {}
+
+    monkeypatch.setattr(synthesize_many, "write_all", write_all)
+    monkeypatch.setattr(authoring, "write_all", write_all)
+    model = f"files:{tmp_path / 'desk'}"
+    if command:
+        (wanted := tmp_path / "capabilities.json").write_text('[{"name": "checks", "description": "Check."}]')
+        options = ["--from", str(wanted), "--author", "llm", "--llm", model, "--out", str(tmp_path / "out")]
+        options += [part for key, value in solver.items() for part in (f"--{key}", value)]
+        CliRunner().invoke(app, ["synthesize", *options])
+    else:
+        llm = {"model": model, "folder": tmp_path / "out", **solver}
+        config = RunConfig.model_validate({"author": "llm", "capabilities": {"checks": "Check."}, "llm": llm})
+        authoring.write_environments(Run(config, tmp_path / "run"), [named_capability()], "tau2_airline")
+    [request] = requests
+    assert (request.validation.checkers.solver is not None) is opened
+    assert (tmp_path / "desk" / "solver").is_dir() is opened
+
+
+def named_capability() -> Capability:
+    rates = {"coverage": 0.3, "er_failed": None, "er_passed": None, "gap": None, "selected": True}
+    return Capability.model_validate({"name": "checks", "description": "Check.", **rates})
 
 
 def test_synthesize_opens_the_solver_first(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 
 from trace_gym.errors import ConfigError, ReadError, expect_choice
-from trace_gym.llm.model_uri import ignored_settings
+from trace_gym.llm.model_uri import ignored_settings, solver_uri
 from trace_gym.models.settings import ModelSettings
 from trace_gym.models.unused import ROLLOUTS, ROUTER, check
 from trace_gym.parsing import parse_yaml, read_yaml
@@ -134,10 +134,11 @@ class RunConfig(Record):
                 yield f"{names} has no effect: author is {self.author}. Set author to llm, or remove llm"
             return
         given = {key: getattr(self.llm, key) for key in ("tokens", "dollars", "price", "by")}
-        checkers = [self.llm.reviewer, self.llm.solver, self.llm.reader]
+        solver = solver_uri(self.llm.solver, self.llm.model)
+        checkers = [self.llm.reviewer, solver, self.llm.reader]
         for key in ignored_settings(self.llm.model, given, checkers):
             yield f"llm.{key} has no effect on {self.llm.model}. Remove it, or choose another model"
-        if self.llm.reader and not (self.llm.reviewer or self.llm.solver):
+        if self.llm.reader and not (self.llm.reviewer or solver):
             yield "llm.reader has no effect without llm.reviewer or llm.solver. Set one of them, or remove llm.reader"
 
     def _without_effect_without_diagnosis(self) -> Iterator[str]:

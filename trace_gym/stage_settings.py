@@ -90,8 +90,8 @@ class Llm(Record):
     """Model that reviews each version that passed the other checks, in the same format as `model`. Empty for no
     review."""
     solver: str = ""
-    """Model that solves scenarios of each version that passed the other checks, in the same format as `model`. Empty if
-    no model solves scenarios."""
+    """Model that solves scenarios of each version that passed the other checks, in the same format as `model`. If
+    empty, `model` solves them in separate conversations, unless it is replayed. ``none`` if no model solves them."""
     reader: str = ""
     """Model that judges the evidence of `reviewer` and `solver`. If empty, they judge it themselves, in a new
     conversation."""

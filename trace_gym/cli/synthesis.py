@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from trace_gym import terminal
-from trace_gym.cli.options import AllowUnisolated, ReaderOption, Reviewer, Solver, reject_options
+from trace_gym.cli.options import AllowUnisolated, ReaderOption, Reviewer, reject_options
 from trace_gym.errors import ConfigError, TraceGymError
 from trace_gym.files import read_text
 from trace_gym.locks import working_in
@@ -90,7 +90,13 @@ def synthesize(
         str, typer.Option(help="Name of the person or program that answers files:DIR; recorded in the manifest.")
     ] = "",
     reviewer: Reviewer = "",
-    solver: Solver = "",
+    solver: Annotated[
+        str,
+        typer.Option(
+            help="Model that solves scenarios of an environment that passed the other checks, or none. By default, the "
+            "model of --llm in separate conversations, unless it is replayed."
+        ),
+    ] = "",
     reader: ReaderOption = "",
     allow_unisolated: AllowUnisolated = False,
 ) -> None:
@@ -121,12 +127,14 @@ def synthesize(
     else:
         write = _plan_model_work(name, source, trajectories, target, own, folder, repairs, workers, force)
     with working_in(folder):
+        from trace_gym.llm.model_uri import solver_uri
         from trace_gym.llm.opening import open_models
         from trace_gym.review import Checkers
         from trace_gym.synthesis.admission import CANDIDATES
 
-        uris = [reviewer, solver, reader]
-        if reader and not (reviewer or solver):
+        author_uri = "" if source is None and name is None else llm  # no scenarios of a base world are solved
+        uris = [reviewer, solver_uri(solver, author_uri), reader]
+        if reader and not any(uris[:2]):
             raise ConfigError("--reader has no effect without --reviewer or --solver. Add one of them")
         limits: dict[str, Any] = {"tokens": tokens, "dollars": dollars, "price": price}
         with open_models(llm, uris, folder / CANDIDATES, _log, answered_by=by, **limits) as (model, others):

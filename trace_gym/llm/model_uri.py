@@ -20,6 +20,8 @@ from trace_gym.llm.request_store import RequestStore
 from trace_gym.terminal import say
 
 MODEL_URIS = "openai:MODEL, openai:MODEL@URL, replay:DIR, replay-purpose:DIR, files:DIR"
+NO_MODEL = "none"
+"""Value of the setting of a solver that turns off the default."""
 
 
 _HOST = re.compile(r"@(?:localhost\b|[\w.-]+:\d+(?:/|$)|(?:[\w-]+\.)+[\w-]+/)")
@@ -64,6 +66,27 @@ def ignored_settings(uri: str, given: Mapping[str, object], others: Sequence[str
     if any(one.startswith("openai:") for one in (uri, *others)):
         used |= {"tokens", "dollars", "price"}
     yield from (name for name, value in given.items() if value not in (None, "") and name not in used)
+
+
+def solver_uri(solver: str, author: str) -> str:
+    """Return the URI of the model that solves scenarios of generated environments, or ``""`` if no model solves them.
+
+    By default, the solver is the model of the author in separate conversations. For ``files:DIR``, its requests are in
+    the folder ``DIR/solver``, so that somebody else can answer them. If the author's answers are replayed, there is no
+    solver by default, because a recording may contain only the author's answers.
+
+    Args:
+        solver: Model URI, ``none``, or ``""`` for the default.
+        author: URI of the model that writes the environments.
+    """
+    if solver:
+        return "" if solver == NO_MODEL else solver
+    match author.partition(":"):
+        case "openai", _, _:
+            return author
+        case "files", _, folder:
+            return f"files:{Path(folder) / 'solver'}"
+    return ""
 
 
 class Resolved:

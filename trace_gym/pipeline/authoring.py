@@ -8,6 +8,7 @@ from typing import Any
 
 from trace_gym import registry
 from trace_gym.errors import NoUsableAnswer, RejectedEnv, TraceGymError
+from trace_gym.llm.model_uri import solver_uri
 from trace_gym.llm.opening import open_models
 from trace_gym.locks import working_in
 from trace_gym.pipeline import common
@@ -55,7 +56,7 @@ def _write_environments(
     uri = RECORDED_MODEL if run.config.author == "recorded" else llm.model
     limits: dict[str, Any] = {"tokens": llm.tokens, "dollars": llm.dollars, "price": llm.price}
     evidence = read_records(run.path("rollouts", "select.jsonl")) if run.config.diagnoses else []
-    uris = [llm.reviewer, llm.solver, llm.reader]
+    uris = [llm.reviewer, solver_uri(llm.solver, uri), llm.reader]
     with open_models(uri, uris, folder / CANDIDATES, log, answered_by=llm.by, **limits) as (model, others):
         validation = ValidationConfig(budget=llm.seconds, policy=llm.policy, checkers=Checkers(*others))
         order = SynthesisRequest(capabilities, target, model, folder, validation, llm.repairs, evidence)

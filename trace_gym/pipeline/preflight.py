@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trace_gym import registry
 from trace_gym.llm import open_model_uri
+from trace_gym.llm.model_uri import solver_uri
 from trace_gym.pipeline import common
 from trace_gym.policies.hints import require_hints
 from trace_gym.settings import RunConfig
@@ -21,7 +22,7 @@ def check(config: RunConfig) -> None:
             a model or policy is not valid.
         ReadError: A folder contains no adapter, or a model or recording cannot be read.
     """
-    for uri in filter(None, (config.llm.reviewer, config.llm.solver, config.llm.reader)):
+    for uri in filter(None, (config.llm.reviewer, solver_uri(config.llm.solver, ""), config.llm.reader)):
         open_model_uri(uri).close()
     if config.llm.policy:
         check_policy(config.llm.policy)
