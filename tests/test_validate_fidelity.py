@@ -13,6 +13,7 @@ from mutants.hotel import Hotel
 from toy_world import ToyBoxes
 
 from trace_gym import registry
+from trace_gym.nested import parse_if_json
 from trace_gym.targets.tau2.recorded import DIFFERENCES
 from trace_gym.targets.tau2.tools import AirlineTools
 from trace_gym.types import Bars, Call, Finding, Trajectory, to_jsonl
@@ -20,7 +21,6 @@ from trace_gym.validation import Context, recordings
 from trace_gym.validation.context import NO_INPUTS, PROFILES, ValidationInputs
 from trace_gym.validation.fidelity import _by_schema, _form
 from trace_gym.validation.input_files import read_recordings
-from trace_gym.validation.oracle_rollouts import parse_if_json
 from trace_gym.validation.properties import PROPERTIES
 from trace_gym.validation.selection import sample
 from trace_gym.validation.shapes import Shape, closed, differences

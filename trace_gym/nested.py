@@ -1,9 +1,25 @@
-"""Iteration over nested dicts and lists, such as parsed JSON."""
+"""Parsing of JSON that may be plain text, and iteration over nested dicts and lists."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+
+def parse_if_json(value: Any, *, scalars: bool = False) -> Any:
+    """Return the parsed data if a value is JSON text, else the value itself.
+
+    Args:
+        value: Text or parsed data.
+        scalars: Also parse scalars, such as ``5``. By default, only objects and lists are parsed.
+    """
+    if not isinstance(value, str) or not (scalars or value.startswith(("{", "["))):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):  # a number with thousands of digits also raises ValueError
+        return value
 
 
 class Node(NamedTuple):

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from trace_gym import terminal
 from trace_gym.errors import TraceGymError
+from trace_gym.nested import parse_if_json
 from trace_gym.terminal import say
 
 if TYPE_CHECKING:
@@ -207,8 +208,6 @@ def _parse_input(line: str, tools: dict[str, Message]) -> Message | str:
     arguments: dict[str, object] = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
-        try:
-            arguments[key] = value if properties.get(key, {}).get("type") == "string" else json.loads(value)
-        except (ValueError, RecursionError):
-            arguments[key] = value
+        text = properties.get(key, {}).get("type") == "string"
+        arguments[key] = value if text else parse_if_json(value, scalars=True)
     return {"content": "", "tool_calls": [{"function": {"name": name, "arguments": json.dumps(arguments)}}]}

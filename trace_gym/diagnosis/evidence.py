@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 
 from trace_gym.diagnosis.reference import ReferenceComparison, WritePair, canonical, place, shown_records
+from trace_gym.nested import parse_if_json
 from trace_gym.types import Call, Trajectory
 
 _alternatives = re.compile(
@@ -88,10 +89,7 @@ def _refuses(text: str, entity: str) -> bool:
 
 def _entity_of_extra(function: dict[str, Any], seen: ReferenceComparison) -> str | None:
     """Return the entity of a call if the reference does not contain the call, else None."""
-    try:
-        arguments = json.loads(function["arguments"])
-    except (TypeError, ValueError):
-        arguments = function["arguments"]
+    arguments = parse_if_json(function["arguments"], scalars=True)
     same = [c for c in seen.extra_writes if c.tool == function["name"] and c.arguments == arguments]
     return place(same[0], seen.roles)[1] if same else None
 

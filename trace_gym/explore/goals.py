@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trace_gym.explore.sample import FRACTIONS, STRANGERS, Sampler, leaves
+from trace_gym.nested import parse_if_json
 from trace_gym.schemas import resolved
-from trace_gym.targets.user.replays import parsed, refused
+from trace_gym.targets.user.replays import refused
 from trace_gym.types import Call, Interface
 
 Made = list[tuple[Call, str]]
@@ -66,7 +67,7 @@ def situations(made: Made, kinds: Mapping[str, str]) -> Iterator[Situation]:
         yield Situation(change, frozenset(strings))
         if not refused(told):
             change = call.tool if kinds[call.tool] == "write" else change
-            strings |= {value for _, value in leaves(parsed(told)) if isinstance(value, str)}
+            strings |= {value for _, value in leaves(parse_if_json(told)) if isinstance(value, str)}
     yield Situation(change, frozenset(strings))
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from trace_gym.explore.goals import Goal, Made, Situation, call_for, goals_of, is_strange, reached, situations
 from trace_gym.explore.sample import WORDS, sampler
-from trace_gym.targets.user.replays import parsed, refused
+from trace_gym.nested import parse_if_json
+from trace_gym.targets.user.replays import refused
 from trace_gym.types import Call, Interface
 
 DRAWS = 3
@@ -173,4 +174,4 @@ def _results(made: Made) -> Iterator[Any]:
     for call, told in made:
         if not refused(told):
             yield call.arguments
-            yield parsed(told)
+            yield parse_if_json(told)

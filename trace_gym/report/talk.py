@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from trace_gym.nested import parse_if_json
 from trace_gym.types import Message, NamedCheck, Trajectory
 
 BRIEF = 90
@@ -73,7 +74,7 @@ def _turns(trajectory: Trajectory) -> Iterator[Said | Called]:
 
 
 def _called(call: dict[str, Any], result: str, trajectory: Trajectory) -> Called:
-    name, arguments = str(call["function"]["name"]), _parsed(call["function"].get("arguments"))
+    name, arguments = str(call["function"]["name"]), parse_if_json(call["function"].get("arguments"), scalars=True)
     brief = (
         ", ".join(f"{k}={_plain(v)}" for k, v in arguments.items())
         if isinstance(arguments, dict)
@@ -83,7 +84,7 @@ def _called(call: dict[str, Any], result: str, trajectory: Trajectory) -> Called
         name=name,
         brief=brief if len(brief) <= BRIEF else brief[: BRIEF - 1] + "…",
         arguments=_pretty(arguments),
-        result=_pretty(_parsed(result)),
+        result=_pretty(parse_if_json(result, scalars=True)),
         write=trajectory.tools.get(name) == "write",
         refused=result.lower().startswith("error"),
         raw=json.dumps(arguments, sort_keys=True),
@@ -96,13 +97,6 @@ def _text(message: Message) -> str:
     if isinstance(content, list):
         content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return str(content)
-
-
-def _parsed(value: Any) -> Any:
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return value
 
 
 def _plain(value: Any) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trace_gym.episode import Episode
-from trace_gym.nested import keys_and_scalars
+from trace_gym.nested import keys_and_scalars, parse_if_json
 from trace_gym.types import Call, Message, Scenario
 from trace_gym.validation.check_origins import described, with_origins
 from trace_gym.validation.context import Context
@@ -106,19 +106,13 @@ class _ShownValues:
     def __init__(self, messages: Sequence[Message]) -> None:
         shown_texts = [str(m.get("content") or "") for m in messages if m["role"] != "assistant"]
         self.text = "\n".join(shown_texts)
-        shown = (v for t in shown_texts if t[:1] in ("{", "[", '"') for _, v in keys_and_scalars(_parsed(t)))
+        json_texts = (t for t in shown_texts if t.startswith(("{", "[", '"')))
+        shown = (v for t in json_texts for _, v in keys_and_scalars(parse_if_json(t, scalars=True)))
         self.strings = {v for v in shown if isinstance(v, str)}
 
     def shows(self, value: str) -> bool:
         """Return whether a string is a value in a tool result or a separate word in the text."""
         return value in self.strings or re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.text) is not None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def _arguments(value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:

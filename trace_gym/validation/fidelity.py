@@ -13,13 +13,14 @@ from typing import Any
 import jsonschema
 
 from trace_gym.episode import Episode
+from trace_gym.nested import parse_if_json
+from trace_gym.targets.user.replays import answers, refused
 from trace_gym.types import Call, Scenario
 from trace_gym.validation.context import Context
 from trace_gym.validation.input_files import read_recordings
-from trace_gym.validation.oracle_rollouts import extend_sample, parse_if_json
+from trace_gym.validation.oracle_rollouts import extend_sample
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped, property_check
 from trace_gym.validation.random_calls import CallSampler, StateValues
-from trace_gym.validation.recordings import is_refusal, recorded_calls
 from trace_gym.validation.shapes import Shape, closed
 from trace_gym.world import Random, World
 
@@ -49,7 +50,7 @@ def results_fit_record_shapes(world: type[World], scenarios: Sequence[Scenario],
     seen: Counter[str] = Counter()
     for scenario, calls, content in _answers(scenarios, context):
         tool = calls[-1].tool
-        if tool in tests and not is_refusal(content):
+        if tool in tests and not refused(content):
             seen[tool] += 1
             if fault := tests[tool](content):
                 raise context.failure(scenario, f"{tool}: {fault}", calls)
@@ -70,8 +71,8 @@ def _shape_checks(world: type[World], context: Context) -> tuple[dict[str, Answe
     known = {tool: _by_schema(schema) for tool, schema in returned(world.target).items()}
     shapes: dict[str, Shape] = {}
     for episode in (t for path in context.inputs.recordings for t in read_recordings(path)):
-        for call, recorded_content in recorded_calls(episode):
-            if call.tool in context.interface.kinds and call.tool not in known and not is_refusal(recorded_content):
+        for call, recorded_content in answers(episode):
+            if call.tool in context.interface.kinds and call.tool not in known and not refused(recorded_content):
                 shapes.setdefault(call.tool, Shape()).add(parse_if_json(recorded_content))
     sources = [world.target] if known else []
     sources += ["recorded answers"] if shapes else []
@@ -163,14 +164,14 @@ def error_format_is_uniform(world: type[World], scenarios: Sequence[Scenario], c
     tools: Counter[str] = Counter()
     for scenario, calls, content in _random(scenarios, context):
         about_unknown = len(calls) % 2 == 1  # other results may contain words such as "error"
-        if not (form := _form(content)) or not (about_unknown or is_refusal(content)):
+        if not (form := _form(content)) or not (about_unknown or refused(content)):
             continue
         forms[form] += 1
         tools[calls[-1].tool] += 1
         if form != _SENTENCE:
             raise context.failure(scenario, f"{calls[-1].tool} rejects a call with {form}: {content[:200]!r}", calls)
     recorded_content = Counter(
-        f for e in _recorded(context) for call, text in recorded_calls(e) if (f := _form(text)) and is_refusal(text)
+        f for e in _recorded(context) for call, text in answers(e) if (f := _form(text)) and refused(text)
     )
     if recorded_content and forms and (other := recorded_content.most_common(1)[0][0]) != _SENTENCE:
         raise CheckFailed(f"errors are {_SENTENCE} here, but {other} in {recorded_content.total()} recorded errors")

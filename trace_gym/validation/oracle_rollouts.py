@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from trace_gym.episode import Episode
+from trace_gym.nested import parse_if_json
 from trace_gym.types import Call, Interface, Say, Scenario
 from trace_gym.validation.context import Context
 from trace_gym.validation.random_calls import StateValues
@@ -270,14 +271,6 @@ def oracle_rollouts(scenarios: Sequence[Scenario], context: Context) -> Iterator
     """Yield the oracle's rollouts on a sample of every level."""
     for scenario in extend_sample(scenarios, context):
         yield OracleRollout(context.expert(scenario, "oracle"), context.plan(scenario, "oracle"))
-
-
-def parse_if_json(text: str) -> Any:
-    """Return the parsed JSON value, or the text itself if it is not JSON."""
-    try:
-        return json.loads(text) if text[:1] in "[{" else text
-    except ValueError:
-        return text
 
 
 def _answer(text: str) -> Any:

@@ -21,11 +21,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trace_gym.nested import parse_if_json
 from trace_gym.schemas import settle
+from trace_gym.targets.user.replays import answers, refused
 from trace_gym.types import Bars, Call, Scenario, Trajectory
 from trace_gym.validation.context import Context
 from trace_gym.validation.input_files import read_recordings
-from trace_gym.validation.oracle_rollouts import parse_if_json
 from trace_gym.validation.properties import CheckFailed, Passed, Skipped, property_check
 from trace_gym.validation.shapes import differences
 from trace_gym.world import ToolError, World, call_tool, overrides
@@ -120,7 +121,7 @@ def compare_recordings(world: type[World], episodes: Sequence[Trajectory], conte
     """
     tallies: dict[str, _Tally] = {}
     kinds = context.interface.kinds
-    replays = [(episode, [c for c in recorded_calls(episode) if c[0].tool in kinds]) for episode in episodes]
+    replays = [(episode, [c for c in answers(episode) if c[0].tool in kinds]) for episode in episodes]
     before = [_shown_before_writes(calls, kinds) for _, calls in replays]
     pool = list({key: pair for shown in reversed(before) for key, pair in shown.items()}.values())
     separate: list[World] = [world.from_records(list(own.values())) for own in before]
@@ -139,7 +140,7 @@ def compare_recordings(world: type[World], episodes: Sequence[Trajectory], conte
             found.calls += 1
             answerable = not diverged and seeded.knows(call, shown)
             # After a write that cannot be replayed, the state differs from the recorded one.
-            diverged = diverged or (not answerable and kinds[call.tool] == "write" and not is_refusal(recorded_answer))
+            diverged = diverged or (not answerable and kinds[call.tool] == "write" and not refused(recorded_answer))
             if answerable:
                 found.compared.append((episode.id, number))
                 _compare(world, episode, call, recorded_answer, _answer(seeded, call, context), found)
@@ -154,28 +155,11 @@ def _read_answers(world: World, calls: Sequence[Call], context: Context) -> list
     return [_answer(world, call, context) for call in calls if context.interface.kinds[call.tool] == "read"]
 
 
-def recorded_calls(episode: Trajectory) -> list[tuple[Call, str]]:
-    """Return the calls of an episode with their tool results."""
-    answers = {m.get("tool_call_id"): str(m.get("content") or "") for m in episode.messages if m["role"] == "tool"}
-    wired = [w for m in episode.messages for w in m.get("tool_calls") or () if w["id"] in answers]
-    found = []
-    for wire in wired:
-        arguments = parse_if_json(wire["function"]["arguments"])
-        if isinstance(arguments, dict):
-            found.append((Call(wire["function"]["name"], arguments), answers[wire["id"]]))
-    return found
-
-
-def is_refusal(recorded_answer: str) -> bool:
-    """Return whether a tool result is an error."""
-    return recorded_answer.lower().startswith("error")
-
-
 def _shown_before_writes(calls: Sequence[tuple[Call, str]], kinds: dict[str, Any]) -> dict[str, tuple[Call, Any]]:
     """Return the distinct successful calls before the first successful write, with their results."""
     shown: dict[str, tuple[Call, Any]] = {}
     for call, recorded_answer in calls:
-        if is_refusal(recorded_answer):
+        if refused(recorded_answer):
             continue
         if kinds[call.tool] == "write":
             break
@@ -204,8 +188,8 @@ def _compare(
 ) -> None:
     """Compare a result with the recorded result and update the counts. The wording of errors may differ."""
     found.computable += 1
-    if is_refusal(recorded_answer) or is_refusal(computed):
-        faults = [] if is_refusal(recorded_answer) == is_refusal(computed) else [("", "refusal")]
+    if refused(recorded_answer) or refused(computed):
+        faults = [] if refused(recorded_answer) == refused(computed) else [("", "refusal")]
         raw = faults
     else:
         pair = [world.as_recorded(call, parse_if_json(text), episode.source) for text in (recorded_answer, computed)]

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from trace_gym.nested import parse_if_json
 from trace_gym.targets.user.folder import ANY, TargetSettings
-from trace_gym.targets.user.replays import answers, compared_by, parsed, refused
+from trace_gym.targets.user.replays import answers, compared_by, refused
 from trace_gym.types import Call, Trajectory
 
 ANSWERABLE = 0.5
@@ -134,7 +135,7 @@ def unexplained_changes(home: HasEpisodes) -> dict[str, tuple[str, list[str]]]:
             if kind == "write" and not refused(answer):
                 last.clear()
             elif kind == "read" and not refused(answer):
-                result = compared_by(home.settings, call, parsed(answer))
+                result = compared_by(home.settings, call, parse_if_json(answer))
                 before, when = last.setdefault(_key(call), (result, number))
                 if before != result:
                     between = dict.fromkeys(c.tool for c, _ in calls[when + 1 : number] if c.tool != call.tool)
@@ -150,7 +151,7 @@ def shown_before(home: HasEpisodes, episode: Trajectory) -> ResultsById:
             continue
         if home.kinds[call.tool] == "write":
             break
-        shown.setdefault(_key(call), (call, parsed(answer)))
+        shown.setdefault(_key(call), (call, parse_if_json(answer)))
     return shown
 
 

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
+from trace_gym.nested import parse_if_json
+
 Format = Literal["json", "compact", "indent-2", "indent-4"]
 """Name of a JSON format. ``json`` is Python's default format. The others do not escape non-ASCII characters."""
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -24,11 +26,8 @@ def format_of(texts: Iterable[str]) -> Format:
     """
     found: Counter[Format] = Counter()
     for text in texts:
-        try:
-            data = json.loads(text) if text[:1] in ("{", "[") else None
-        except ValueError:
-            continue
-        if data:  # an empty object looks the same in every format
+        data = parse_if_json(text)
+        if data and data is not text:  # an empty object looks the same in every format
             found.update([form for form in FORMATS if _WRITERS[form](data) == text.strip()][:1])
     return found.most_common(1)[0][0] if found else "json"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from trace_gym.nested import parse_if_json
 from trace_gym.targets.results import read_results
-from trace_gym.targets.user.replays import parsed
 from trace_gym.types import Message, Trajectory
 
 REPORTS = {"error", "errors", "message", "detail", "code", "status", "success", "ok"}
@@ -27,7 +27,7 @@ def _told(message: Message) -> Message:
 
     A tool result that reports a failure as JSON is replaced by text that begins with ``Error:``.
     """
-    if message.get("role") != "tool" or not isinstance(said := parsed(message.get("content")), dict):
+    if message.get("role") != "tool" or not isinstance(said := parse_if_json(message.get("content")), dict):
         return message
     failed = said.get("error") or said.get("errors") or False in (said.get("success"), said.get("ok"))
     if not failed or not said.keys() <= REPORTS:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from trace_gym.nested import parse_if_json
 from trace_gym.targets.user.folder import ANY, TargetSettings, find
 from trace_gym.targets.user.formats import Format
 from trace_gym.types import Call, Interface, Trajectory
@@ -69,7 +69,7 @@ def answers(episode: Trajectory) -> list[tuple[Call, str]]:
     wires = [w for m in episode.messages for w in m.get("tool_calls") or () if w.get("id") in told]
     found = []
     for wire in wires:
-        arguments = parsed(wire["function"]["arguments"])
+        arguments = parse_if_json(wire["function"]["arguments"])
         if isinstance(arguments, dict):
             found.append((Call(wire["function"]["name"], arguments), told[wire["id"]]))
     return found
@@ -80,18 +80,10 @@ def refused(told: str) -> bool:
     return told.lower().startswith("error")
 
 
-def parsed(text: Any) -> Any:
-    """Return the parsed JSON if a text is a JSON object or list, else the text itself."""
-    try:
-        return json.loads(text) if isinstance(text, str) and text[:1] in "[{" else text
-    except ValueError:
-        return text
-
-
 def _before(answered: list[tuple[Call, str]], kinds: Mapping[str, str]) -> Iterator[tuple[Call, Any]]:
     """Yield the accepted calls before the first write, with their results."""
     for call, told in answered:
         if not refused(told):
             if kinds[call.tool] == "write":
                 return
-            yield call, parsed(told)
+            yield call, parse_if_json(told)

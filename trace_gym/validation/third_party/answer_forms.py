@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trace_gym.nested import parse_if_json
+
 FORMS = (
     "#### {}",
     "\\boxed{{{}}}",
@@ -85,16 +87,8 @@ def empty_shells(text: str) -> Iterator[tuple[str, str]]:
     if open_marks:
         yield "its empty format", open_marks + close_marks
         yield "its format around other letters", f"{open_marks}{filler(text, 6)}{close_marks}"
-    elif isinstance(value := parsed_json(parts.core), dict) and value:
+    elif isinstance(value := parse_if_json(parts.core), dict) and value:
         yield "its keys without values", json.dumps(dict.fromkeys(value, ""))
-
-
-def parsed_json(text: str) -> object:
-    """Return the JSON value of a text; None if the text is not valid JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def filler(text: str, length: int) -> str:

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from difflib import SequenceMatcher
 from fractions import Fraction
 
-from trace_gym.validation.third_party.answer_forms import parsed_json
+from trace_gym.nested import parse_if_json
 from trace_gym.validation.third_party.near_misses_of_texts import (
     Change,
     changed_code,
@@ -57,7 +57,7 @@ def kind_of(core: str) -> str:
         return "choice"
     if re.fullmatch(r"\(?[A-Za-z]\)?", core):
         return "choice"
-    if isinstance(parsed_json(core), (dict, list)):
+    if isinstance(parse_if_json(core), (dict, list)):
         return "JSON"
     if _CODE.search(core):
         return "code"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import threading
@@ -15,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from trace_gym.errors import ConfigError
+from trace_gym.nested import parse_if_json
 from trace_gym.validation.third_party.black_box import BlackBox, TurnResponse
 
 Ask = Callable[[str], Awaitable[str]]
@@ -129,10 +129,7 @@ def new_text(messages: list[Any]) -> str:
 
 def as_tool_call(text: str) -> tuple[str, dict[str, Any]] | None:
     """Return the name and the arguments of a turn that is a JSON object with these two fields; None for other turns."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    data = parse_if_json(text, scalars=True)
     if not (isinstance(data, dict) and data.keys() == {"name", "arguments"}):
         return None
     name, arguments = data["name"], data["arguments"]

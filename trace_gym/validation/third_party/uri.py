@@ -14,7 +14,6 @@ A URI is sufficient for a fresh process to open the environment, so reports and 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from importlib import import_module
 from typing import Any
 
 from trace_gym.errors import ConfigError, EnvBug, MissingExtra
+from trace_gym.nested import parse_if_json
 from trace_gym.validation.third_party.black_box import BlackBox, Busy
 
 RETRY_SECONDS = 5.0
@@ -99,16 +99,8 @@ def parse_uri(text: str, schemes: Collection[str] = SCHEMES) -> EnvironmentURI:
         key, equals, value = pair.partition("=")
         if not (key and equals):
             raise ConfigError(f"{text!r} has an invalid option: found {pair!r}, expected key=value")
-        options[key] = _value(value)
+        options[key] = parse_if_json(value, scalars=True)
     return EnvironmentURI(text, scheme, name, options)
-
-
-def _value(text: str) -> Any:
-    """Return the parsed JSON value, or the text itself if it is not JSON."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def open_box(text: str) -> BlackBox:
