@@ -11,10 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trace_gym.actions import read_turn
+from trace_gym.chat import calls_of, steps_of
 from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.model_text import MAX_TEXT, Malformed, clean, parse_json
-from trace_gym.types import Call
+from trace_gym.types import Call, Say
 
 SURROGATE = "\ud800"
 CYCLE: dict[str, Any] = {}
@@ -211,3 +212,12 @@ def test_giant_integers_of_a_message_are_the_agents_fault() -> None:
     ):
         with pytest.raises(Malformed):
             read_turn(turn)
+
+
+def test_turns_in_a_conversation_are_converted_back_to_steps(episode: Episode) -> None:
+    steps = [Say("One moment."), Call("look", {"box": "b1"}), Call("put", {"box": "b1", "coins": 1.5})]
+    for step in steps:
+        episode.step(step)
+    turns = [m for m in episode.messages if m["role"] == "assistant"]
+    assert [step for turn in turns for step in steps_of(turn)] == steps
+    assert [call for message in episode.messages for call in calls_of(message)] == steps[1:]

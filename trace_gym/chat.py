@@ -1,4 +1,4 @@
-"""Messages in the OpenAI chat format, and conversion of a world's state to JSON values for hashing."""
+"""Conversion of scripted steps to and from OpenAI chat messages, and of a world's state to JSON values for hashing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from trace_gym.model_text import clean
-from trace_gym.types import Call, Message
+from trace_gym.types import Call, Message, Say
 from trace_gym.world import World
 
 
@@ -34,6 +34,22 @@ def tool_call(call: Call, call_id: str) -> Message:
     """Return a tool call in the OpenAI chat format."""
     function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
     return {"id": call_id, "type": "function", "function": function}
+
+
+def call_of(wired: Message) -> Call:
+    """Return the call of a message that `tool_call` has created."""
+    function = wired["function"]
+    return Call(function["name"], json.loads(function["arguments"]))
+
+
+def calls_of(message: Message) -> list[Call]:
+    """Return the tool calls of a message in the conversation of an episode."""
+    return [call_of(wired) for wired in message.get("tool_calls") or ()]
+
+
+def steps_of(turn: Message) -> list[Call | Say]:
+    """Return a turn of the agent in the conversation of an episode as scripted steps."""
+    return [*calls_of(turn)] or [Say(turn["content"])]
 
 
 def text_of_malformed(action: Any) -> str:

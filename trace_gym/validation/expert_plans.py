@@ -5,12 +5,12 @@ The oracle is the expert that solves a scenario. The ablated expert is the same 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import Any, Literal, TypeVar
 
+from trace_gym.chat import call_of
 from trace_gym.episode import Episode
 from trace_gym.schemas import settle
 from trace_gym.types import Call, Interface
@@ -35,7 +35,7 @@ def write_calls(episode: Episode) -> list[Call]:
     messages, kinds = episode.messages, episode.interface.kinds
     refused = {m["tool_call_id"] for m in messages if m["role"] == "tool" and m["content"].startswith("Error")}
     made = [c for m in messages for c in m.get("tool_calls", ()) if c["id"] not in refused]
-    calls = [Call(c["function"]["name"], json.loads(c["function"]["arguments"])) for c in made]
+    calls = map(call_of, made)
     return [c for c in calls if kinds.get(c.tool, "read") != "read" and c.tool not in harmless]
 
 

@@ -5,12 +5,12 @@ Both experts are scripted. The ablated expert lacks the capability that the envi
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trace_gym.chat import calls_of
 from trace_gym.episode import Episode
 from trace_gym.nested import keys_and_scalars, parse_if_json
 from trace_gym.types import Call, Message, Scenario
@@ -96,8 +96,7 @@ def oracle_is_grounded(world: type[World], scenarios: Sequence[Scenario], contex
 def _calls(episode: Episode) -> Iterator[tuple[Call, list[Message]]]:
     """Yield the calls of an episode, each with the preceding messages."""
     for n, message in enumerate(episode.messages):
-        for made in message.get("tool_calls", ()):
-            yield Call(made["function"]["name"], json.loads(made["function"]["arguments"])), episode.messages[:n]
+        yield from ((call, episode.messages[:n]) for call in calls_of(message))
 
 
 class _ShownValues:

@@ -6,7 +6,6 @@ incrementally: each message is read once, and only the slots and observation ent
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from trace_gym.adapters.sb3.layout import MARKS, SINCE, Layout
 from trace_gym.adapters.sb3.offers import Offers
 from trace_gym.adapters.sb3.results import read, scalars_in, tokens
 from trace_gym.adapters.sb3.vocabulary import now_in, when
+from trace_gym.chat import steps_of
 from trace_gym.types import Call, Message, Say
 
 REFUSAL = "I am sorry, I cannot do that with {thing}."
@@ -143,7 +143,7 @@ class ConversationState:
         self._turns += 1
         self._entries[0] = min(1.0, self._turns / TURNS)
         touched = set[int]()
-        for action in _actions(turn):
+        for action in steps_of(turn):
             if isinstance(action, Call):
                 self._made_calls.setdefault(action.tool, []).append((action, refused))
                 touched.update(n for n, tool in enumerate(self.layout.plan.tools) if tool.name == action.tool)
@@ -246,8 +246,3 @@ def _statement(field: str, value: str) -> str:
 
 def _error(message: Message) -> bool:
     return str(message["content"] or "").startswith("Error")
-
-
-def _actions(turn: Message) -> list[Call | Say]:
-    called = [c["function"] for c in turn.get("tool_calls", ())]
-    return [Call(f["name"], json.loads(f["arguments"])) for f in called] or [Say(turn["content"])]
