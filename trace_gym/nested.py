@@ -30,21 +30,25 @@ class Node(NamedTuple):
     value: Any
     outer: str | None = None
     """Name of the field that contains the dict of which the value is a member; None if it is not a member of a dict."""
+    path: tuple[str | int, ...] = ()
+    """Keys and indices that lead to the value."""
 
     @property
     def is_scalar(self) -> bool:
         return not isinstance(self.value, (dict, list))
 
 
-def walk(value: Any, name: str = "", outer: str | None = None) -> Iterator[Node]:
+def walk(value: Any) -> Iterator[Node]:
     """Yield a value and all values in it, in order of appearance; a dict or list comes before its parts."""
-    yield Node(name, value, outer)
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from walk(part, key, name)
-    elif isinstance(value, list):
-        for part in value:
-            yield from walk(part, name)
+    pending = [Node("", value)]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node.value, dict):
+            pending += [Node(k, v, node.name, (*node.path, k)) for k, v in reversed(node.value.items())]
+        elif isinstance(node.value, list):
+            last = len(node.value) - 1
+            pending += [Node(node.name, v, None, (*node.path, last - n)) for n, v in enumerate(reversed(node.value))]
 
 
 def keys_and_scalars(value: Any) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 
 from trace_gym.diagnosis.reference import ReferenceComparison, WritePair, canonical, place, shown_records
-from trace_gym.nested import parse_if_json
+from trace_gym.nested import parse_if_json, walk
 from trace_gym.types import Call, Trajectory
 
 _alternatives = re.compile(
@@ -151,16 +151,8 @@ def was_shown(pair: WritePair, argument: str, trajectory: Trajectory) -> bool:
     """
     assert pair.attempt is not None
     shown = shown_records(trajectory)
-    return all(text in shown for text in _texts(pair.attempt.call.arguments.get(argument)))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list() | dict():
-            for inner in value.values() if isinstance(value, dict) else value:
-                yield from _texts(inner)
+    passed = (node.value for node in walk(pair.attempt.call.arguments.get(argument)))
+    return all(value in shown for value in passed if isinstance(value, str))
 
 
 def exchanged(pair: WritePair, argument: str, seen: ReferenceComparison) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from trace_gym.nested import walk
 from trace_gym.types import Call, Trajectory
 
 _id = re.compile(r"(?=[^ ]*[A-Za-z])(?=[^ ]*\d)[^ ]{4,}")
@@ -19,26 +19,18 @@ _name = re.compile(r"[A-Z][\w'.-]*(?: [A-Z][\w'.-]*){0,3}")
 """A proper name of at most four words."""
 
 
-def identifying_values(arguments: Any) -> Iterator[str]:
+def identifying_values(arguments: dict[str, Any]) -> Iterator[str]:
     """Yield the arguments of a call that an agent must have read somewhere, because it cannot compute them.
 
     These are ids (words of four or more characters with letters and digits), email addresses, numbers of five or more
     digits in text form, and proper names in arguments whose name contains ``name``. Dates, amounts and other texts are
     omitted, because an agent may have to compute or write them.
     """
-    try:
-        pending = [("", json.loads(arguments) if isinstance(arguments, str) else arguments)]
-    except (ValueError, RecursionError):
-        return
-    while pending:
-        match pending.pop():
-            case _, dict() as inner:
-                pending += inner.items()
-            case key, list() as inner:
-                pending += [(key, value) for value in inner]
-            case key, str() as text if not _date.match(text):
-                if _is_key(text) or ("name" in str(key).lower() and _name.fullmatch(text)):
-                    yield text
+    for name, value, *_ in walk(arguments):
+        if not isinstance(value, str) or _date.match(value):
+            continue
+        if _is_key(value) or ("name" in name.lower() and _name.fullmatch(value)):
+            yield value
 
 
 def ungrounded_call(trajectory: Trajectory) -> Call | None:

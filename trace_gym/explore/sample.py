@@ -52,7 +52,7 @@ def leaves(value: Any) -> Iterator[tuple[str, Any]]:
 
     Keys of objects that are ids, and words in plain text that look like ids, are included.
     """
-    for name, part, outer in walk(value):
+    for name, part, outer, _ in walk(value):
         if outer is not None and not _FIELD.fullmatch(name):
             yield outer, name
         if isinstance(part, str) and not name:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+from trace_gym.nested import walk
 from trace_gym.types import Bars, Scenario
 from trace_gym.validation.context import Context
 from trace_gym.validation.oracle_rollouts import extend_sample, is_id, oracle_rollouts
@@ -100,21 +101,17 @@ def _categories(states: Sequence[Any]) -> dict[str, set[str]]:
     }
 
 
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _texts(value: Any) -> Iterator[tuple[str, str]]:
     """Yield every string with the name of its field.
 
     The record ids of a table (a dict from id to record) count as values of the field that contains the table.
     """
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if is_id(key):
-                yield name, key
-            yield from _texts(part, name if is_id(key) else key)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part, name)
-    elif isinstance(value, str):
-        yield name, value
+    for node in walk(value):
+        name = next((step for step in reversed(node.path) if isinstance(step, str) and not is_id(step)), "")
+        if node.outer is not None and is_id(node.name):
+            yield name, node.name
+        if isinstance(node.value, str):
+            yield name, node.value
 
 
 def _shape(value: Any, kinds: dict[str, set[str]], name: str = "") -> Any:

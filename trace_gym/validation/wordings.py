@@ -97,4 +97,4 @@ def _independent(made: Episode, first: Step, second: Step) -> bool:
         return False
     before = "\n".join(str(m["content"]) for m in made.messages[: asked[0]])
     answer = str(made.messages[asked[0] + 1]["content"])
-    return all(v in before or v not in answer for _, v, _ in walk(second.arguments) if isinstance(v, str))
+    return all(v in before or v not in answer for _, v, *_ in walk(second.arguments) if isinstance(v, str))

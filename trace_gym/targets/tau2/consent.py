@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from trace_gym.nested import walk
 from trace_gym.statements import find_values, mentions
 from trace_gym.statements.text import sentence_at
 from trace_gym.targets.constants import frozen
@@ -266,12 +267,5 @@ def _says(write: Call, text: str, concerned: Collection[str], alone: bool) -> bo
 
 
 def _values(given: Any) -> Iterator[str]:
-    """Yield the values of arguments that distinguish one change from another."""
-    if isinstance(given, dict):
-        for value in given.values():
-            yield from _values(value)
-    elif isinstance(given, list):
-        for value in given:
-            yield from _values(value)
-    elif isinstance(given, str) and len(given) > 2:
-        yield given
+    """Return the values of arguments that distinguish one change from another."""
+    return (node.value for node in walk(given) if isinstance(node.value, str) and len(node.value) > 2)

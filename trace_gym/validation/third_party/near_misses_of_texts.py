@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from trace_gym.nested import walk
 from trace_gym.validation.third_party.answer_forms import filler
 
 Change = tuple[str, str]
@@ -24,7 +25,7 @@ _SWAPS = {"+": "-", "-": "+", "*": "+", "<": ">", ">": "<", "==": "!=", "!=": "=
 def changed_json(core: str) -> Iterator[Change]:
     """Yield variants of a JSON value with some or all of its scalar values changed, or with an element removed."""
     value = json.loads(core)
-    leaves = list(_leaves(value, ()))
+    leaves = [node.path for node in walk(value) if node.is_scalar or not node.value]
     for change, chosen in {
         "the first value changed": leaves[:1],
         "the last value changed": leaves[-1:],
@@ -41,18 +42,7 @@ def changed_json(core: str) -> Iterator[Change]:
         yield "the first element removed", json.dumps(value[1:])
 
 
-def _leaves(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _leaves(item, (*path, key))
-    elif isinstance(value, list) and value:
-        for number, item in enumerate(value):
-            yield from _leaves(item, (*path, number))
-    else:
-        yield path
-
-
-def _changed_at(value: Any, path: tuple[Any, ...]) -> Any:
+def _changed_at(value: Any, path: tuple[str | int, ...]) -> Any:
     if path:
         value[path[0]] = _changed_at(value[path[0]], path[1:])
         return value
