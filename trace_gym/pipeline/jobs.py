@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +19,7 @@ from trace_gym.errors import Unavailable, UserUnavailable
 from trace_gym.models.loading import load_policy, prepared
 from trace_gym.models.settings import ModelSettings
 from trace_gym.models.unused import used_by
+from trace_gym.parent_death import die_with_parent
 from trace_gym.types import Scenario, Trajectory
 
 
@@ -172,13 +171,7 @@ def _run(job: Job) -> dict[str, Any]:
 def _worker(parent: int) -> None:
     """Set up a worker process: one thread, no progress bars, and exit when the parent process exits."""
     os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false", HF_HUB_DISABLE_PROGRESS_BARS="1")
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)  # the parent was killed; do not write to files that a later run uses
-
-    threading.Thread(target=watch, daemon=True).start()
+    die_with_parent(parent)  # otherwise it writes to files that a later run uses
     import torch
     import transformers
 

@@ -66,7 +66,10 @@ def lint_source(
 
 
 def _run(request: Mapping[str, Any], limits: Limits) -> subprocess.CompletedProcess[str]:
-    """Run the linter in a process, which sets the limits for itself."""
+    """Run the linter in a process, which sets the limits for itself.
+
+    `trace_gym.interpreter.complete_lines` is not suitable: its output is a file, and the limits forbid to write files.
+    """
     return subprocess.run(
         command(__name__, safe_path=True),
         input=json.dumps(request),
