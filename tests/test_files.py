@@ -16,7 +16,7 @@ import pytest
 from trace_gym import files
 from trace_gym.errors import InUse, ReadError, WriteError
 from trace_gym.evaluation import ScenarioLedger
-from trace_gym.files import folder_replacement, make_folder, remove_folder, replacement, restore_folder, write
+from trace_gym.files import folder_replacement, make_folder, move, remove_folder, replacement, restore_folder, write
 from trace_gym.locks import locked, working_in
 from trace_gym.parsing import parse_json, parse_yaml
 from trace_gym.types import Scenario
@@ -285,3 +285,14 @@ def test_folder_does_not_replace_a_file(tmp_path: Path) -> None:
     with pytest.raises(WriteError, match="it is a file: expected a folder"), folder_replacement(tmp_path / "out"):
         pass
     assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_move_replaces_a_file_and_reports_errors(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("new")
+    other.write_text("old")
+    move(one, other)
+    assert other.read_text() == "new" and not one.exists()
+    with pytest.raises(WriteError, match="cannot write .*other.* No such file"):
+        move(one, other)
+    assert other.read_text() == "new"

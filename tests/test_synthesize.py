@@ -15,7 +15,7 @@ import pytest
 from module_author import ModuleAuthor, spec_of
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError, EnvNotFound, RejectedEnv
+from trace_gym.errors import ConfigError, EnvNotFound, RejectedEnv, WriteError
 from trace_gym.prompts import template
 from trace_gym.synthesis import Author, ValidationConfig, synthesize
 from trace_gym.synthesis.admission import CANDIDATES, HAND
@@ -226,8 +226,8 @@ def test_failed_move_of_manifest_restores_old_module(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("trace_gym.synthesis.admission.os.replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr("trace_gym.files.os.replace", full)
+    with pytest.raises(WriteError, match="No space left"):
         written(home, SPEC.model_copy(update={"title": "Another title."}))
     assert snapshot(home) == before
 

@@ -77,6 +77,18 @@ def replacement(path: Path) -> Iterator[Path]:
         raise cannot_write(path, error) from None
 
 
+def move(source: Path, target: Path) -> None:
+    """Move a file or folder in one step to another path in the same file system. An existing file is replaced.
+
+    Raises:
+        WriteError: The file or folder cannot be moved. An existing file is not changed.
+    """
+    try:
+        os.replace(source, target)
+    except OSError as error:
+        raise cannot_write(target, error) from None
+
+
 @contextmanager
 def folder_replacement(path: Path) -> Iterator[Path]:
     """Yield an empty temporary folder that becomes the folder at `path` if the block ends without an error.

@@ -7,7 +7,6 @@ unload the adapter of the previous iteration, and its folder is deleted.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import torch
 from peft import PeftModel
 
 from trace_gym.episode import Episode
+from trace_gym.files import move
 from trace_gym.policies.vllm import VLLMPolicy
 from trace_gym.sampling.serving import versioned_name
 from trace_gym.trainers import checkpoint
@@ -83,5 +83,5 @@ class ServedModel:
         if adapter.exists():  # an iteration that is repeated has the same weights
             shutil.rmtree(new)
         else:
-            os.replace(new, adapter)
+            move(new, adapter)
         return adapter

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import argparse
 import copy
-import os
 import tempfile
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 from trace_gym.errors import ConfigError
+from trace_gym.files import move
 
 HEAD_DIM = 32
 """The smallest head size that vLLM serves on a CPU."""
@@ -113,7 +113,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=arguments.folder) as beside:
             wider.save_pretrained(beside)
             for file in sorted(Path(beside).iterdir(), reverse=True):  # the weights before the configuration
-                os.replace(file, arguments.folder / file.name)
+                move(file, arguments.folder / file.name)
     print(f"{arguments.folder}: head size {before} -> {wider.config.head_dim}")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from trace_gym import registry
-from trace_gym.errors import ConfigError, RejectedEnv
-from trace_gym.files import replacement, write
+from trace_gym.errors import ConfigError, RejectedEnv, WriteError
+from trace_gym.files import move, replacement, write
 from trace_gym.llm.model_uri import log_to_stderr
 from trace_gym.sandbox import describe, require_isolation
 from trace_gym.synthesis.author import Author
@@ -192,13 +192,16 @@ def _move(candidate_folder: Path, env_folder: Path, name: str) -> None:
     """Move a module and its manifest into the environments folder; restore the old module if the second move fails.
 
     Between the two moves, the manifest does not match the module, so the registry refuses to load the module.
+
+    Raises:
+        WriteError: A file cannot be moved.
     """
     module, card = env_folder / f"{name}.py", env_folder / f"{name}.json"
     old = module.read_bytes() if module.is_file() else None
-    os.replace(candidate_folder / module.name, module)
+    move(candidate_folder / module.name, module)
     try:
-        os.replace(candidate_folder / card.name, card)
-    except OSError:
+        move(candidate_folder / card.name, card)
+    except WriteError:
         if old is None:
             module.unlink()
         else:
