@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 from conftest import TOY
-from gym_helpers import GYM_ID, make, written
+from gym_helpers import GYM_ID, MIXTURE_ID, make, written
 from gymnasium.wrappers import TimeLimit
 from snippets import blocks, python
 
@@ -210,3 +210,28 @@ def test_the_registry_is_entered_once(name: str, user_folder: Path, monkeypatch:
         for turn in written(env):
             info = env.step(turn)[-1]
         assert info["success"]
+
+
+@pytest.mark.parametrize("gym_id", [GYM_ID, MIXTURE_ID])
+def test_the_registry_is_entered_once_from_make_to_the_score(gym_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entered: list[str] = []
+
+    def spied(name: str) -> Any:
+        function = getattr(registry, name)
+
+        def spy(*args: Any, **options: Any) -> Any:
+            entered.append(name)
+            return function(*args, **options)
+
+        return spy
+
+    for name in ("environment", "load_world", "start_episode", "manifest", "mixture", "part_of", "level_count"):
+        monkeypatch.setattr(registry, name, spied(name))
+    env = make(gym_id)
+    assert entered.count("environment") == 1
+    loaded = list(entered)
+    env.reset(seed=3)
+    for turn in written(env):
+        env.step(turn)
+    assert env.episode.score is not None and env.episode.score.success
+    assert entered == loaded

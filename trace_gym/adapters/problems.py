@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from trace_gym import registry
-from trace_gym.episode import interface_of
+from trace_gym.environment import Environment
+from trace_gym.episode import Episode, interface_of
 from trace_gym.errors import ConfigError, ScenarioError, expect_choice
 from trace_gym.types import Interface, Message, Scenario
 
@@ -40,6 +43,19 @@ class Problems:
         for env in self.envs if self.level is not None else ():
             if self.level not in range(count := registry.level_count(env)):
                 raise ScenarioError(f"{env} has no level {self.level}: expected an integer from 0 to {count - 1}")
+
+    @cached_property
+    def environments(self) -> dict[str, Environment]:
+        """The loaded environments by name. They are loaded on first access.
+
+        Raises:
+            TamperedEnv, EnvBug: An environment cannot be loaded.
+        """
+        return {env: registry.environment(env) for env in self.envs}
+
+    def start(self, scenario: Scenario, **options: Any) -> Episode:
+        """Return a new episode of a scenario of one of the environments (see `Environment.start`)."""
+        return self.environments[scenario.env].start(scenario, **options)
 
     def at(self, seed: int, split: str | None = None) -> Scenario:
         """Return the scenario of a seed.
@@ -76,7 +92,7 @@ class Problems:
         Raises:
             TamperedEnv, EnvBug: An environment cannot be loaded.
         """
-        worlds = {part: world for env in self.envs for part, world in registry.environment(env).worlds.items()}
+        worlds = {part: world for env in self.environments.values() for part, world in env.worlds.items()}
         return {part: interface_of(world) for part, world in worlds.items()}
 
     def tools(self) -> tuple[Message, ...]:

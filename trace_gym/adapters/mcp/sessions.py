@@ -16,7 +16,6 @@ from random import SystemRandom
 from typing import Any
 from urllib.parse import parse_qsl
 
-from trace_gym import registry
 from trace_gym.adapters.limits import AsgiEvent, Receive, Send, refuse
 from trace_gym.adapters.mcp import server
 from trace_gym.adapters.problems import Problems
@@ -128,7 +127,7 @@ class McpSessions:
         If the request fails, close the session.
         """
         scenario = self._scenario(scope["query_string"].decode("latin-1"))
-        rollout = self._begin(await asyncio.to_thread(registry.start_episode, scenario))
+        rollout = self._begin(await asyncio.to_thread(self.problems.start, scenario))
         manage = library("mcp.server.streamable_http_manager", "mcp").StreamableHTTPSessionManager
         session = McpSession(
             rollout,

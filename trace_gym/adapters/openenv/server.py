@@ -122,7 +122,7 @@ class TraceEnvironment(_core.Environment):  # type: ignore[misc]
             at = self.problems.exactly(scenario)
         else:
             at = self.problems.at(SystemRandom().randrange(10**6) if which is None else which, split)
-        self._rollout = AdapterRollout(registry.start_episode(at, style=self.style), weights=self.weights)
+        self._rollout = AdapterRollout(self.problems.start(at, style=self.style), weights=self.weights)
         began = self._rollout
         return Opening(messages=list(began.messages), openai_tools=list(began.tools), metadata=began.result)
 

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from trace_gym import registry
 from trace_gym.adapters.openenv.client import Remote
 from trace_gym.adapters.problems import Problems
 from trace_gym.adapters.rollout import AdapterRollout, library
@@ -132,7 +131,7 @@ class Sessions(_harness.ResourceSessionFactory):  # type: ignore[misc]
             at = self.problems.at(seed)
         at = self.problems.exactly(at)
         if self.url is None:
-            return Session(AdapterRollout(registry.start_episode(at), weights=self.weights))
+            return Session(AdapterRollout(self.problems.start(at), weights=self.weights))
         remote = Remote(self.url)
         try:
             remote.reset(scenario=str(at), episode_id=episode_id)

@@ -18,6 +18,7 @@ from trace_gym.episode import Action, Episode, interface_of
 from trace_gym.errors import ConfigError, EnvBug
 from trace_gym.score import DEFAULT_WEIGHTS, RewardWeights, reward
 from trace_gym.types import Message, Scenario, Score
+from trace_gym.world import World
 
 TRIED = "1.16"
 """Supported TRL version. The adapter uses its private attributes `_env_tools`, `_standalone_tools` and
@@ -71,6 +72,7 @@ class TrlEnvironment:
     """One environment of the trainer. TRL keeps a pool of environments and resets one for each rollout."""
 
     _env: ClassVar[str] = ""
+    _world: ClassVar[type[World]]
     _schemas: ClassVar[tuple[Message, ...]] = ()
     _weights: ClassVar[RewardWeights] = DEFAULT_WEIGHTS
     _last: ClassVar[Episode | None] = None
@@ -103,7 +105,7 @@ class TrlEnvironment:
             )
         self.episode = None
         try:
-            self.episode = ScoredEpisode(registry.load_world(at.env), at, share_start=True)
+            self.episode = ScoredEpisode(self._world, at, share_start=True)
         except EnvBug as bug:
             self._fail(bug)
             return
@@ -169,6 +171,7 @@ def environment_class(env: str, weights: RewardWeights = DEFAULT_WEIGHTS) -> typ
 
     TRL logs rewards under the name of the class.
     """
-    schemas = interface_of(registry.load_world(env)).tools
-    made: type[TrlEnvironment] = type(env, (TrlEnvironment,), {"_env": env, "_schemas": schemas, "_weights": weights})
+    world = registry.load_world(env)
+    members = {"_env": env, "_world": world, "_schemas": interface_of(world).tools, "_weights": weights}
+    made: type[TrlEnvironment] = type(env, (TrlEnvironment,), members)
     return made
