@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from trace_gym.targets.tau2.desk import ALLOWED, Verdict
 from trace_gym.targets.tau2.records import CABINS, NOW, Data
-
-if TYPE_CHECKING:
-    from trace_gym.targets.tau2.airline import AirlineDesk
 
 COVERED = ("health", "weather")
 """Reasons that the travel insurance covers."""
@@ -18,12 +15,25 @@ BAG_PRICE = 50
 INSURANCE_PRICE = 30
 
 
-def flown(desk: AirlineDesk, booking: Data) -> bool:
+class AirlineRecords(Protocol):
+    """The records that the rules of the airline domain read. Every base world of the domain has them."""
+
+    users: dict[str, Data]
+    reservations: dict[str, Data]
+
+    def status(self, number: str, date: str) -> str | None:
+        """Return the status of a flight on a date."""
+
+    def certificate_due(self) -> int | None:
+        """Return the amount of the certificate that the rules grant; None if no request is about certificates."""
+
+
+def flown(desk: AirlineRecords, booking: Data) -> bool:
     """Return whether a flight of the reservation has taken off."""
     return any(desk.status(f["flight_number"], f["date"]) in ("landed", "flying") for f in booking["flights"])
 
 
-def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
+def cancel(desk: AirlineRecords, booking: Data, reason: str) -> Verdict:
     """Return whether the rules allow cancelling a reservation.
 
     Args:
@@ -44,7 +54,7 @@ def cancel(desk: AirlineDesk, booking: Data, reason: str) -> Verdict:
     return Verdict(False, f"{booking['cabin']}, booked {booking['created_at'][:10]}, insurance {booking['insurance']}")
 
 
-def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
+def change_flights(desk: AirlineRecords, booking: Data) -> Verdict:
     """Return whether the rules allow changing the flights of a reservation. Requests never change the route."""
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled")
@@ -53,7 +63,7 @@ def change_flights(desk: AirlineDesk, booking: Data) -> Verdict:
     return ALLOWED
 
 
-def change_cabin(desk: AirlineDesk, booking: Data) -> Verdict:
+def change_cabin(desk: AirlineRecords, booking: Data) -> Verdict:
     """Return whether the rules allow changing the cabin of a reservation."""
     if booking["status"] == "cancelled":
         return Verdict(False, "it is cancelled")
@@ -70,7 +80,7 @@ def refund(booking: Data) -> int:
     return sum(p["amount"] for p in booking["payment_history"])
 
 
-def violations(desk: AirlineDesk, tool: str, arguments: Data, reason: str = "change of plans") -> list[str]:
+def violations(desk: AirlineRecords, tool: str, arguments: Data, reason: str = "change of plans") -> list[str]:
     """Return the rules that a write call would break in the current state. The list is empty if the call is allowed."""
     booking = desk.reservations.get(arguments.get("reservation_id", ""))
     if tool == "send_certificate":

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from trace_gym.targets.constants import frozen
 from trace_gym.targets.tau2.desk import ALLOWED, Verdict
 from trace_gym.targets.tau2.generic import Data
 from trace_gym.targets.tau2.retail_tools import CANCEL_REASONS
-
-if TYPE_CHECKING:
-    from trace_gym.targets.tau2.retail import RetailDesk
 
 ACTED_ON = frozen(
     {
@@ -23,6 +20,14 @@ ACTED_ON = frozen(
     }
 )
 """Mapping from tool to the order status that the rules require. The address tool itself accepts other statuses too."""
+
+
+class RetailRecords(Protocol):
+    """The records that the rules of the retail domain read. Every base world of the domain has them."""
+
+    customer: str
+    users: dict[str, Data]
+    orders: dict[str, Data]
 
 
 def paid(order: Data) -> float:
@@ -44,14 +49,14 @@ def original(order: Data) -> str:
     return str(order["payment_history"][0]["payment_method_id"])
 
 
-def change_order(desk: RetailDesk, order: Data, *statuses: str) -> Verdict:
+def change_order(desk: RetailRecords, order: Data, *statuses: str) -> Verdict:
     """Return whether the rules allow any write: the order must be the customer's and have one of the statuses."""
     if order["user_id"] != desk.customer:
         return Verdict(False, f"it is not among the orders of {desk.customer}")
     return ALLOWED if order["status"] in statuses else _refusal(order)
 
 
-def cancel(desk: RetailDesk, order: Data, reason: str) -> Verdict:
+def cancel(desk: RetailRecords, order: Data, reason: str) -> Verdict:
     """Return whether the rules allow cancelling an order for the customer's reason."""
     verdict = change_order(desk, order, "pending")
     if verdict.allowed and reason not in CANCEL_REASONS:
@@ -59,7 +64,7 @@ def cancel(desk: RetailDesk, order: Data, reason: str) -> Verdict:
     return verdict
 
 
-def change_payment(desk: RetailDesk, order: Data, method: Data) -> Verdict:
+def change_payment(desk: RetailRecords, order: Data, method: Data) -> Verdict:
     """Return whether the rules allow charging an order to another payment method."""
     verdict = change_order(desk, order, "pending")
     if verdict.allowed and len(order["payment_history"]) > 1:
@@ -69,7 +74,7 @@ def change_payment(desk: RetailDesk, order: Data, method: Data) -> Verdict:
     return verdict if not verdict.allowed or covers(method, paid(order)) else _refusal(order, "the balance is too low")
 
 
-def return_items(desk: RetailDesk, order: Data, method: str) -> Verdict:
+def return_items(desk: RetailRecords, order: Data, method: str) -> Verdict:
     """Return whether the rules allow returning items with a refund to the payment method with this id."""
     verdict = change_order(desk, order, "delivered")
     stored = desk.users[order["user_id"]]["payment_methods"].get(method, {})
@@ -83,7 +88,7 @@ def covers(method: Data, amount: float) -> bool:
     return bool(method.get("balance", amount) >= amount)
 
 
-def violations(desk: RetailDesk, tool: str, arguments: Data, reason: str = CANCEL_REASONS[0]) -> list[str]:
+def violations(desk: RetailRecords, tool: str, arguments: Data, reason: str = CANCEL_REASONS[0]) -> list[str]:
     """Return the rules that a write call would break in the current state. The list is empty if the call is allowed.
 
     Args:
