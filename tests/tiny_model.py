@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,13 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
 
+from trace_gym import registry
 from trace_gym.chat_formats import FORMATS
 from trace_gym.episode import Episode
 from trace_gym.policies import Policy
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.trajectories import TokenRollout
-from trace_gym.types import Call, Say
+from trace_gym.types import Call, Say, Scenario
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 TAGS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
@@ -108,6 +111,37 @@ def save_tiny(folder: Path, *, seed: int = 0) -> Path:
     tokenizer = tiny_tokenizer()
     tokenizer.save_pretrained(folder)
     tiny_model(len(tokenizer), seed=seed).save_pretrained(folder)
+    return folder
+
+
+def save_stand_in(folder: Path, env: str, *, vocabulary: int, turn_tokens: int = 8) -> Path:
+    """Save a random Qwen3 whose prompt contains the policy and all tools of an environment, and return the folder.
+
+    Args:
+        folder: Folder of the model and its tokenizer.
+        env: Environment with the text on which the tokenizer is trained.
+        vocabulary: Maximum number of entries of the tokenizer. A smaller vocabulary makes the prompt longer.
+        turn_tokens: Average number of tokens of a sampled turn.
+    """
+    opening = registry.start_episode(Scenario(env=env, level=0, seed=1))
+    corpus = [str(m["content"]) for m in opening.messages] + [json.dumps(tool) for tool in opening.tools]
+    tokenizer = tiny_tokenizer(vocabulary, corpus=corpus)
+    tokenizer.save_pretrained(folder)
+    set_seed(0)
+    hidden, end = 32, int(tokenizer.convert_tokens_to_ids("<|im_end|>"))
+    config = Qwen3Config(
+        vocab_size=len(tokenizer), hidden_size=hidden, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=8, max_position_embeddings=32_768,
+        tie_word_embeddings=False, pad_token_id=0, eos_token_id=end,
+    )  # fmt: skip
+    make: Any = Qwen3ForCausalLM
+    model = make(config)
+    with torch.no_grad():  # one component of all hidden states is almost constant, and only the end of a turn reads it
+        model.model.embed_tokens.weight[:, 0] = 0.2
+        model.lm_head.weight[:, 0] = 0
+        odds = (len(tokenizer) - 1) / (turn_tokens - 1)
+        model.lm_head.weight[end, 0] = math.log(odds) / math.sqrt(hidden * 0.2**2 / (0.2**2 + (hidden - 1) * 0.02**2))
+    model.save_pretrained(folder)
     return folder
 
 
