@@ -15,6 +15,7 @@ from toy_world import ToyBoxes, open_toy, toys
 
 from trace_gym import registry
 from trace_gym.episode import Episode
+from trace_gym.errors import ConfigError
 from trace_gym.policies import hints
 from trace_gym.policies.hf import HFPolicy
 from trace_gym.synthesis import ValidationConfig
@@ -115,6 +116,21 @@ def test_training_asks_for_a_share_of_hints(tmp_path: Path, monkeypatch: pytest.
         train(config, env=ToyBoxes.id, open_episode=opened, progress=False, **folders)
     assert given[:2] == given[2:4] and given[4:] == [[], []]
     assert {*given[0], *given[1]} == {"", HINT} and given[0] != given[1]
+
+
+def only_precondition(episode: Episode) -> str:
+    return HINT if episode.scenario.env == "tau2_precondition" else ""
+
+
+def test_environments_without_a_hint_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hints, "hint_of", only_precondition)
+    names = ["tau2_precondition", "tau2_multi_step"]
+    assert hints.require_hints(names[:1], 0.5) == "" == hints.require_hints(names, 0.0)
+    assert hints.require_hints(names, 0.5).startswith("hints has no effect in tau2_multi_step, because")
+    mixture = hints.require_hints(["tau2_mixture"], 0.5)
+    assert "in tau2_multi_step, tau2_structured_data, tau2_tool_precision, because" in mixture
+    with pytest.raises(ConfigError, match="no hint was found in tau2_multi_step"):
+        hints.require_hints(names[1:], 0.5)
 
 
 # From the plan to the rollouts

@@ -98,6 +98,15 @@ def test_a_whole_round_of_label_orders_cancels_a_liking_for_letters(tokenizer: A
     assert router(tokenizer, partial, biased, permutations=6).choose("x").capability == "checks"
 
 
+@pytest.mark.parametrize(("permutations", "fix"), [(2, 3), (4, 6), (1, 0), (3, 0), (6, 0), (None, 0)])
+def test_orders_that_do_not_cancel_a_bias_give_a_warning(tokenizer: Any, permutations: int | None, fix: int) -> None:
+    found = router(tokenizer, LIKES, permutations=permutations).warning
+    assert bool(found) == bool(fix)
+    if fix:
+        assert f"permutations: {permutations} is not a multiple of the number of options (3)" in found
+        assert found.endswith(f"Set permutations to {fix}")
+
+
 def test_the_first_order_is_alphabetical_and_each_round_is_another_shuffle(tokenizer: Any) -> None:
     def orders(seed: int) -> list[tuple[str, ...]]:
         made = router(tokenizer, LIKES, permutations=12, seed=seed).orders

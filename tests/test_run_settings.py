@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from trace_gym.models import ModelSettings
 from trace_gym.pipeline import common, preflight, route
 from trace_gym.pipeline import train as stage_train
 from trace_gym.pipeline.ledger import Run
+from trace_gym.policies import hints
 from trace_gym.settings import RunConfig, presets
 from trace_gym.stage_settings import Diagnose, Evaluate, Llm, Rollouts, Route, RunTarget, Skill
 from trace_gym.targets.user.folder import TargetSettings as UserTarget
@@ -59,6 +61,30 @@ def test_router_of_a_run_has_each_option_at_each_position_once(tmp_path: Path) -
     positions = {tuple(sorted(option.capability for option in options)) for options in zip(*orders, strict=True)}
     assert len(orders) == 3 and len(positions) == 1 and len(positions.pop()) == 3
     assert route._router(run_of(tmp_path, route={"permutations": 5}), names).permutations == 5
+
+
+@pytest.mark.parametrize("permutations", [3, 4])
+def test_stage_and_command_print_the_warning_of_the_router(permutations: int, tmp_path: Path) -> None:
+    names = ["tau2_precondition", "tau2_multi_step"]
+    shared = {"levels": {name: [0] for name in names}, "evaluate": {"tasks": 1}, "environments": names}
+    target = {"env": "tau2_airline_desk", "levels": [0]}
+    run = run_of(tmp_path, route={"permutations": permutations}, target=target, **shared)
+    run.path("skill.json").write_text(json.dumps({name: {"learnable": True} for name in names}))
+    route.route(run)
+    command = ["route", "Please cancel it.", "--model", str(tmp_path / "model"), "--permutations", str(permutations)]
+    printed = CliRunner().invoke(app, [*command, *(part for name in names for part in ("--env", name))])
+    for text in (run.ledger["route"]["message"], printed.stderr):
+        assert ("permutations: 4 is not a multiple of the number of options (3)" in text) == (permutations == 4)
+
+
+def test_train_stage_names_environments_without_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["tau2_precondition", "tau2_multi_step"]
+    run = run_of(tmp_path, train={"hints": 0.5}, environments=names)
+    run.path("skill.json").write_text(json.dumps({name: {"learnable": True} for name in names}))
+    monkeypatch.setattr(hints, "hint_of", lambda episode: episode.scenario.env == names[0] and "Look first.")
+    monkeypatch.setattr(common, "run_with_progress", lambda *_: [])
+    stage_train.train(run)
+    assert "; hints has no effect in tau2_multi_step, because no hint was found there" in run.ledger["train"]["message"]
 
 
 @pytest.mark.parametrize("name", presets())

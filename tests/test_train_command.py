@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from trace_gym.cli.entry import app
 from trace_gym.models import ModelSettings
+from trace_gym.policies import hints
 from trace_gym.settings import RunConfig
 from trace_gym.trainers import registered, torch_grpo
 from trace_gym.trainers.config import DistillConfig, GRPOConfig, SFTConfig
@@ -83,6 +84,18 @@ def test_seed_of_the_file_is_used_unless_the_option_replaces_it(trained: Any, tm
 def test_training_the_toy_model_is_announced(trained: Any, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["train", "tau2_precondition", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0 and "toy model" in result.output
+
+
+def test_environments_of_a_mixture_without_a_hint_are_named(
+    trained: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hints, "hint_of", lambda episode: episode.scenario.env == "tau2_precondition" and "Look first.")
+    (tmp_path / "my.yaml").write_text("hints: 0.5")
+    asked = ["--config", str(tmp_path / "my.yaml"), "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, ["train", "tau2_mixture", *asked])
+    assert result.exit_code == 0
+    assert "warning: hints has no effect in tau2_multi_step, tau2_structured_data" in result.stderr
+    assert "hints" not in CliRunner().invoke(app, ["train", "tau2_precondition", *asked]).output
 
 
 def test_an_interruption_reports_whether_there_is_a_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def route(
     router = LogitRouter(
         chat, tokenizer, options_for(descriptions), permutations=permutations, template=settings.template
     )
+    if router.warning:
+        say(f"warning: {router.warning}", err=True)
     choice = router.choose(text)
     for option, probability in sorted(choice.probabilities.items(), key=lambda kv: -kv[1]):
         say(f"{probability:6.1%}  {option}{'  <' if option == choice.capability else ''}")

@@ -77,8 +77,10 @@ def train(
     require_lab_extra()
     from trace_gym.policies.hints import require_hints
 
-    require_hints([name], getattr(chosen, "hints", 0.0))
+    warning = require_hints([name], getattr(chosen, "hints", 0.0))
     first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts
+    if warning and first:
+        say(f"warning: {warning}", err=True)
     if agent.is_lab and first:
         say("training the built-in toy model (0.36 million parameters); choose another model with --model", err=True)
     try:

@@ -38,7 +38,8 @@ def route(run: Run) -> None:
                 mode="json"
             )
         write(out, json.dumps({"choices": choices, "routing": reports}, indent=1) + "\n")
-        return ", ".join(f"level {level}: {_accuracy(r)} routed to a needed option" for level, r in reports.items())
+        shares = ", ".join(f"level {level}: {_accuracy(r)} routed to a needed option" for level, r in reports.items())
+        return f"{shares}; {router.warning}" if router.warning else shares
 
     depends: dict[str, Any] = {
         "route": c.route.model_dump(),

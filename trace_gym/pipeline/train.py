@@ -28,7 +28,7 @@ def train(run: Run) -> None:
     jobs = _jobs(run, names)
 
     def work() -> str:
-        require_hints(names, c.train.hints if isinstance(c.train, GRPOConfig) else 0.0)
+        warning = require_hints(names, c.train.hints if isinstance(c.train, GRPOConfig) else 0.0)
         total = sum(job.config["iterations"] for job in jobs)
         results = common.run_with_progress(
             run, jobs, lambda: sum(common.lines(j.out / "metrics.jsonl") for j in jobs), total, "iterations"
@@ -40,6 +40,7 @@ def train(run: Run) -> None:
         stopped = "".join(f"; {r['name']}: {r['no_signal']}" for r in results if "no_signal" in r)
         if c.evaluate.mixture and len(names) == 1:
             stopped += f"; evaluate.mixture has no effect, because {names[0]} is the only training environment"
+        stopped += f"; {warning}" if warning else ""
         return f"{len(trained)} adapters from {sum(r['rollouts'] for r in trained)} rollouts{stopped}"
 
     settings = {

@@ -44,23 +44,35 @@ def planned(card: Manifest) -> str:
     return plan.hint if plan and checked else ""
 
 
-def require_hints(names: Sequence[str], share: float) -> None:
+def require_hints(names: Sequence[str], share: float) -> str:
     """Check that at least one of the environments has a hint, if the share of rollouts with hints is not 0.
 
     Args:
-        names: Names of the environments.
+        names: Names of environments and mixtures.
         share: Fraction of the rollouts that should get a hint.
+
+    Returns:
+        A warning that names the environments without a hint, or ``""`` if every environment has one or `share` is 0.
 
     Raises:
         ConfigError: No environment has a hint.
     """
-    scenarios = [s for name in names for s in registry.scenarios(name, "train", LOOKED_AT)] if share else []
-    if scenarios and not any(hint_of(registry.start_episode(scenario)) for scenario in scenarios):
+    mixtures = registry.list_mixtures()
+    parts = [part for name in names for part in (registry.mixture(name).mixture if name in mixtures else [name])]
+    without = [part for part in dict.fromkeys(parts) if not _has_hint(part)] if share else []
+    if not without:
+        return ""
+    if len(without) == len(set(parts)):
         raise ConfigError(
             f"the setting `hints` has no effect, because no hint was found in {', '.join(names)}. Remove the setting, "
             "or define an attribute `hint` in the environment. A hint in an environment's plan is used only if it "
             f"passed the property {CHECKED}"
         )
+    return f"hints has no effect in {', '.join(without)}, because no hint was found there"
+
+
+def _has_hint(name: str) -> bool:
+    return any(hint_of(registry.start_episode(scenario)) for scenario in registry.scenarios(name, "train", LOOKED_AT))
 
 
 def drawn(episodes: Sequence[Episode], share: float, seed: str) -> list[str]:

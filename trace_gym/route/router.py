@@ -122,6 +122,18 @@ class LogitRouter(Router):
         """The label orders: rotations of the alphabetical order, followed by rotations of seeded shuffles."""
         return [order for order, _ in zip(_rotations(self.options, self.seed), range(self.permutations), strict=False)]
 
+    @property
+    def warning(self) -> str:
+        """A warning if the options have some letters more often than others in the average, else ``""``."""
+        count = len(self.options)
+        if self.permutations == 1 or not self.permutations % count:  # a single order is not an average
+            return ""
+        fix = count * -(-self.permutations // count)
+        return (
+            f"permutations: {self.permutations} is not a multiple of the number of options ({count}), so the average "
+            f"does not cancel a bias of the model for certain letters. Set permutations to {fix}"
+        )
+
     def _choice(self, prompts: Sequence[str], rows: Sequence[Sequence[float]]) -> RoutingChoice:
         """Average the probabilities over the label orders, and choose the best option. The base model wins ties."""
         total = dict.fromkeys((option.capability for option in self.options), 0.0)
