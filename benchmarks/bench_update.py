@@ -1,6 +1,7 @@
-"""Throughput, peak memory and model FLOPs utilization (MFU) of the `torch_grpo` update for a random Qwen2 model.
+"""Throughput, peak memory and model FLOPs utilization (MFU) of the `torch_grpo` update for a random Qwen model.
 
     python benchmarks/bench_update.py --device cuda --peak-tflops 989     # an H100 in bfloat16, without sparsity
+    python benchmarks/bench_update.py --size 4b --device cuda
     python benchmarks/bench_update.py --size tiny --device cpu
 
 The model has random weights, and the trajectories have random tokens, so only the speed is meaningful. Each group has a
@@ -29,7 +30,7 @@ from typing import Any
 
 import torch
 from peft import LoraConfig, get_peft_model
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from trace_gym.trainers.base import checkpoints_gradients
 from trace_gym.trainers.batch import TrainingBatch, TrainingSample, batches
@@ -37,10 +38,21 @@ from trace_gym.trainers.config import GRPOConfig
 from trace_gym.trainers.update import update
 
 SIZES: dict[str, dict[str, int]] = {
-    "tiny": {"hidden_size": 64, "intermediate_size": 128, "layers": 2, "heads": 4, "kv": 2, "vocab_size": 512},
-    "0.5b": {"hidden_size": 896, "intermediate_size": 4864, "layers": 24, "heads": 14, "kv": 2, "vocab_size": 151_936},
-}
-"""Shapes of the random models. ``0.5b`` has the shape of Qwen2.5-0.5B."""
+    "tiny": {"hidden": 64, "feed_forward": 128, "layers": 2, "heads": 4, "kv": 2, "vocabulary": 512},
+    "0.5b": {"hidden": 896, "feed_forward": 4864, "layers": 24, "heads": 14, "kv": 2, "vocabulary": 151_936},
+    "1.5b": {"hidden": 1536, "feed_forward": 8960, "layers": 28, "heads": 12, "kv": 2, "vocabulary": 151_936},
+    "4b": {
+        "hidden": 2560, "feed_forward": 9728, "layers": 36, "heads": 32, "kv": 8, "vocabulary": 151_936,
+        "head_dim": 128,
+    },
+}  # fmt: skip
+"""Shapes of the random models, from the ``config.json`` of the models. Those with a ``head_dim`` are Qwen3 models, the
+others are Qwen2 models.
+
+- ``0.5b``: https://huggingface.co/Qwen/Qwen2.5-0.5B/blob/main/config.json
+- ``1.5b``: https://huggingface.co/Qwen/Qwen2.5-1.5B/blob/main/config.json
+- ``4b``: https://huggingface.co/Qwen/Qwen3-4B/blob/main/config.json
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -108,20 +120,28 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def base_model(size: dict[str, int]) -> Any:
+    """Return a random model of this size without an adapter, on the default device."""
+    kind, own = (Qwen3Config, {"head_dim": size["head_dim"]}) if "head_dim" in size else (Qwen2Config, {})
+    make: Any = Qwen3ForCausalLM if "head_dim" in size else Qwen2ForCausalLM
+    shape = kind(
+        hidden_size=size["hidden"],
+        intermediate_size=size["feed_forward"],
+        num_hidden_layers=size["layers"],
+        num_attention_heads=size["heads"],
+        num_key_value_heads=size["kv"],
+        vocab_size=size["vocabulary"],
+        max_position_embeddings=32_768,
+        tie_word_embeddings=True,
+        attn_implementation="sdpa",
+        **own,
+    )
+    return make(shape)
+
+
 def random_model(size: dict[str, int], config: GRPOConfig, device: torch.device, dtype: torch.dtype) -> Any:
     """Return a random model with a LoRA adapter, prepared in the same way as by the trainer."""
-    shape = {key: size[key] for key in ("hidden_size", "intermediate_size", "vocab_size")}
-    base: Any = Qwen2ForCausalLM(
-        Qwen2Config(
-            **shape,
-            num_hidden_layers=size["layers"],
-            num_attention_heads=size["heads"],
-            num_key_value_heads=size["kv"],
-            max_position_embeddings=32_768,
-            tie_word_embeddings=True,
-            attn_implementation="sdpa",
-        )
-    )
+    base = base_model(size)
     targets = config.lora_targets if isinstance(config.lora_targets, str) else list(config.lora_targets)
     lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=targets, task_type="CAUSAL_LM")
     model: Any = get_peft_model(base.to(dtype), lora)
@@ -173,8 +193,8 @@ def count(batch: TrainingBatch) -> tuple[int, int]:
 def model_flops(config: Any, tokens: int, pairs: int, sampled: int) -> float:
     """Return the FLOPs of an update, as defined in the docstring of this module."""
     hidden, layers = config.hidden_size, config.num_hidden_layers
-    queries = hidden // config.num_attention_heads * config.num_attention_heads
-    keys = hidden // config.num_attention_heads * config.num_key_value_heads
+    head = getattr(config, "head_dim", None) or hidden // config.num_attention_heads
+    queries, keys = head * config.num_attention_heads, head * config.num_key_value_heads
     weights = layers * (2 * hidden * queries + 2 * hidden * keys + 3 * hidden * config.intermediate_size)
     return 4.0 * weights * tokens + 4.0 * hidden * config.vocab_size * sampled + 12.0 * queries * layers * pairs
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 import bench_engines
 import bench_update
+import torch
 from transformers import Qwen2Config
 
 from trace_gym.episode import Episode
@@ -57,3 +58,15 @@ def test_model_flops_of_one_layer() -> None:
     weights = 8 * 8 + 8 * 8 + 2 * 8 * 4 + 3 * 8 * 3  # queries and output, keys and values, the feed-forward layer
     found = bench_update.model_flops(config, tokens=3, pairs=6, sampled=2)
     assert found == 4 * weights * 3 + 4 * 8 * 5 * 2 + 12 * 8 * 6
+
+
+@pytest.mark.parametrize(
+    ("size", "parameters"), [("0.5b", 494_032_768), ("1.5b", 1_543_714_304), ("4b", 4_022_468_096)]
+)
+def test_random_models_have_the_number_of_weights_of_the_published_models(size: str, parameters: int) -> None:
+    with torch.device("meta"):
+        model = bench_update.base_model(bench_update.SIZES[size])
+    assert sum(p.numel() for p in model.parameters()) == parameters
+    layers = parameters - model.get_input_embeddings().weight.numel()
+    flops = bench_update.model_flops(model.config, tokens=1, pairs=0, sampled=0)
+    assert flops == pytest.approx(4 * layers, rel=1e-3), "all weights except biases and norms"
