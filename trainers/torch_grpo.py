@@ -1,4 +1,4 @@
-"""GRPO training (TRACE paper, appendix A) of a LoRA adapter for a Hugging Face model, in one process on one device.
+"""GRPO training (TRACE paper, appendix A) of a LoRA adapter for a Hugging Face model, with one device per process.
 
 Each iteration samples G scenarios, and K rollouts per scenario with the current adapter. A rollout consists of token
 ids a_t, their log-probabilities under the rollout policy pi_old, and a reward r_gk. The advantages and the loss are
