@@ -53,7 +53,7 @@ class Script:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_stand_in(tmp_path_factory.mktemp("models") / "qwen", TARGET, vocabulary=470)
+    return save_stand_in(tmp_path_factory.mktemp("models") / "qwen")
 
 
 @pytest.fixture

@@ -114,13 +114,14 @@ def save_tiny(folder: Path, *, seed: int = 0) -> Path:
     return folder
 
 
-def save_stand_in(folder: Path, env: str, *, vocabulary: int, turn_tokens: int = 8) -> Path:
+def save_stand_in(folder: Path, env: str = "tau2_airline_desk", *, vocabulary: int = 470, turn_tokens: int = 8) -> Path:
     """Save a random Qwen3 whose prompt contains the policy and all tools of an environment, and return the folder.
 
     Args:
         folder: Folder of the model and its tokenizer.
         env: Environment with the text on which the tokenizer is trained.
-        vocabulary: Maximum number of entries of the tokenizer. A smaller vocabulary makes the prompt longer.
+        vocabulary: Maximum number of entries of the tokenizer. A smaller vocabulary makes the prompt longer. With the
+            defaults, the prompt has about as many tokens as with the tokenizer of a real model.
         turn_tokens: Average number of tokens of a sampled turn.
     """
     opening = registry.start_episode(Scenario(env=env, level=0, seed=1))
