@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,10 @@ from tiny_model import save_tiny
 from toy_world import ToyBoxes, open_toy, toys
 from typer.testing import CliRunner
 
+from trace_gym import pipeline, validation
 from trace_gym.cli.entry import app
 from trace_gym.errors import ConfigError
+from trace_gym.evaluation import Evaluation
 from trace_gym.models import ModelSettings, load_policy
 from trace_gym.pipeline.jobs import TrainJob
 from trace_gym.policies import Idle, Oracle
@@ -31,6 +37,7 @@ from trace_gym.trainers.sft import train
 pytestmark = pytest.mark.slow
 
 PACKAGE = Path(__file__).parent / "trainer_package"
+PIP = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
 SMALL = SFTConfig(groups=4, iterations=3, minibatches=1, lr=1e-2, max_turn_tokens=80)
 
 
@@ -39,10 +46,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("models") / "model")
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which pip installed the package, without the network. The build writes to a copy of the source."""
+    source = shutil.copytree(PACKAGE, tmp_path_factory.mktemp("source") / PACKAGE.name)
+    site = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, *PIP, "--target", str(site), str(source)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return site
+
+
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another package that is installed beside trace_gym."""
-    monkeypatch.syspath_prepend(str(PACKAGE))
+    monkeypatch.syspath_prepend(str(site))
 
 
 def policy_of(folder: Path) -> HFPolicy:
@@ -139,3 +158,25 @@ def test_trainer_of_another_package_is_used(installed: None, folder: Path, tmp_p
     assert job()["path"] == str(tmp_path / "job" / "adapter")
     assert len((tmp_path / "job" / "metrics.jsonl").read_text().splitlines()) == 2
     assert (tmp_path / "job" / "adapter" / "adapter_config.json").exists()
+
+
+def test_run_trains_with_the_trainer_of_another_package(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker processes of the run also find the package."""
+    monkeypatch.setattr(validation, "validate", partial(validation.validate, only=("TG401",)))
+    settings = {
+        "target": {"env": "tau2_airline_desk", "levels": [0]},
+        "environments": ["tau2_precondition"],
+        "levels": {"tau2_precondition": [0]},
+        "skill": {"groups": 1, "informative": 0.0},
+        "train": {"trainer": "calm", "patience": 2},
+        "evaluate": {"tasks": 2, "validation_tasks": 1, "own_tasks": 1},
+        "workers": 1,
+    }
+    made = pipeline.run(RunConfig.parse(settings, "run.yaml"), tmp_path / "run")
+    (trained,) = json.loads(made.path("adapters.json").read_text())
+    assert (trained["name"], trained["rollouts"], trained["ended"]) == ("tau2_precondition-s0", 0, "iterations")
+    assert len(made.path("adapters", trained["name"], "metrics.jsonl").read_text().splitlines()) == 2
+    rows = {row.name: row.rate for row in Evaluation.read(made.path("evaluation", "level-0.json")).rows}
+    assert rows["base"] == rows["precondition_verification"], "the adapter does not change the model"
