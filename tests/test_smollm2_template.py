@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
 import pytest
 
 pytest.importorskip("transformers", reason="pip install 'trace-gym[lab]'")
 
+import smollm2_page
+import yaml
 from tiny_model import tiny_tokenizer
 from toy_world import open_toy, toys
 
 from trace_gym.actions import read_turn
 from trace_gym.chat_formats import FORMATS
+from trace_gym.models import ModelSettings
 from trace_gym.models.catalog import SMOLLM2, TEMPLATES
 from trace_gym.policies.chat import Chat
 from trace_gym.policies.scripted import Oracle
+from trace_gym.trainers import registered
 from trace_gym.trainers.demonstrations import demonstrate
 from trace_gym.types import Call, Message
 
@@ -92,3 +97,19 @@ def test_a_conversation_in_parts_is_the_rendered_conversation(chat: Chat) -> Non
     last = max(n for n, m in enumerate(episode.messages) if m["role"] == "assistant")
     whole = text(chat, list(episode.messages[: last + 1]), list(episode.tools))
     assert chat.tokenizer.decode(sample.ids) + "\n" == whole
+
+
+def test_shortened_commands_of_the_page_evaluate_the_base_model_and_the_adapter() -> None:
+    files = smollm2_page.files()
+    assert ModelSettings.parse(yaml.safe_load(files["smollm2.yaml"])).limits == (4352, 64)
+    settings = yaml.safe_load(files["sft.yaml"])
+    assert settings.pop("model") == "smollm2.yaml"
+    assert (registered.parse(settings).iterations, registered.parse(settings).groups) == (2, 4)
+    commands = [shlex.split(line) for line in files["commands.sh"].splitlines()]
+    assert [command[:2] for command in commands] == [
+        ["trace-gym", name] for name in ("rollout", "train", "rollout", "evaluate")
+    ]
+    base, _, adapted, evaluated = commands
+    assert "--adapter" not in base and adapted[adapted.index("--adapter") + 1] == "runs/sft/adapter"
+    assert all(command[command.index("-n") + 1] == "2" for command in (base, adapted))
+    assert evaluated[2:] == [base[-1], adapted[-1]]
