@@ -27,7 +27,7 @@ from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.trl_config import TRLConfig
 from trace_gym.trainers.trl_grpo import train
 from trace_gym.trainers.trl_recorder import step_statistics
-from trace_gym.trainers.trl_settings import grpo_arguments, rows_per_forward
+from trace_gym.trainers.trl_settings import SET_SOMETIMES, grpo_arguments, rows_per_forward, with_options
 from trace_gym.types import Scenario
 
 SIZES = {"groups": 2, "samples": 4, "iterations": 2, "max_tokens": 640, "max_turn_tokens": 48}
@@ -140,6 +140,10 @@ def test_checkpoints_that_cannot_be_used_are_errors(out: Path, tmp_path: Path) -
         ),
         ({"vllm": "server"}, "vllm_url must be set if and only if vllm is 'server'"),
         ({"vllm_url": "http://localhost:8000"}, "vllm_url must be set if and only if vllm is 'server'"),
+        (
+            {"options": {"vllm_gpu_memory_utilization": 0.5}},
+            "options: vllm_gpu_memory_utilization has no effect with vllm: off",
+        ),
         ({"patience": 1}, "patience: Extra inputs are not permitted"),
     ],
 )
@@ -183,6 +187,28 @@ def test_settings_are_passed_to_trl(tmp_path: Path) -> None:
         check_model(config, ModelSettings(name="some", device="cuda:1"))
 
 
+def test_options_are_passed_to_trl(tmp_path: Path) -> None:
+    own = {"vllm_gpu_memory_utilization": 0.5, "vllm_tensor_parallel_size": 2, "mask_truncated_completions": True}
+    config = TRLConfig.parse({"vllm": "colocate", "options": own})
+    plain = grpo_arguments(config, ModelSettings(), tmp_path)
+    assert with_options(config, plain) == plain | own and not own.keys() & plain.keys()
+    wrong = {
+        "unknown options .*: found vllm_gpu_memory_utilisation": {"vllm_gpu_memory_utilisation": 0.5},
+        "contains beta, use_vllm, which trace_gym sets": {"beta": 0.1, "use_vllm": False},
+    }
+    for fault, options in wrong.items():
+        with pytest.raises(ConfigError, match=fault):
+            with_options(config.model_copy(update={"options": options}), plain)
+
+
+def test_options_that_trace_gym_sets_sometimes_are_fields_of_trl(tmp_path: Path) -> None:
+    remote = TRLConfig.parse({"vllm": "server", "vllm_url": "http://a:1"})
+    given = grpo_arguments(remote, ModelSettings(), tmp_path).keys()
+    assert given - grpo_arguments(TRLConfig(), ModelSettings(device="meta"), tmp_path).keys() == SET_SOMETIMES - {
+        "gradient_checkpointing"
+    }
+
+
 def test_missing_statistics_are_null() -> None:
     logs = [{"grad_norm": 1.0, "entropy": 0.5, "kl": 0.2}, {"grad_norm": 3.0, "entropy": 0.7, "kl": 0.4}]
     made = step_statistics(logs, SMALL)
@@ -217,6 +243,7 @@ def test_errors_are_messages_on_the_command_line(tmp_path: Path, monkeypatch: py
         return f"{result.output}{result.exception}"
 
     assert "vllm is missing" in run("vllm: colocate")
+    assert "contains learning_rate, which trace_gym sets" in run("options: {learning_rate: 0.1}")
     assert "TRL does not support these settings or this model" in run("lora_targets: [nowhere]")
     assert "does not fit into the model's context" in run("max_tokens: 8\nmax_turn_tokens: 2")
     monkeypatch.setattr("trace_gym.adapters.rollout.import_module", _missing)

@@ -19,6 +19,7 @@ class TRLConfig(ExternalGRPOConfig):
         "micro_batch_tokens", "gradient_checkpointing", "seed", "checkpoint_every", "samples", "temperature", "reward",
         "advantage", "objective", "clip_low", "clip_high", "kl_coef", "max_idle_iterations", "target_success",
         "target_window", "lr_schedule", "warmup_iterations", "trackers", "vllm", "vllm_url",
+        "options",
     })  # fmt: skip
     ADVANTAGES: ClassVar[dict[str, str]] = {"grpo": "group", "dr_grpo": "none", "batch_std": "batch"}
     """Mapping of `advantage` to the setting ``scale_rewards`` of TRL."""
@@ -28,6 +29,10 @@ class TRLConfig(ExternalGRPOConfig):
     """Generation of rollouts with vLLM: not used, in the process of the trainer, or on a server at `vllm_url`."""
     vllm_url: str = ""
     """URL of the vLLM server, such as ``http://localhost:8000``. Required if `vllm` is ``server``."""
+
+    options: dict[str, Any] = {}
+    """Additional fields of `trl.GRPOConfig`, such as ``{vllm_gpu_memory_utilization: 0.5}``. Fields that trace_gym sets
+    are errors, and fields that begin with ``vllm_`` require `vllm`."""
 
     @model_validator(mode="after")
     def _fits_trl(self) -> Self:
@@ -46,6 +51,11 @@ class TRLConfig(ExternalGRPOConfig):
             raise ValueError(
                 f"vllm_url must be set if and only if vllm is 'server': found vllm={self.vllm!r} and "
                 f"vllm_url={self.vllm_url!r}"
+            )
+        if self.vllm == "off" and (unused := sorted(name for name in self.options if name.startswith("vllm_"))):
+            raise ValueError(
+                f"options: {', '.join(unused)} has no effect with vllm: off. Remove it, or set vllm to colocate or "
+                "server"
             )
         return self
 

@@ -34,7 +34,7 @@ from trace_gym.trainers.model_support import check_model
 from trace_gym.trainers.trl_build import build, require_libraries, server_errors
 from trace_gym.trainers.trl_config import TRLConfig
 from trace_gym.trainers.trl_recorder import TRLRecorder, TRLRollouts, ended
-from trace_gym.trainers.trl_settings import grpo_arguments
+from trace_gym.trainers.trl_settings import grpo_arguments, with_options
 from trace_gym.types import Scenario
 
 Config = TRLConfig
@@ -78,7 +78,7 @@ def train(
         out, envs = Path(out_dir), weighted(env)
         scenarios = all_scenarios(config, envs)
         device = usable_device(device_name(settings))
-        arguments = grpo_arguments(config, settings, out / "checkpoint")
+        arguments = with_options(config, grpo_arguments(config, settings, out / "checkpoint"))
         fresh = RunState(config, loop.affecting(settings, device), envs, base.fingerprint(settings.folder))
         last, state = _begin(fresh, out, resume)
         if reason := ended(config, state.history):

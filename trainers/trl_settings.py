@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from trace_gym.adapters.rollout import library
+from trace_gym.errors import ConfigError
 from trace_gym.models import ModelSettings
 from trace_gym.models.loading import device_name
 from trace_gym.trainers.loop import derive
@@ -14,6 +17,12 @@ LOSS_TYPES = {"trajectory": "grpo", "token": "dapo", "constant": "dr_grpo"}
 """Mapping of `TRLConfig.average` to the setting ``loss_type`` of TRL."""
 SCHEDULES = {"constant": "constant_with_warmup", "linear": "linear", "cosine": "cosine"}
 """Mapping of `TRLConfig.lr_schedule` to the setting ``lr_scheduler_type`` of TRL."""
+
+SET_SOMETIMES = frozenset({
+    "use_cpu", "dataloader_pin_memory", "gradient_checkpointing", "use_vllm", "vllm_mode", "vllm_max_model_length",
+    "vllm_server_base_url",
+})  # fmt: skip
+"""Arguments of `trl.GRPOConfig` that trace_gym sets only for some models or settings."""
 
 
 def steps_per_iteration(config: TRLConfig) -> int:
@@ -75,6 +84,27 @@ def grpo_arguments(config: TRLConfig, model: ModelSettings, folder: Path) -> dic
         "disable_tqdm": True,
         "save_strategy": "no",
     }
+
+
+def with_options(config: TRLConfig, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `trl.GRPOConfig` together with the options of the user.
+
+    Raises:
+        MissingExtra: TRL is not installed.
+        ConfigError: An option is not a field of `trl.GRPOConfig`, or trace_gym sets the field.
+    """
+    known = {field.name for field in fields(library("trl", "trl").GRPOConfig) if field.init}
+    if unknown := sorted(config.options.keys() - known):
+        raise ConfigError(
+            f"unknown options of the trainer trl_grpo: found {', '.join(unknown)}, expected fields of trl.GRPOConfig. "
+            "Correct the name, or remove the option"
+        )
+    if taken := sorted(config.options.keys() & (arguments.keys() | SET_SOMETIMES)):
+        raise ConfigError(
+            f"options of the trainer trl_grpo contains {', '.join(taken)}, which trace_gym sets from its own settings. "
+            "Remove the option, and change the setting in docs/guides/train.md that corresponds to it"
+        )
+    return {**arguments, **config.options}
 
 
 def rows_per_forward(minibatch: int, most: int) -> int:
