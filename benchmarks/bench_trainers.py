@@ -23,6 +23,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -37,16 +38,18 @@ HEADER = (
 )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env", nargs="+", default=["tau2_precondition", "tau2_multi_step"])
     parser.add_argument("--width", type=int, default=0, help="hidden size of a random model; 0 for the toy model")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=4, help="iterations of a process, including the first one")
+    parser.add_argument("--groups", type=int, help="scenarios of an iteration; by default those of the preset demo")
+    parser.add_argument("--samples", type=int, help="rollouts of a scenario; by default those of the preset demo")
     parser.add_argument("--trainers", nargs="+", default=list(TRAINERS), choices=list(TRAINERS))
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.worker:
         work(json.loads(options.worker))
         return
@@ -55,7 +58,12 @@ def main() -> None:
         for env in options.env:
             print(f"\n{env}, {'random model of width ' + str(options.width) if options.width else 'toy model'}")
             compare(env, model, options)
-            count_tokens(env, model)
+            count_tokens(env, model, batch_size(options))
+
+
+def batch_size(options: argparse.Namespace) -> dict[str, int]:
+    """Return the size of an iteration, as far as the options set it."""
+    return {name: value for name in ("groups", "samples") if (value := getattr(options, name)) is not None}
 
 
 def compare(env: str, model: str, options: argparse.Namespace) -> None:
@@ -63,7 +71,8 @@ def compare(env: str, model: str, options: argparse.Namespace) -> None:
     seen: dict[str, list[dict[str, Any]]] = {name: [] for name in options.trainers}
     for number in range(options.rounds):
         for name in options.trainers:
-            job = {"env": env, "model": model, "seed": number, "iterations": options.iterations, **TRAINERS[name]}
+            job = {"env": env, "model": model, "seed": number, "iterations": options.iterations}
+            job |= batch_size(options) | TRAINERS[name]
             command = [sys.executable, __file__, "--worker", json.dumps(job)]
             alone = {**os.environ, "OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
             done = subprocess.run(command, env=alone, capture_output=True, text=True, check=False)
@@ -96,7 +105,7 @@ def work(job: dict[str, Any]) -> None:
     seconds = [row["seconds"] for row in rows]
     result = {
         "seconds": median(seconds),
-        "rollouts_per_s": config.groups * 8 * len(rows) / sum(seconds),
+        "rollouts_per_s": config.groups * config.samples * len(rows) / sum(seconds),
         "tokens_per_s": sum(row["trained_tokens"] or 0 for row in rows) / sum(seconds),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
@@ -114,7 +123,7 @@ def settings(env: str) -> dict[str, Any]:
     return {**chosen, "levels": levels, "max_idle_iterations": 1000}
 
 
-def count_tokens(env: str, model: str) -> None:
+def count_tokens(env: str, model: str, size: dict[str, int]) -> None:
     """Print the number of tokens that one update computes in each way."""
     import torch
 
@@ -125,7 +134,7 @@ def count_tokens(env: str, model: str) -> None:
     from trace_gym.trainers.config import GRPOConfig
     from trace_gym.trainers.loop import Learner
 
-    config = GRPOConfig.parse(settings(env))
+    config = GRPOConfig.parse(settings(env) | size)
     learner = Learner.build(config, ModelSettings.parse(model))
     scenarios = registry.scenarios(env, "train", config.groups, levels=list(config.levels_of(env) or {}) or None)
     episodes = [registry.start_episode(s) for s in scenarios for _ in range(config.samples)]

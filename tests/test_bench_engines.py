@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -13,6 +14,7 @@ pytest.importorskip("peft", reason="the benchmarks need the lab extra")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 import bench_engines
+import bench_trainers
 import bench_update
 import torch
 from transformers import Qwen2Config
@@ -70,3 +72,16 @@ def test_random_models_have_the_number_of_weights_of_the_published_models(size: 
     layers = parameters - model.get_input_embeddings().weight.numel()
     flops = bench_update.model_flops(model.config, tokens=1, pairs=0, sampled=0)
     assert flops == pytest.approx(4 * layers, rel=1e-3), "all weights except biases and norms"
+
+
+def test_trainers_are_compared_and_their_tokens_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    small = "--env tau2_precondition --rounds 1 --iterations 3 --groups 4 --samples 4 --trainers torch_grpo"
+    bench_trainers.main(small.split())
+    title, header, row, tokens = capsys.readouterr().out.strip().splitlines()
+    assert title == "tau2_precondition, toy model"
+    assert header.split() == ["trainer", "s/iteration", "relative", "rollouts/s", "trained", "tokens/s", "peak", "MB"]
+    name, seconds, relative, rollouts, trained, memory = row.split()
+    assert name == "torch_grpo" and float(relative) == 1 and float(memory) > 100
+    assert float(rollouts) * float(seconds) == pytest.approx(4 * 4, rel=0.1) and float(trained) > 0
+    trees, rows, turns = (int(n.replace(",", "")) for n in re.findall(r" ([\d,]+) \(", tokens))
+    assert trees <= rows and turns >= 3 * trees
