@@ -58,11 +58,11 @@ def require_hints(names: Sequence[str], share: float) -> str:
         ConfigError: No environment has a hint.
     """
     mixtures = registry.list_mixtures()
-    parts = [part for name in names for part in (registry.mixture(name).mixture if name in mixtures else [name])]
-    without = [part for part in dict.fromkeys(parts) if not _has_hint(part)] if share else []
+    parts = {part for name in names for part in (list(registry.mixture(name).mixture) if name in mixtures else [name])}
+    without = sorted(part for part in parts if not _has_hint(part)) if share else []
     if not without:
         return ""
-    if len(without) == len(set(parts)):
+    if len(without) == len(parts):
         raise ConfigError(
             f"the setting `hints` has no effect, because no hint was found in {', '.join(names)}. Remove the setting, "
             "or define an attribute `hint` in the environment. A hint in an environment's plan is used only if it "
