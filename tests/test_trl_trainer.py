@@ -194,7 +194,7 @@ def test_options_are_passed_to_trl(tmp_path: Path) -> None:
     assert with_options(config, plain) == plain | own and not own.keys() & plain.keys()
     wrong = {
         "unknown options .*: found vllm_gpu_memory_utilisation": {"vllm_gpu_memory_utilisation": 0.5},
-        "contains beta, use_vllm, which trace_gym sets": {"beta": 0.1, "use_vllm": False},
+        "contains beta, gradient_checkpointing, which": {"beta": 0.1, "gradient_checkpointing": True},
     }
     for fault, options in wrong.items():
         with pytest.raises(ConfigError, match=fault):
