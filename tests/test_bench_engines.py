@@ -7,6 +7,8 @@ import re
 import sys
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -77,11 +79,35 @@ def test_random_models_have_the_number_of_weights_of_the_published_models(size: 
 def test_trainers_are_compared_and_their_tokens_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     small = "--env tau2_precondition --rounds 1 --iterations 3 --groups 4 --samples 4 --trainers torch_grpo"
     bench_trainers.main(small.split())
-    title, header, row, tokens = capsys.readouterr().out.strip().splitlines()
+    title, header, row, tokens, shares = capsys.readouterr().out.strip().splitlines()
     assert title == "tau2_precondition, toy model"
-    assert header.split() == ["trainer", "s/iteration", "relative", "rollouts/s", "trained", "tokens/s", "peak", "MB"]
-    name, seconds, relative, rollouts, trained, memory = row.split()
+    assert header.split() == ["trainer", "s/iteration", "relative", "rollouts", "rollouts/s", "trained", "tokens/s", "peak", "MB"]
+    name, seconds, relative, share, rollouts, trained, memory = row.split()
+    assert 0 < float(share.rstrip("%")) < 100
     assert name == "torch_grpo" and float(relative) == 1 and float(memory) > 100
     assert float(rollouts) * float(seconds) == pytest.approx(4 * 4, rel=0.1) and float(trained) > 0
     trees, rows, turns = (int(n.replace(",", "")) for n in re.findall(r" ([\d,]+) \(", tokens))
     assert trees <= rows and turns >= 3 * trees
+    assert shares.startswith("prefix trees: ")
+
+
+def test_trainers_are_compared_with_the_given_limit_and_clock(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs: list[dict[str, Any]] = []
+
+    def run(command: list[str], **_: Any) -> SimpleNamespace:
+        jobs.append(json.loads(command[-1]))
+        trl = jobs[-1].get("trainer") == "trl_grpo"
+        measured = {"seconds": 6.0 if trl else 2.0, "rollout_share": 0.25, "rollouts_per_s": 1, "tokens_per_s": 1}
+        return SimpleNamespace(returncode=0, stdout=json.dumps(measured | {"peak_mb": 1}), stderr="")
+
+    monkeypatch.setattr(bench_trainers.subprocess, "run", run)
+    monkeypatch.setattr(bench_trainers, "count_tokens", lambda env, model, limit: print(env, model, limit))
+    options = "--env tau2_multi_step --rounds 2 --trainers torch_grpo trl_grpo --micro-batch-tokens 4096 --cpu-time"
+    monkeypatch.setattr(sys, "argv", ["bench_trainers.py", *options.split()])
+    bench_trainers.main()
+    assert [(job["micro_batch_tokens"], job["cpu_time"]) for job in jobs] == [(4096, True)] * 4
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[-2].split()[:4] == ["trl_grpo", "6.00", "3.00", "25%"]
+    assert shown[-1] == "tau2_multi_step lab {'micro_batch_tokens': 4096}"
