@@ -81,7 +81,17 @@ def test_trainers_are_compared_and_their_tokens_are_counted(capsys: pytest.Captu
     bench_trainers.main(small.split())
     title, header, row, tokens, shares = capsys.readouterr().out.strip().splitlines()
     assert title == "tau2_precondition, toy model"
-    assert header.split() == ["trainer", "s/iteration", "relative", "rollouts", "rollouts/s", "trained", "tokens/s", "peak", "MB"]
+    assert header.split() == [
+        "trainer",
+        "s/iteration",
+        "relative",
+        "rollouts",
+        "rollouts/s",
+        "trained",
+        "tokens/s",
+        "peak",
+        "MB",
+    ]
     name, seconds, relative, share, rollouts, trained, memory = row.split()
     assert 0 < float(share.rstrip("%")) < 100
     assert name == "torch_grpo" and float(relative) == 1 and float(memory) > 100
